@@ -1,0 +1,59 @@
+"""knightfall: the laboratory for Knight's Isolation.
+
+>>> import knightfall as kf
+>>> position = kf.Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+>>> position.legal_moves
+('a7', 'c7', 'd6', 'd4', 'a3', 'c3')
+>>> kf.agent("alphabeta(improved, depth=3)").choose(position) in position.legal_moves
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.position import Position
+
+if TYPE_CHECKING:
+    from knightfall.agents import Agent, agent
+    from knightfall.heuristics import heuristic
+    from knightfall.heuristics.evaluator import Evaluator, evaluator
+    from knightfall.search.report import Report
+
+__version__ = "0.1.0"
+
+# Everything that needs the compiler is imported on first use, so that `import knightfall` and
+# the rules in plain Python cost nothing.
+_LATER = {
+    "Agent": "knightfall.agents",
+    "agent": "knightfall.agents",
+    "heuristic": "knightfall.heuristics",
+    "Evaluator": "knightfall.heuristics.evaluator",
+    "evaluator": "knightfall.heuristics.evaluator",
+    "Report": "knightfall.search.report",
+}
+
+__all__ = [
+    "Agent",
+    "Board",
+    "Evaluator",
+    "KnightfallError",
+    "Position",
+    "Report",
+    "agent",
+    "evaluator",
+    "heuristic",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'knightfall' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

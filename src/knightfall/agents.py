@@ -1,0 +1,313 @@
+"""An agent is a string: it parses to a value, prints back, and chooses moves.
+
+::
+
+    random                            greedy(improved)
+    minimax(open, depth=3)            alphabeta(improved, depth=5)
+    id(bfs_reach, nodes=2500)         id(improved, time=150ms, plain)
+
+`plain` deepens as the course's agents do, without table and ordering.  Every kind takes
+``seed=N``; ties among equal moves (all moves, for `random`) are broken by the seed and the
+position alone, so the same seed plays the same game on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from knightfall.errors import KnightfallError, nearest
+from knightfall.position import Position
+from knightfall.search.budget import KINDS, Budget, parse_budget
+from knightfall.search.report import Report
+
+if TYPE_CHECKING:
+    from knightfall.heuristics.evaluator import Evaluator
+
+COURSE_NODES = 2500
+"""What the course's pure-Python agents get out of their 150 ms."""
+
+MOST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of agent: what it is, which budgets it takes, and the search behind it."""
+
+    name: str
+    summary: str
+    example: str
+    needs_heuristic: bool = True
+    budgets: tuple[str, ...] = ()
+    default: Budget = field(default_factory=Budget)
+    method: str = ""
+
+
+AGENT_KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind("random", "any legal move", "random(seed=7)", needs_heuristic=False),
+        Kind("greedy", "the move after which the heuristic is best", "greedy(improved)"),
+        Kind(
+            "minimax",
+            "every line to a fixed depth",
+            "minimax(open, depth=3)",
+            budgets=("depth",),
+            default=Budget(depth=3),
+            method="minimax",
+        ),
+        Kind(
+            "alphabeta",
+            "plain alpha-beta to a fixed depth",
+            "alphabeta(improved, depth=5)",
+            budgets=("depth",),
+            default=Budget(depth=5),
+            method="alphabeta",
+        ),
+        Kind(
+            "id",
+            "iterative deepening with table, ordering and separation; add plain to do without",
+            "id(bfs_reach, nodes=2500)",
+            budgets=KINDS,
+            default=Budget(nodes=COURSE_NODES),
+            method="deepening",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent as a value; `str` prints it as it parses.
+
+    `label` is what it was called (a course name, say); it takes no part in equality.
+    """
+
+    kind: str
+    heuristic: str = ""
+    budget: Budget = field(default_factory=Budget)
+    plain: bool = False
+    seed: int = 0
+    label: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        parts = [self.heuristic] if self.heuristic else []
+        if self.budget:
+            parts.append(str(self.budget))
+        if self.plain:
+            parts.append("plain")
+        if self.seed:
+            parts.append(f"seed={self.seed}")
+        return f"{self.kind}({', '.join(parts)})" if parts else self.kind
+
+    @property
+    def name(self) -> str:
+        """What to call it in a table."""
+        return self.label or str(self)
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """The heuristic, ready to use."""
+        from knightfall.heuristics.evaluator import evaluator
+
+        return evaluator(self.heuristic)
+
+    def prepare(self) -> Agent:
+        """Compile and warm up, so that the first move is not the slow one."""
+        if self.kind != "random":
+            self._think(Position.from_fen("3N/4/n3 w"), Budget(depth=1))
+        return self
+
+    def choose(self, position: Position) -> str:
+        """The move the agent plays: the name of its destination."""
+        return self.analyse(position).move
+
+    def analyse(self, position: Position) -> Report:
+        """The move with all the search has to say about it."""
+        if self.kind == "random":
+            return self._random(position)
+        return self._think(position, self.budget)
+
+    def _think(self, position: Position, budget: Budget) -> Report:
+        from knightfall.search.think import think
+
+        if self.kind == "greedy":
+            method, budget = "alphabeta", Budget(depth=1)
+        else:
+            method = "plain_deepening" if self.plain else AGENT_KINDS[self.kind].method
+        return think(position, method, self.evaluator, budget, self.seed)
+
+    def _random(self, position: Position) -> Report:
+        start = time.perf_counter()
+        moves = position.legal_moves
+        if not moves:
+            raise KnightfallError(f"position {position.fen!r} is over: there is no move to choose")
+        digest = hashlib.sha256(f"{self.seed} {position.fen}".encode()).digest()
+        move = moves[int.from_bytes(digest[:8], "big") % len(moves)]
+        seconds = time.perf_counter() - start
+        return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
+
+
+# -- the course's names --------------------------------------------------------------------
+
+
+def _minimax(heuristic: str) -> Agent:
+    return Agent("minimax", heuristic, Budget(depth=3))
+
+
+def _alphabeta(heuristic: str) -> Agent:
+    return Agent("alphabeta", heuristic, Budget(depth=5))
+
+
+def _deepening(heuristic: str) -> Agent:
+    return Agent("id", heuristic, Budget(nodes=COURSE_NODES), plain=True)
+
+
+COURSE: dict[str, dict[str, Agent]] = {
+    # The later tournament: every AB_ agent deepens.
+    "2017b": {
+        "Random": Agent("random"),
+        "MM_Open": _minimax("open"),
+        "MM_Center": _minimax("center"),
+        "MM_Improved": _minimax("improved"),
+        "AB_Open": _deepening("open"),
+        "AB_Center": _deepening("center"),
+        "AB_Improved": _deepening("improved"),
+    },
+    # The earlier one: AB_ agents search five plies, only ID_ and the student's agent deepen.
+    "2017a": {
+        "Random": Agent("random"),
+        "MM_Null": _minimax("null"),
+        "MM_Open": _minimax("open"),
+        "MM_Improved": _minimax("improved"),
+        "AB_Null": _alphabeta("null"),
+        "AB_Open": _alphabeta("open"),
+        "AB_Improved": _alphabeta("improved"),
+        "ID_Improved": _deepening("improved"),
+    },
+    # What the studies of the later tournament entered as their own three agents.
+    "lookahead": {
+        "AB_Custom": _deepening("lookahead_mobility"),
+        "AB_Custom_2": _deepening("center_pull"),
+        "AB_Custom_3": _deepening("corner_averse"),
+    },
+    "directional": {
+        "AB_Custom": _deepening("weighted_mobility"),
+        "AB_Custom_2": _deepening("weighted_difference"),
+        "AB_Custom_3": _deepening("weighted_moves"),
+    },
+    "aggressive": {
+        "AB_Custom": _deepening("aggressive"),
+        "AB_Custom_2": _deepening("lookahead_ratio"),
+        "AB_Custom_3": _deepening("open_cluster"),
+    },
+}
+"""The names of each protocol and study.  A bare name means the first protocol that has it;
+``2017a:AB_Open`` and ``aggressive:AB_Custom_2`` say which."""
+
+
+def course_agent(name: str) -> Agent | None:
+    """The agent of a course name, with or without its protocol or study."""
+    group, _, bare = name.rpartition(":")
+    groups = [COURSE.get(group, {})] if group else list(COURSE.values())
+    for names in groups:
+        if bare in names:
+            return replace(names[bare], label=name)
+    return None
+
+
+# -- reading -------------------------------------------------------------------------------
+
+_CALL = re.compile(
+    r"\s*([A-Za-z0-9_]+(?::[A-Za-z0-9_]+)?)\s*(?:\((.*)\))?\s*", re.ASCII | re.DOTALL
+)
+
+
+def agent(text: str) -> Agent:
+    """The agent a string describes, ready to play: a timed one is compiled and warm."""
+    parsed = parse_agent(text)
+    return parsed.prepare() if parsed.budget.time is not None else parsed
+
+
+def parse_agent(text: str) -> Agent:
+    """The agent a string describes."""
+    match = _CALL.fullmatch(text)
+    if match is None:
+        raise KnightfallError(
+            f"agent {text!r} cannot be read: agents look like {AGENT_KINDS['id'].example}, "
+            "random or AB_Improved"
+        )
+    name, inside = match[1], match[2]
+    named = course_agent(name)
+    if named is None and name not in AGENT_KINDS:
+        known = [*AGENT_KINDS, *(alias for names in COURSE.values() for alias in names)]
+        raise KnightfallError(
+            f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all)"
+        )
+    base = named or Agent(name, budget=AGENT_KINDS[name].default)
+    return _with_arguments(base, text, _split(inside) if inside is not None else [])
+
+
+def _split(inside: str) -> list[str]:
+    """Split at the commas outside parentheses."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(inside):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            parts.append(inside[start:at].strip())
+            start = at + 1
+    parts.append(inside[start:].strip())
+    return [] if parts == [""] else parts
+
+
+def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
+    kind = AGENT_KINDS[base.kind]
+    heuristic, plain, seed = base.heuristic, base.plain, base.seed
+    budgets: dict[str, str] = {}
+    for number, argument in enumerate(arguments):
+        key, equals, value = (part.strip() for part in argument.partition("="))
+        if argument == "plain" and base.kind == "id":
+            plain = True
+        elif equals and key == "seed":
+            seed = _seed(value)
+        elif equals and key in kind.budgets:
+            if key in budgets:
+                raise KnightfallError(f"agent {text!r}: {key} is given twice")
+            budgets[key] = value
+        elif not equals and number == 0 and kind.needs_heuristic and not base.heuristic:
+            from knightfall.heuristics.expression import parse_heuristic
+
+            heuristic = str(parse_heuristic(argument))
+        else:
+            accepted = ["a heuristic"] if kind.needs_heuristic and not base.heuristic else []
+            accepted += [*kind.budgets, "seed"] + (["plain"] if base.kind == "id" else [])
+            raise KnightfallError(
+                f"agent {text!r}: cannot use {argument!r}; {base.kind} takes "
+                f"{', '.join(accepted)}, as in {kind.example}"
+            )
+    if kind.needs_heuristic and not heuristic:
+        raise KnightfallError(
+            f"agent {text!r} needs a heuristic first, as in {kind.example} "
+            "(knightfall heuristics lists them)"
+        )
+    return replace(
+        base,
+        heuristic=heuristic,
+        budget=parse_budget(budgets) if budgets else base.budget,
+        plain=plain,
+        seed=seed,
+        label=text.strip() if base.label else "",
+    )
+
+
+def _seed(text: str) -> int:
+    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) and int(text) <= MOST_SEED:
+        return int(text)
+    raise KnightfallError(f"seed={text} must be a whole number from 0 to {MOST_SEED}")
+
+
+__all__ = ["AGENT_KINDS", "COURSE", "Agent", "agent", "course_agent", "parse_agent"]

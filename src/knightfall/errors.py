@@ -1,0 +1,17 @@
+"""The one error type a user ever meets."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class KnightfallError(ValueError):
+    """Bad input: the message is one line that names the value and what is accepted."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint such as ``; did you mean 'open'?``, or an empty string when nothing is close."""
+    by_lower = {k.lower(): k for k in known}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
+    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""

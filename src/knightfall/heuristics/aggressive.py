@@ -1,0 +1,72 @@
+"""The study that plays against the opponent's mobility more than for its own."""
+
+from __future__ import annotations
+
+from math import inf
+
+from numba import types
+
+from knightfall.heuristics.registry import heuristic
+from knightfall.kernel.bits import Bits, count
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import Geometry, mobility, moves, onward
+
+_u64, _i64 = types.uint64, types.int64
+
+
+@heuristic(study="aggressive", formula="M(me) − 2·M(opp)")
+def aggressive(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Own mobility less twice the opponent's."""
+    return float(mobility(board, open, me) - 2 * mobility(board, open, opp))
+
+
+@heuristic(study="aggressive", formula="mean of M'(me)/M'(opp) over x ∈ moves(me), me on x")
+def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Own mobility over the opponent's after an own move, averaged over those moves.
+
+    A move takes one escape from the opponent if it leads to one of them, else none.  So M'(opp)
+    has two possible values, and Σ M'(me)/M'(opp) is two fractions with whole numerators: the same
+    to the last bit whatever the order of the moves.
+    """
+    mine, escapes = moves(board, open, me), moves(board, open, opp)
+    taking = mine & escapes
+    if mine == _u64(0):
+        return -inf
+    if count(escapes) == (1 if taking != _u64(0) else 0):
+        return inf
+    total = 0.0
+    if mine != taking:
+        total += onward(board, open, mine & ~taking) / count(escapes)
+    if taking != _u64(0):
+        total += onward(board, open, taking) / (count(escapes) - 1)
+    return total / count(mine)
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def _from_cluster(board: Geometry, open: Bits, cell: int) -> int:
+    """L1 distance from a cell to the centre cell k of the least-blocked window."""
+    high, wide = round(board.height / 2), round(board.width / 2)  # halves round to even
+    window = _u64(0)
+    for row in range(high):
+        window |= ((_u64(1) << _u64(wide)) - _u64(1)) << _u64(row * board.width)
+    most, down, right = -1, 0, 0
+    for left in range(board.width - wide + 1):
+        for top in range(board.height - high + 1):
+            here = count(open & (window << _u64(top * board.width + left)))
+            if here > most:
+                most, down, right = here, top + high // 2, left + wide // 2
+    return abs(board.row[cell] - down) + abs(board.column[cell] - right)  # type: ignore[no-any-return]
+
+
+# Among equal windows the first in scanning order counts, and k is half a cell off the centre of
+# an even window: mirror images differ.
+@heuristic(study="aggressive", formula="aggressive + (H+W−L1(me,k))/(H+W)", symmetric=False)
+def open_cluster(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Aggressive, drawn to the emptiest quarter of the board once a fifth of it is blocked."""
+    value = aggressive(board, open, me, opp, to_move)
+    blocked = board.cells - count(open)
+    if 5 * blocked >= board.cells:
+        sides = board.height + board.width
+        value += (sides - _from_cluster(board, open, me)) / sides
+    return float(value)

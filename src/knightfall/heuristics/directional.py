@@ -1,0 +1,72 @@
+"""The study that weighs mobility by place: moves in the centre are worth four in a corner.
+
+The weight of a cell falls from 1 in the centre to ¼ in the corners::
+
+    ω(r,c) = (1 − ½·|r − (H−1)/2| / ((H−1)/2)) · (1 − ½·|c − (W−1)/2| / ((W−1)/2))
+           = (2(H−1) − |2r − (H−1)|) · (2(W−1) − |2c − (W−1)|)  /  (4·(H−1)·(W−1))
+
+The second line is how it is computed: whole numbers first and one division at the end.  A sum of
+fractions would be rounded differently in a mirrored position, where the cells come in another
+order; a sum of whole numbers is not rounded at all.
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from knightfall.heuristics.registry import heuristic
+from knightfall.kernel.bits import Bits, first, rest
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import Geometry, mobility, moves
+
+_u64, _i64 = types.uint64, types.int64
+
+
+@compiled(_i64(GEOMETRY, _i64))
+def _weight(board: Geometry, cell: int) -> int:
+    """ω of a cell, as a number of parts; `_parts` of them make 1."""
+    high, wide = board.height - 1, board.width - 1
+    down = 2 * high - abs(2 * board.row[cell] - high)
+    across = 2 * wide - abs(2 * board.column[cell] - wide)
+    return down * across  # type: ignore[no-any-return]
+
+
+@compiled(_i64(GEOMETRY))
+def _parts(board: Geometry) -> int:
+    return 4 * (board.height - 1) * (board.width - 1)  # type: ignore[no-any-return]
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def _weighted(board: Geometry, open: Bits, cell: int) -> int:
+    """M(p)·ω(p), in parts."""
+    return mobility(board, open, cell) * _weight(board, cell)
+
+
+@compiled(_i64(GEOMETRY, _u64))
+def _total(board: Geometry, cells: Bits) -> int:
+    """Σ ω(x) over a set of cells, in parts."""
+    total = 0
+    while cells != _u64(0):
+        total += _weight(board, first(cells))
+        cells = rest(cells)
+    return total
+
+
+@heuristic(study="directional", formula="M(me)·ω(me)")
+def weighted_mobility(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Own mobility, weighted by how central the knight stands."""
+    return _weighted(board, open, me) / _parts(board)
+
+
+@heuristic(study="directional", formula="M(me)·ω(me) − M(opp)·ω(opp)")
+def weighted_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Mobility difference, each side weighted by how central its knight stands."""
+    return (_weighted(board, open, me) - _weighted(board, open, opp)) / _parts(board)
+
+
+@heuristic(study="directional", formula="Σ ω(x), x ∈ moves(me) − Σ ω(x), x ∈ moves(opp)")
+def weighted_moves(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Mobility difference, each move weighted by how central it leads."""
+    mine, theirs = moves(board, open, me), moves(board, open, opp)
+    return (_total(board, mine) - _total(board, theirs)) / _parts(board)

@@ -1,0 +1,157 @@
+"""Heuristic ids as expressions: parsed to a value, printed back.
+
+::
+
+    expression  =  ["-"] term  { ("+" | "-") term }
+    term        =  [ number "*" ] atom
+    atom        =  id  |  id "(" number ")"  |  file.py ":" function
+    number      =  2  |  0.5  |  1/3
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from knightfall.errors import KnightfallError, nearest
+from knightfall.heuristics.registry import REGISTRY
+
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?(?:/[0-9]{1,9})?", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_FILE = re.compile(r"([^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)", re.ASCII)
+_SPACE = re.compile(r"\s*")
+
+FORMS = "an id, sums and multiples such as 2*open-improved, or file.py:function"
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One heuristic: a declared one, a member of a family, or a function in a user's file."""
+
+    name: str
+    parameter: Fraction | None = None
+    path: str | None = None
+
+    def __str__(self) -> str:
+        if self.path is not None:
+            return f"{self.path}:{self.name}"
+        return self.name if self.parameter is None else f"{self.name}({self.parameter})"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A weighted sum of heuristics."""
+
+    terms: tuple[tuple[Fraction, Atom], ...]
+
+    def __str__(self) -> str:
+        text = ""
+        for weight, atom in self.terms:
+            sign = "-" if weight < 0 else "+" if text else ""
+            factor = "" if abs(weight) == 1 else f"{abs(weight)}*"
+            text += f"{sign}{factor}{atom}"
+        return text
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        match = pattern.match(self.text, self.at)
+        if match:
+            self.at = match.end()
+            self.skip()
+        return match
+
+    def skip(self) -> None:
+        match = _SPACE.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+
+    def take_sign(self, sign: str) -> bool:
+        if self.text.startswith(sign, self.at):
+            self.at += len(sign)
+            self.skip()
+            return True
+        return False
+
+    def error(self, what: str) -> KnightfallError:
+        return KnightfallError(f"heuristic {self.text!r}: {what}; accepted is {FORMS}")
+
+
+def parse_heuristic(text: str) -> Expression:
+    """Read an id; every declared name in it must exist (files are looked at later)."""
+    reader = _Reader(text)
+    reader.skip()
+    terms = []
+    sign = -1 if reader.take_sign("-") else 1
+    while True:
+        terms.append(_term(reader, sign))
+        if reader.at == len(text):
+            return Expression(tuple(terms))
+        if reader.take_sign("+"):
+            sign = 1
+        elif reader.take_sign("-"):
+            sign = -1
+        else:
+            raise reader.error(f"cannot read {text[reader.at :]!r}")
+
+
+def _term(reader: _Reader, sign: int) -> tuple[Fraction, Atom]:
+    weight = Fraction(sign)
+    start = reader.at
+    number = reader.take(_NUMBER)
+    if number:
+        if reader.take_sign("*"):
+            weight *= _fraction(reader, number[0])
+        else:
+            reader.at = start  # a file may begin with a digit
+    return weight, _atom(reader)
+
+
+def _atom(reader: _Reader) -> Atom:
+    start = reader.at
+    name = reader.take(_NAME)
+    after = reader.text[reader.at : reader.at + 1]
+    # A minus sign may be part of a file's name; after a declared id it is a minus.
+    if name is None or name[0] not in REGISTRY or after not in ("", "+", "-", "("):
+        end = reader.at
+        reader.at = start
+        file = reader.take(_FILE)
+        if file:
+            return Atom(file[2], path=file[1])
+        reader.at = end
+        if name is None:
+            rest = reader.text[start:]
+            raise reader.error(f"cannot read {rest!r}" if rest else "a term is missing")
+    declared = REGISTRY.get(name[0])
+    if declared is None:
+        raise KnightfallError(
+            f"unknown heuristic {name[0]!r}{nearest(name[0], REGISTRY)} "
+            "(knightfall heuristics lists them all; your own is file.py:function)"
+        )
+    if not reader.take_sign("("):
+        if declared.parameter:
+            raise reader.error(
+                f"{name[0]} needs its parameter, as in {name[0]}({declared.published[0]})"
+            )
+        return Atom(name[0])
+    if not declared.parameter:
+        raise reader.error(f"{name[0]} takes no parameter")
+    number = reader.take(_NUMBER)
+    value = _fraction(reader, number[0]) if number else None
+    if value is None or not reader.take_sign(")") or not 0 < value < 1:
+        raise reader.error(
+            f"the parameter of {name[0]} must be a number between 0 and 1, "
+            f"as in {name[0]}({declared.published[0]})"
+        )
+    return Atom(name[0], parameter=value)
+
+
+def _fraction(reader: _Reader, text: str) -> Fraction:
+    numerator, _, denominator = text.partition("/")
+    if denominator and int(denominator) == 0:
+        raise reader.error(f"{text} divides by zero")
+    return Fraction(numerator) / Fraction(denominator or 1)

@@ -1,0 +1,81 @@
+"""A user's heuristic file: loaded by path, its errors told with its own line numbers."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from knightfall.errors import KnightfallError, nearest
+from knightfall.heuristics.registry import check_parameters
+
+_loaded: dict[tuple[Path, int], Any] = {}
+
+
+def line_in(path: str, error: BaseException) -> int | None:
+    """The line of a file in which an error arose, or None if the file had no part in it."""
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return error.lineno
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+    return lines[-1] if lines else None
+
+
+def describe(path: str, error: BaseException, shown: str) -> str:
+    """One line: where in the file, and what."""
+    line = line_in(path, error)
+    where = f"{shown}, line {line}" if line else shown
+    what = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
+    return f"{where}: {type(error).__name__}: {what}"
+
+
+def load_function(path: str, name: str) -> Any:
+    """The function `name` of the file at `path`, decorated or not."""
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise KnightfallError(f"heuristic {path}:{name}: there is no file {path!r}")
+    module = _module(file.resolve(), path)
+    function = getattr(module, name, None)
+    if function is None:
+        callables = [key for key, value in vars(module).items() if callable(value)]
+        raise KnightfallError(
+            f"heuristic {path}:{name}: {path} defines no {name!r}{nearest(name, callables)}"
+        )
+    if not callable(function):
+        raise KnightfallError(f"heuristic {path}:{name}: {name!r} is not a function")
+    try:
+        check_parameters(function)
+    except KnightfallError as error:
+        raise KnightfallError(f"{path}: {error}") from None
+    return function
+
+
+def _module(file: Path, shown: str) -> Any:
+    key = (file, file.stat().st_mtime_ns)
+    if key in _loaded:
+        return _loaded[key]
+    spec = importlib.util.spec_from_file_location(f"knightfall_user_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise KnightfallError(f"{shown} cannot be loaded as a Python file")
+    module = importlib.util.module_from_spec(spec)
+    # The file may import its neighbours, as it could when run by itself.
+    sys.path.insert(0, str(file.parent))
+    try:
+        spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except KnightfallError as error:
+        raise KnightfallError(f"{shown}: {error}") from None
+    except BaseException as error:  # a file that calls sys.exit() is an error like any other
+        raise KnightfallError(describe(str(file), error, shown)) from None
+    finally:
+        sys.path.remove(str(file.parent))
+    _loaded[key] = module
+    return module
+
+
+def python_function(function: Any) -> Callable[..., float]:
+    """The plain function behind a dispatcher, or the function itself."""
+    return getattr(function, "py_func", function)  # type: ignore[no-any-return]

@@ -1,0 +1,55 @@
+"""The study that looks one own move further, and at where on the board a knight stands."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from numba import types
+
+from knightfall.heuristics.registry import heuristic
+from knightfall.kernel.bits import Bits, count
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import Geometry, mobility, moves, onward
+
+_u64, _i64, _f64 = types.uint64, types.int64, types.float64
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def _two_moves(board: Geometry, open: Bits, cell: int) -> int:
+    """M(p) + Σ deg(x) over p's moves x: the ways to make one move, and to make two."""
+    return mobility(board, open, cell) + onward(board, open, moves(board, open, cell))
+
+
+@heuristic(study="lookahead", formula="[M(me) + Σ deg(x)] − [M(opp) + Σ deg(x)]")
+def lookahead_mobility(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Ways to make one or two moves in a row, less the opponent's."""
+    return float(_two_moves(board, open, me) - _two_moves(board, open, opp))
+
+
+@compiled(_f64(GEOMETRY, _i64))
+def _from_center(board: Geometry, cell: int) -> float:
+    """Euclidean distance to C* = (H/2, W/2)."""
+    down = board.row[cell] - board.height / 2
+    right = board.column[cell] - board.width / 2
+    return sqrt(down * down + right * right)
+
+
+# C* lies half a cell below and right of the true centre, so mirror images differ.
+@heuristic(study="lookahead", formula="M(me) − M(opp) + d(opp) − d(me)", symmetric=False)
+def center_pull(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Mobility difference, plus how much nearer the centre than the opponent."""
+    difference = mobility(board, open, me) - mobility(board, open, opp)
+    return difference + _from_center(board, opp) - _from_center(board, me)
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def _safe(board: Geometry, open: Bits, cell: int) -> int:
+    """The number of moves that do not lead into a corner."""
+    return count(moves(board, open, cell) & ~board.corners)
+
+
+@heuristic(study="lookahead", formula="(M(me) − corners) − (M(opp) − corners)")
+def corner_averse(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Mobility difference that does not count moves into a corner."""
+    return float(_safe(board, open, me) - _safe(board, open, opp))

@@ -1,0 +1,106 @@
+"""The study that asks how much of the board a knight can get to, and how soon."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from numba import types
+
+from knightfall.errors import KnightfallError
+from knightfall.heuristics.registry import Score, family, heuristic
+from knightfall.kernel.bits import Bits, count
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY, POCKET, RINGS
+from knightfall.kernel.rules import Geometry, moves, spread
+
+_u64, _i64, _f64 = types.uint64, types.int64, types.float64
+
+
+@compiled(_f64(GEOMETRY, _i64))
+def _from_center(board: Geometry, cell: int) -> float:
+    """L1 distance to the true centre C = ((H−1)/2, (W−1)/2)."""
+    down = abs(board.row[cell] - (board.height - 1) / 2)
+    right = abs(board.column[cell] - (board.width - 1) / 2)
+    return down + right  # type: ignore[no-any-return]
+
+
+@compiled(_i64(GEOMETRY, _i64, _i64))
+def _apart(board: Geometry, one: int, two: int) -> int:
+    """L1 distance between the knights; 0 while one of them is not on the board."""
+    if one == POCKET or two == POCKET:
+        return 0
+    down = abs(board.row[one] - board.row[two])
+    right = abs(board.column[one] - board.column[two])
+    return down + right  # type: ignore[no-any-return]
+
+
+@heuristic(study="reachability", formula="L1(opp,C) − L1(me,C)")
+def near_center(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """How much nearer the centre than the opponent."""
+    return _from_center(board, opp) - _from_center(board, me)
+
+
+@heuristic(study="reachability", formula="L1(me,C) − L1(opp,C)")
+def near_edges(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """How much farther from the centre than the opponent."""
+    return _from_center(board, me) - _from_center(board, opp)
+
+
+@heuristic(study="reachability", formula="−L1(me,opp)")
+def near_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """The closer the two knights, the better."""
+    return float(-_apart(board, me, opp))
+
+
+@heuristic(study="reachability", formula="L1(me,opp)")
+def far_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """The farther apart the two knights, the better."""
+    return float(_apart(board, me, opp))
+
+
+@compiled(_f64(GEOMETRY, _u64, _i64, _f64))
+def _static(board: Geometry, open: Bits, cell: int, r: float) -> float:
+    """Σ r^δ(p,x) over p's own cell and the open cells; a knight in the pocket has none."""
+    if cell == POCKET:
+        return 0.0
+    total, power = 1.0, 1.0  # its own cell, at distance 0
+    for distance in range(1, RINGS):
+        power *= r
+        total += power * count(open & board.ring[cell, distance])
+    return total
+
+
+@family(
+    study="reachability",
+    formula="Σ r^δ(me,x) − Σ r^δ(opp,x)",
+    parameter="r",
+    published=(Fraction(1, n) for n in range(2, 11)),
+)
+def static_reach(r: float) -> Score:
+    """Open cells, fading by a factor r with each knight's move they are away on an empty board."""
+    if not 0 < r < 1:
+        raise KnightfallError(f"static_reach({r}): r must lie between 0 and 1, both excluded")
+
+    def score(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+        return _static(board, open, me, r) - _static(board, open, opp, r)
+
+    return score
+
+
+@compiled(_f64(GEOMETRY, _u64, _i64))
+def _bfs(board: Geometry, open: Bits, cell: int) -> float:
+    """Σ 1/(1+d(p,x)) over p's own cell and every cell it can reach through open cells."""
+    total, distance = 1.0, 0  # its own cell, at distance 0
+    edge = moves(board, open, cell)
+    while edge != _u64(0):
+        distance += 1
+        total += count(edge) / (1 + distance)
+        open &= ~edge
+        edge = spread(board, edge) & open
+    return total
+
+
+@heuristic(study="reachability", formula="Σ 1/(1+d(me,x)) − Σ 1/(1+d(opp,x))")
+def bfs_reach(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Cells that can still be reached, the nearer the better, less the opponent's."""
+    return _bfs(board, open, me) - _bfs(board, open, opp)

@@ -1,0 +1,137 @@
+"""Where heuristics are declared: a decorator, and the table it fills.
+
+A heuristic is a pure function ``(board, open, me, opp, to_move) -> float``:
+
+- ``board`` is the geometry record (`knightfall.kernel.geometry`): sizes, knight moves, distances;
+- ``open`` is the set of open cells, one bit each;
+- ``me`` and ``opp`` are the cells of the player evaluated and of its opponent;
+- ``to_move`` is the cell of whichever of the two moves next, so ``to_move == me`` asks "my turn?".
+
+The value is always from me's point of view, whoever is to move.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, overload
+
+import numba
+from numba import types
+
+from knightfall.errors import KnightfallError
+from knightfall.kernel.compile import compile_later
+from knightfall.kernel.geometry import GEOMETRY
+
+Score = Callable[..., float]
+"""A heuristic's Python function."""
+
+HEURISTIC = types.float64(GEOMETRY, types.uint64, types.int64, types.int64, types.int64)
+"""The one signature of every heuristic, built in or yours."""
+
+POINTER = types.FunctionType(HEURISTIC)
+"""The type under which a search takes any of them."""
+
+PARAMETERS = ("board", "open", "me", "opp", "to_move")
+
+STUDIES = ("course", "lookahead", "directional", "reachability", "staged", "aggressive")
+YOURS = "yours"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One row of the table: a heuristic, or a family of them when `parameter` is set.
+
+    `score` is the dispatcher that compiles it; for a family it is the function that makes the
+    member's Python function from the parameter.
+    """
+
+    id: str
+    study: str
+    formula: str
+    summary: str
+    symmetric: bool
+    score: Any = field(repr=False)
+    parameter: str = ""
+    published: tuple[Fraction, ...] = ()
+
+
+REGISTRY: dict[str, Declared] = {}
+"""Every declared heuristic by its id, in the order of declaration."""
+
+
+def _declare(row: Declared) -> None:
+    known = REGISTRY.get(row.id)
+    if known is not None and known.study != YOURS:
+        raise KnightfallError(
+            f"heuristic id {row.id!r} is taken by the {known.study} study: choose another name"
+        )
+    REGISTRY[row.id] = row
+
+
+@overload
+def heuristic(function: Score) -> Any: ...
+@overload
+def heuristic(
+    *, study: str = ..., formula: str = ..., summary: str = ..., symmetric: bool = ...
+) -> Callable[[Score], Any]: ...
+def heuristic(
+    function: Score | None = None,
+    *,
+    study: str = YOURS,
+    formula: str = "",
+    summary: str = "",
+    symmetric: bool | None = None,
+) -> Any:
+    """Declare a heuristic; its id is the function's name.
+
+    Returns the function as a Numba dispatcher: other heuristics may call it, and so may Python.
+    It is compiled when it is first used.  `symmetric` promises that mirrored and turned
+    positions get the same value, which lets a search skip mirror images; published heuristics
+    keep the promise by default, yours is only believed to if you say so.
+    """
+
+    def declare(score: Score) -> Any:
+        check_parameters(score)
+        dispatcher = compile_later(score, cache=study != YOURS)
+        text = summary or (inspect.getdoc(score) or "").split("\n")[0]
+        keeps = symmetric if symmetric is not None else study != YOURS
+        _declare(Declared(score.__name__, study, formula, text, keeps, dispatcher))
+        return dispatcher
+
+    return declare if function is None else declare(function)
+
+
+def family(
+    *, study: str, formula: str, parameter: str, published: Iterable[Fraction]
+) -> Callable[[Callable[[float], Score]], Callable[[float], Score]]:
+    """Declare a family of heuristics: the function makes a member from its parameter."""
+
+    def declare(make: Callable[[float], Score]) -> Callable[[float], Score]:
+        summary = (inspect.getdoc(make) or "").split("\n")[0]
+        _declare(
+            Declared(
+                make.__name__, study, formula, summary, True, make, parameter, tuple(published)
+            )
+        )
+        return make
+
+    return declare
+
+
+def check_parameters(score: Score) -> None:
+    """Refuse a function that does not take the five arguments."""
+    if isinstance(score, numba.core.dispatcher.Dispatcher):
+        score = score.py_func
+    try:
+        given = list(inspect.signature(score).parameters.values())
+    except (TypeError, ValueError):
+        given = []
+    if len(given) != len(PARAMETERS) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in given):
+        name = getattr(score, "__name__", repr(score))
+        raise KnightfallError(
+            f"heuristic {name!r} must take exactly ({', '.join(PARAMETERS)}), "
+            f"not ({', '.join(str(p) for p in given)})"
+        )

@@ -1,0 +1,262 @@
+"""The study that changes its mind with the phase of the game.
+
+Mobility while the board is empty, elbow room in the middle, and near the end the longest way to
+win: the longest continuation, both sides moving as they please, that the player evaluated wins.
+"""
+
+# mypy: disable-error-code="no-any-return"
+# (One heuristic calls another through its dispatcher, whose type mypy does not know.)
+
+from __future__ import annotations
+
+from numba import types
+
+from knightfall.heuristics.course import improved
+from knightfall.heuristics.registry import heuristic
+from knightfall.kernel import rules
+from knightfall.kernel.bits import Bits, bit, count, first, rest
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY, POCKET
+from knightfall.kernel.rules import Geometry, moves, reach, space
+
+_u64, _i64, _f64 = types.uint64, types.int64, types.float64
+_pair = types.UniTuple(_i64, 2)
+
+# -- mobility and elbow room ---------------------------------------------------------------
+
+
+@heuristic(study="staged", formula="M(me) − M(opp)")
+def mobility(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Own mobility less the opponent's, under the name this study gives it."""
+    return float(rules.mobility(board, open, me) - rules.mobility(board, open, opp))
+
+
+@heuristic(study="staged", formula="open8(me)")
+def open_space(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Open cells that touch the own knight."""
+    return float(space(board, open, me))
+
+
+@heuristic(study="staged", formula="open8(me) − open8(opp)")
+def open_space_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Open cells around the own knight, less those around the opponent's."""
+    return float(space(board, open, me) - space(board, open, opp))
+
+
+@heuristic(study="staged", formula="max of open8(me) over the mover's moves")
+def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Open cells around the own knight after the next move, if it is chosen for that."""
+    best = 0
+    left = moves(board, open, to_move)
+    while left != _u64(0):
+        cell = first(left)
+        after = open & ~bit(cell)
+        best = max(best, space(board, after, cell if to_move == me else me))
+        left = rest(left)
+    return float(best)
+
+
+# -- the longest way to win ----------------------------------------------------------------
+#
+# In a continuation that me wins, opp is left without a move: with me to move me makes k moves and
+# opp k − 1, otherwise both make k.  `first` below is that difference, 1 or 0.
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def _longest_path(board: Geometry, region: Bits, cell: int) -> int:
+    """No knight's path from a cell through a region has more moves than this.
+
+    Colours alternate, so s cells of the knight's own colour and o of the other allow at most
+    min(2·o, 2·s+1) moves.
+    """
+    own = board.dark if board.dark & bit(cell) != _u64(0) else ~board.dark
+    return min(2 * count(region & ~own), 2 * count(region & own) + 1)
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
+def _at_most(board: Geometry, open: Bits, me: int, opp: int, first: int) -> int:
+    """No continuation that me wins has more plies than this."""
+    if me == POCKET or opp == POCKET:
+        return count(open)
+    mine, theirs = reach(board, open, me), reach(board, open, opp)
+    most = min(_longest_path(board, mine, me), _longest_path(board, theirs, opp) + first)
+
+    # The two paths share no cell, so together they must find enough cells of either colour.
+    dark, light = count((mine | theirs) & board.dark), count((mine | theirs) & ~board.dark)
+    i_am_dark = count(board.dark & bit(me))
+    they_are_dark = count(board.dark & bit(opp))
+    while most > 0:
+        plies = 2 * most - first
+        on_dark = (most + 1 - i_am_dark) // 2 + (most - first + 1 - they_are_dark) // 2
+        if on_dark <= dark and plies - on_dark <= light:
+            return plies
+        most -= 1
+    return 0
+
+
+@compiled(_i64(GEOMETRY, _u64, _u64))
+def _tightest(board: Geometry, open: Bits, cells: Bits) -> int:
+    """The cell of a set with the fewest ways on (Warnsdorff's rule for long knight's paths)."""
+    tightest, fewest = 0, 65
+    while cells != _u64(0):
+        ways = rules.mobility(board, open, first(cells))
+        if ways < fewest:
+            tightest, fewest = first(cells), ways
+        cells = rest(cells)
+    return tightest
+
+
+@compiled(_pair(GEOMETRY, _u64, _i64, _i64, _i64, _i64, _i64, _i64, _i64))
+def _extend(
+    board: Geometry,
+    open: Bits,
+    me: int,
+    opp: int,
+    first: int,
+    length: int,
+    best: int,
+    goal: int,
+    steps: int,
+) -> tuple[int, int]:
+    """Depth first over all continuations of a line of `length` plies, me to move if `first`.
+
+    Takes the best length so far and the steps that may still be spent, and returns both anew;
+    −1 steps: stopped before all was seen.  Nothing is longer than `goal`: reaching it ends all.
+    """
+    if steps == 0 or board.limit == 0:
+        return best, -1
+    steps -= 1
+    left = moves(board, open, me if first == 1 else opp)
+    if left == _u64(0):
+        return best if first == 1 else max(best, length), steps
+    if length + _at_most(board, open, me, opp, first) <= best:
+        return best, steps
+    while left != _u64(0) and steps >= 0 and best < goal:
+        cell = _tightest(board, open, left)
+        left &= ~bit(cell)
+        after = open & ~bit(cell)
+        mine, theirs = (cell, opp) if first == 1 else (me, cell)
+        # Not the constants 0 and 1: Numba would compile a version of its own for each constant,
+        # and such a call of a function to itself cannot be loaded from the disk cache.
+        turn = 1 - first
+        best, steps = _extend(board, after, mine, theirs, turn, length + 1, best, goal, steps)
+    return best, steps
+
+
+@compiled(_pair(GEOMETRY, _u64, _i64, _i64, _i64, _i64))
+def _longest(
+    board: Geometry, open: Bits, me: int, opp: int, to_move: int, share: int
+) -> tuple[int, int]:
+    """The longest win found in `share` steps, and the steps left (−1 if they did not suffice)."""
+    first = 1 if to_move == me else 0
+    goal = _at_most(board, open, me, opp, first)
+    return _extend(board, open, me, opp, first, 0, 0, goal, share)
+
+
+@heuristic(study="staged", formula="plies of the longest continuation that me wins")
+def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Length of the longest continuation, both sides helping, that ends in a win; 0 if none does.
+
+    Exact unless it needs more steps than `board.share`; then the longest found so far.
+    """
+    length, steps = _longest(board, open, me, opp, to_move, board.share)
+    if steps < 0:
+        board.cut += 1
+    return float(length)
+
+
+@heuristic(study="staged", formula="longest_win(me) − longest_win(opp)")
+def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """The longest way to win, less the opponent's longest.
+
+    Each side gets half of the share, so that the value is as far below 0 for one player as it is
+    above for the other even when the share is too small.
+    """
+    half = board.share // 2
+    mine, my_steps = _longest(board, open, me, opp, to_move, half)
+    theirs, their_steps = _longest(board, open, opp, me, to_move, half)
+    if my_steps < 0 or their_steps < 0:
+        board.cut += 1
+    return float(mine - theirs)
+
+
+# -- one after the other -------------------------------------------------------------------
+
+
+@compiled(_f64(GEOMETRY, _u64))
+def _phase(board: Geometry, open: Bits) -> float:
+    """The part of the board that is open: near 1 at the start, near 0 at the end."""
+    return count(open) / board.cells
+
+
+@heuristic(study="staged", formula="phase·mobility + open_space_difference")
+def main_less(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Mobility, fading as the board fills, and elbow room."""
+    elbow_room = open_space_difference(board, open, me, opp, to_move)
+    return _phase(board, open) * mobility(board, open, me, opp, to_move) + elbow_room
+
+
+@heuristic(study="staged", formula="phase·improved + open_space_difference")
+def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Improved, fading as the board fills, and elbow room."""
+    elbow_room = open_space_difference(board, open, me, opp, to_move)
+    return _phase(board, open) * improved(board, open, me, opp, to_move) + elbow_room
+
+
+@heuristic(study="staged", formula="phase < 0.2: longest_win_difference; else main_less")
+def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Fading mobility and elbow room; near the end the longest win, less the opponent's."""
+    if _phase(board, open) < 0.2:
+        return longest_win_difference(board, open, me, opp, to_move)
+    return main_less(board, open, me, opp, to_move)
+
+
+@heuristic(study="staged", formula="phase < 0.2: longest_win; else main_less")
+def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Fading mobility and elbow room; in the last fifth the longest win."""
+    if _phase(board, open) < 0.2:
+        return longest_win(board, open, me, opp, to_move)
+    return main_less(board, open, me, opp, to_move)
+
+
+@heuristic(study="staged", formula="phase < 0.1: longest_win; else main_less")
+def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Fading mobility and elbow room; in the last tenth the longest win."""
+    if _phase(board, open) < 0.1:
+        return longest_win(board, open, me, opp, to_move)
+    return main_less(board, open, me, opp, to_move)
+
+
+@heuristic(study="staged", formula="phase < 0.3: longest_win; else main_less")
+def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Fading mobility and elbow room; in the last three tenths the longest win."""
+    if _phase(board, open) < 0.3:
+        return longest_win(board, open, me, opp, to_move)
+    return main_less(board, open, me, opp, to_move)
+
+
+@heuristic(
+    study="staged",
+    formula="phase > 0.7: mobility; phase < 0.2: longest_win_difference; "
+    "else open_space_difference",
+)
+def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """First mobility, then elbow room, at last the longest win, less the opponent's."""
+    if _phase(board, open) > 0.7:
+        return mobility(board, open, me, opp, to_move)
+    if _phase(board, open) < 0.2:
+        return longest_win_difference(board, open, me, opp, to_move)
+    return open_space_difference(board, open, me, opp, to_move)
+
+
+@heuristic(
+    study="staged",
+    formula="phase > 0.7: mobility; phase < 0.2: longest_win; else open_space_difference",
+)
+def main_alt_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """First mobility, then elbow room, at last the longest win."""
+    if _phase(board, open) > 0.7:
+        return mobility(board, open, me, opp, to_move)
+    if _phase(board, open) < 0.2:
+        return longest_win(board, open, me, opp, to_move)
+    return open_space_difference(board, open, me, opp, to_move)

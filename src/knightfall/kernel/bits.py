@@ -1,0 +1,78 @@
+"""Sets of cells as 64-bit words: the only file that knows about LLVM.
+
+Bit i of a word is cell i of the board (see `knightfall.board`), so a 3×4 board lies like this::
+
+    a4 b4 c4        bit 0  1  2
+    a3 b3 c3            3  4  5
+    a2 b2 c2            6  7  8
+    a1 b1 c1            9 10 11
+
+A word is always ``uint64`` and a cell always ``int64``.  The two never meet in arithmetic:
+Numba would turn the sum into a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from knightfall.kernel.compile import compiled
+
+Bits = int
+"""A set of cells (``uint64`` once compiled)."""
+
+NONE = types.uint64(0)
+ONE = types.uint64(1)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _population(typing: Any, word: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _trailing_zeros(typing: Any, word: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        # The 1 promises that the word is not zero, which saves a test on every machine.
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), emit
+
+
+@compiled(types.int64(types.uint64))
+def count(cells: Bits) -> int:
+    """How many cells are in the set."""
+    return _population(cells)  # type: ignore[no-any-return]
+
+
+@compiled(types.int64(types.uint64))
+def first(cells: Bits) -> int:
+    """The first cell of a set, in board order.  The set must not be empty."""
+    return _trailing_zeros(cells)  # type: ignore[no-any-return]
+
+
+@compiled(types.uint64(types.uint64))
+def rest(cells: Bits) -> Bits:
+    """The set without its first cell."""
+    return cells & (cells - types.uint64(1))  # type: ignore[no-any-return]
+
+
+@compiled(types.uint64(types.int64))
+def bit(cell: int) -> Bits:
+    """The set that holds one cell."""
+    return types.uint64(1) << types.uint64(cell)  # type: ignore[no-any-return]
+
+
+@compiled((types.uint64,))
+def each(cells: Bits) -> Iterator[int]:
+    """Every cell of a set, in board order: ``for cell in each(moves(board, open, me)): …``."""
+    while cells != types.uint64(0):
+        yield _trailing_zeros(cells)
+        cells = cells & (cells - types.uint64(1))

@@ -1,0 +1,137 @@
+"""How every kernel is compiled: one decorator, one cache folder, one word to the user.
+
+Numba stamps a cached function with its own file only, so an edit in *another* file would go
+unnoticed.  The cache folder is therefore named after a hash of all our sources: any edit means
+a new folder, and stale machine code can never be loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import config, event
+from platformdirs import user_cache_path
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+KEPT_FOLDERS = 4
+"""Cache folders of other versions that are kept (several checkouts may be in use)."""
+
+
+def source_hash() -> str:
+    """A short hash over all of knightfall's sources and the compiler's version."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    root = Path(__file__).parent.parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def cache_folder() -> Path | None:
+    """Where machine code is kept between runs; None if no such folder can be written."""
+    override = os.environ.get("KNIGHTFALL_CACHE_DIR")
+    parent = Path(override) if override else user_cache_path("knightfall")
+    folder = parent / "machine-code" / source_hash()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+        _prune(folder)
+    except OSError:
+        return None
+    return folder
+
+
+def _prune(folder: Path) -> None:
+    others = [other for other in folder.parent.iterdir() if other != folder]
+    others.sort(key=lambda other: other.stat().st_mtime, reverse=True)
+    for stale in others[KEPT_FOLDERS:]:
+        shutil.rmtree(stale, ignore_errors=True)
+
+
+@contextmanager
+def _our_cache() -> Iterator[bool]:
+    """Point Numba at our folder while a function is being decorated, and only then."""
+    folder = cache_folder()
+    if folder is None:
+        yield False
+        return
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
+    try:
+        yield True
+    finally:
+        config.CACHE_DIR = before
+
+
+def compiled(signature: Any, *, cache: bool = True, **options: Any) -> Callable[[F], F]:
+    """Compile a function for an explicit signature; it runs without the GIL.
+
+    Division follows the machine (x/0 is inf, not an error) unless `error_model` says otherwise.
+    """
+    options.setdefault("error_model", "numpy")
+
+    def decorate(function: F) -> F:
+        if not cache:
+            return numba.njit(signature, nogil=True, **options)(function)  # type: ignore[no-any-return]
+        with _our_cache() as cached:
+            return numba.njit(signature, nogil=True, cache=cached, **options)(function)  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def compile_later(function: Callable[..., Any], *, cache: bool, **options: Any) -> Any:
+    """A dispatcher that is compiled when it is first called or asked to (`dispatcher.compile`)."""
+    options.setdefault("error_model", "numpy" if cache else "python")
+    if not cache:
+        return numba.njit(nogil=True, **options)(function)
+    with _our_cache() as cached:
+        return numba.njit(nogil=True, cache=cached, **options)(function)
+
+
+class _Announcer(event.Listener):  # type: ignore[misc]
+    """Tells a person, once per process and before the first wait, that code is being compiled."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, happening: Any) -> None:
+        if not self.said:
+            self.said = True
+            print(
+                "knightfall: compiling for this machine (only after an install or an edit; "
+                "a few seconds)…",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def on_end(self, happening: Any) -> None:
+        pass
+
+
+_announcer = _Announcer()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Compile without announcing it, for code that is compiled anew in every process."""
+    before = _announcer.said
+    _announcer.said = True
+    try:
+        yield
+    finally:
+        _announcer.said = before
+
+
+if os.environ.get("KNIGHTFALL_QUIET") != "1":
+    event.register("numba:compile", _announcer)

@@ -1,0 +1,112 @@
+"""A board's geometry as one flat record, so that compiled code needs a single pointer to it.
+
+Python reads the same fields by the same names (`geometry.knight[cell]`), which is why a
+heuristic is one text whether it runs compiled or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype
+
+from knightfall.board import UNREACHABLE, Board
+
+POCKET = 64
+"""The 'cell' of a knight that is still to be placed: every cell is a knight's move from it."""
+
+RINGS = 12
+"""One more than the longest knight distance on any board of up to 64 cells."""
+
+NO_LIMIT = 1 << 62
+
+_DTYPE = np.dtype(
+    [
+        ("width", "i8"),
+        ("height", "i8"),
+        ("cells", "i8"),
+        ("every", "u8"),  # each cell of the board
+        ("corners", "u8"),
+        ("dark", "u8"),  # the cells of colour 1
+        ("knight", "u8", (65,)),  # the cells a knight's move away; [POCKET] = every
+        ("touching", "u8", (64,)),  # the up to eight cells around
+        ("row", "i8", (64,)),
+        ("column", "i8", (64,)),
+        ("distance", "i8", (64, 64)),  # knight distance on the empty board
+        ("ring", "u8", (64, RINGS)),  # ring[c][d]: the cells at knight distance d from c
+        ("symmetries", "i8"),  # how many symmetries the board has, and where each takes a cell;
+        ("symmetry", "i1", (8, 65)),  # the pocket stays where it is
+        # What `rules.spread` needs: how far one row lies from the next, and the columns a
+        # sideways shift by one or two must not wrap into.
+        ("stride", "u8"),
+        ("not_first", "u8"),
+        ("not_first_two", "u8"),
+        ("not_last", "u8"),
+        ("not_last_two", "u8"),
+        # The work sheet of one search: its own copy, never shared between threads.
+        ("limit", "i8"),  # nodes at which the search must stop; anyone may set it to 0: stop now
+        ("share", "i8"),  # steps a single evaluation may spend
+        ("cut", "i8"),  # evaluations that ran out of their share
+        ("asked", "u8", (4,)),  # what a user's heuristic was last asked: open, me, opp, to_move
+    ],
+    align=True,
+)
+DTYPE = np.dtype((np.record, _DTYPE))
+
+GEOMETRY = from_dtype(_DTYPE)
+"""The record's Numba type, for signatures."""
+
+GeometryArray = npt.NDArray[Any]
+
+
+def bitset(cells: Iterable[int]) -> int:
+    """A set of cells as a word."""
+    word = 0
+    for cell in cells:
+        word |= 1 << cell
+    return word
+
+
+@cache
+def _master(board: Board) -> GeometryArray:
+    array = np.zeros(1, DTYPE)
+    one = array[0]
+    everywhere = range(board.cells)
+    one.width, one.height, one.cells = board.width, board.height, board.cells
+    one.every = bitset(everywhere)
+    last_row, last_column = board.height - 1, board.width - 1
+    one.corners = bitset(board.at(r, c) for r in (0, last_row) for c in (0, last_column))
+    one.dark = bitset(cell for cell in everywhere if board.colour(cell))
+    one.knight[POCKET] = one.every
+    for cell in everywhere:
+        one.knight[cell] = bitset(board.knight[cell])
+        one.touching[cell] = bitset(board.touching[cell])
+        one.row[cell], one.column[cell] = board.row(cell), board.column(cell)
+        for there in everywhere:
+            steps = board.distance[cell][there]
+            one.distance[cell, there] = steps
+            if steps != UNREACHABLE:
+                one.ring[cell, steps] |= np.uint64(1 << there)
+
+    one.symmetries = len(board.symmetries)
+    for number, image in enumerate(board.symmetries):
+        one.symmetry[number, : board.cells] = image
+        one.symmetry[number, POCKET] = POCKET
+
+    def columns(low: int, high: int) -> int:
+        return bitset(cell for cell in everywhere if low <= board.column(cell) <= high)
+
+    one.stride = board.width
+    one.not_first, one.not_first_two = columns(1, last_column), columns(2, last_column)
+    one.not_last, one.not_last_two = columns(0, last_column - 1), columns(0, last_column - 2)
+    one.limit = one.share = NO_LIMIT
+    return array
+
+
+def geometry(board: Board) -> GeometryArray:
+    """A fresh work copy of a board's geometry: an array of one record."""
+    return _master(board).copy()

@@ -1,0 +1,114 @@
+"""The rules on machine words.
+
+A position is four numbers: the set of open cells, the mover's cell, the other's cell, and (where
+it matters) whose value is asked.  A knight in the pocket stands on `POCKET`, from where every
+cell is one move away, so placement needs no code of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+
+from knightfall.kernel.bits import Bits, count, first, rest
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY, POCKET, bitset, geometry
+from knightfall.position import Position, Side, other
+
+Geometry = Any
+"""The board's record (`knightfall.kernel.geometry`)."""
+
+_u64, _i64 = types.uint64, types.int64
+
+
+@compiled(_u64(GEOMETRY, _u64, _i64))
+def moves(board: Geometry, open: Bits, cell: int) -> Bits:
+    """The open cells a knight's move from a cell."""
+    return open & board.knight[cell]  # type: ignore[no-any-return]
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def mobility(board: Geometry, open: Bits, cell: int) -> int:
+    """How many open cells are a knight's move from a cell."""
+    return count(open & board.knight[cell])
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def space(board: Geometry, open: Bits, cell: int) -> int:
+    """How many of the up to eight cells that touch a cell are open."""
+    return count(open & board.touching[cell])
+
+
+@compiled(_i64(GEOMETRY, _u64, _u64))
+def onward(board: Geometry, open: Bits, cells: Bits) -> int:
+    """How many moves lead on from the cells of a set, added up over the set."""
+    total = 0
+    while cells != _u64(0):
+        total += mobility(board, open, first(cells))
+        cells = rest(cells)
+    return total
+
+
+@compiled(_u64(GEOMETRY, _u64))
+def spread(board: Geometry, cells: Bits) -> Bits:
+    """Every cell a knight's move from any cell of a set, all at once.
+
+    Shifting the whole word moves all cells alike.  Sideways first (one or two columns, with the
+    columns that would wrap around masked out), then two or one rows up and down::
+
+          .  2  .  1  .       1: one column aside, two rows away
+          2' .  .  .  1'      2: the same to the left
+          .  .  ♞  .  .       1', 2': two columns aside, one row away
+          2' .  .  .  1'
+          .  2  .  1  .
+    """
+    one = ((cells << _u64(1)) & board.not_first) | ((cells >> _u64(1)) & board.not_last)
+    two = ((cells << _u64(2)) & board.not_first_two) | ((cells >> _u64(2)) & board.not_last_two)
+    row = board.stride
+    rows = row + row
+    return ((one << rows) | (one >> rows) | (two << row) | (two >> row)) & board.every  # type: ignore[no-any-return]
+
+
+@compiled(_u64(GEOMETRY, _u64, _i64))
+def reach(board: Geometry, open: Bits, cell: int) -> Bits:
+    """Every open cell a knight could get to through open cells, if it were alone."""
+    reached = open & board.knight[cell]
+    edge = reached
+    while edge != _u64(0):
+        edge = spread(board, edge) & open & ~reached
+        reached |= edge
+    return reached  # type: ignore[no-any-return]
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
+def perft(board: Geometry, open: Bits, mover: int, waiter: int, depth: int) -> int:
+    """The number of lines of exactly `depth` plies."""
+    if depth == 0:
+        return 1
+    left = moves(board, open, mover)
+    if depth == 1:
+        return count(left)
+    lines = 0
+    while left != _u64(0):
+        cell = first(left)
+        lines += perft(board, open & ~(_u64(1) << _u64(cell)), waiter, cell, depth - 1)
+        left = rest(left)
+    return lines
+
+
+def words(position: Position, side: Side | None = None) -> tuple[int, int, int]:
+    """A position as (open, cell of `side`, cell of its opponent); `side` moves by default."""
+    side = side or position.to_move
+    mine, theirs = position.knight(side), position.knight(other(side))
+    return (
+        bitset(position.open),
+        POCKET if mine is None else mine,
+        POCKET if theirs is None else theirs,
+    )
+
+
+def perft_of(position: Position, depth: int) -> int:
+    """`Position.perft`, compiled."""
+    open, mover, waiter = words(position)
+    return perft(geometry(position.board)[0], open, mover, waiter, depth)

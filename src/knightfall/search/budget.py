@@ -1,0 +1,89 @@
+"""Budgets are values: ``depth=5``, ``nodes=2500``, ``time=150ms``.
+
+Depth and node budgets are deterministic and the choice for science; time is for people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from knightfall.errors import KnightfallError
+
+DEEPEST = 64
+MOST_NODES = 10**15
+LONGEST = 24 * 3600 * 1_000_000
+
+KINDS = ("depth", "nodes", "time")
+ACCEPTED = "depth=5, nodes=2500, time=150ms or time=2s"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a search may spend on a move; whichever limit is met first ends it.
+
+    `time` is in microseconds.
+    """
+
+    depth: int | None = None
+    nodes: int | None = None
+    time: int | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """The time limit in seconds."""
+        return None if self.time is None else self.time / 1e6
+
+    def __bool__(self) -> bool:
+        return any(limit is not None for limit in (self.depth, self.nodes, self.time))
+
+    def __str__(self) -> str:
+        parts = []
+        if self.depth is not None:
+            parts.append(f"depth={self.depth}")
+        if self.nodes is not None:
+            parts.append(f"nodes={self.nodes}")
+        if self.time is not None:
+            parts.append(f"time={_print_time(self.time)}")
+        return ", ".join(parts)
+
+
+def parse_budget(given: Mapping[str, str]) -> Budget:
+    """The budget that ``{"nodes": "2500"}`` asks for; other keys are refused."""
+    for key in given:
+        if key not in KINDS:
+            raise KnightfallError(f"{key}={given[key]!r} is not a budget: accepted are {ACCEPTED}")
+    return Budget(
+        depth=_whole("depth", given["depth"], DEEPEST) if "depth" in given else None,
+        nodes=_whole("nodes", given["nodes"], MOST_NODES) if "nodes" in given else None,
+        time=_microseconds(given["time"]) if "time" in given else None,
+    )
+
+
+def _whole(kind: str, text: str, most: int) -> int:
+    if re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) and 1 <= int(text) <= most:
+        return int(text)
+    raise KnightfallError(f"budget {kind}={text} must be a whole number from 1 to {most}")
+
+
+def _microseconds(text: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,9})(?:\.([0-9]{1,6}))?(ms|s)", text, re.ASCII)
+    if match:
+        digits = 3 if match[3] == "ms" else 6
+        fraction = match[2] or ""
+        if len(fraction) <= digits:
+            time = int(match[1] + fraction.ljust(digits, "0"))
+            if 1 <= time <= LONGEST:
+                return time
+    raise KnightfallError(
+        f"budget time={text} must be a number of ms or s, at most 24 hours, as in time=150ms "
+        "or time=1.5s"
+    )
+
+
+def _print_time(time: int) -> str:
+    unit, digits = ("s", 6) if time >= 1_000_000 else ("ms", 3)
+    whole, fraction = divmod(time, 10**digits)
+    decimals = f"{fraction:0{digits}d}".rstrip("0")
+    return f"{whole}.{decimals}{unit}" if decimals else f"{whole}{unit}"

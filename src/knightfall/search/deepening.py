@@ -1,0 +1,303 @@
+"""Iterative deepening with everything that helps: table, ordering, null windows, separation.
+
+The value of a depth is the same as plain alpha-beta's, found with fewer nodes, except where a
+separated position tells the end of the game beyond the horizon.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from knightfall.heuristics.registry import POINTER
+from knightfall.kernel.bits import Bits, first
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY, POCKET
+from knightfall.kernel.rules import Geometry, moves
+from knightfall.search import table as tt
+from knightfall.search.ordering import holds, pick, reward
+from knightfall.search.separation import UNSETTLED, separated, solitaires
+from knightfall.search.state import (
+    ENTRY_POINT,
+    STATE,
+    WIN,
+    State,
+    conclude,
+    evaluate,
+    is_proven,
+    remember,
+)
+from knightfall.search.symmetry import is_opening, representative
+from knightfall.search.ties import begin
+
+_u64, _i64, _f64 = types.uint64, types.int64, types.float64
+
+TABLE_DEPTH = 5
+"""Below this many plies to go, looking a position up costs more than searching it."""
+
+_find, _store = tt.find, tt.store
+_EXACT, _AT_LEAST, _AT_MOST = tt.EXACT, tt.AT_LEAST, tt.AT_MOST
+_SETTLED, _NO_MOVE = tt.SETTLED, tt.NO_MOVE
+
+
+@compiled(_f64(GEOMETRY, STATE, POINTER, _u64, _u64, _i64, _i64, _i64, _f64, _f64))
+def _frontier(
+    board: Geometry,
+    state: State,
+    heuristic: Any,
+    open: Bits,
+    left: Bits,
+    waiter: int,
+    ply: int,
+    sign: int,
+    alpha: float,
+    beta: float,
+) -> float:
+    """`_value` one ply before the leaves, without the overhead of going there."""
+    best = -2.0 * WIN
+    cell = state.killers[ply, 0]
+    if not holds(left, cell):
+        cell = first(left)
+    while left != _u64(0) and state.nodes < board.limit:
+        one = _u64(1) << _u64(cell)
+        left &= ~one
+        after = open & ~one
+        state.nodes += 1
+        if after & board.knight[waiter] == _u64(0):
+            value = WIN - (ply + 1)
+        else:
+            value = -evaluate(board, heuristic, after, waiter, cell, -sign)
+        if value > best:
+            best = value
+            if value > alpha:
+                alpha = value
+                if alpha >= beta:
+                    state.killers[ply, 0] = cell
+                    break
+                state.lines[ply, 0] = cell
+                state.lengths[ply] = 1
+        cell = first(left)
+    return best
+
+
+@compiled(_f64(GEOMETRY, STATE, tt.TABLE, POINTER, _u64, _i64, _i64, _i64, _i64, _i64, _f64, _f64))
+def _value(
+    board: Geometry,
+    state: State,
+    table: tt.Table,
+    heuristic: Any,
+    open: Bits,
+    mover: int,
+    waiter: int,
+    depth: int,
+    ply: int,
+    sign: int,
+    alpha: float,
+    beta: float,
+) -> float:
+    """The value v for the mover, `depth` plies deep, as far as it matters.
+
+    Returns r with: r = v if alpha < r < beta; v ≤ r if r ≤ alpha; v ≥ r if r ≥ beta.
+    """
+    state.nodes += 1
+    state.lengths[ply] = 0
+    left = moves(board, open, mover)
+    if left == _u64(0):
+        return ply - WIN
+    if depth == 0:
+        return evaluate(board, heuristic, open, mover, waiter, sign)
+    if open & board.knight[waiter] == _u64(0):
+        # The opponent is stuck already: any move wins.
+        state.lines[ply, 0] = first(left)
+        state.lengths[ply] = 1
+        return WIN - (ply + 1)
+    if depth == 1:
+        return _frontier(board, state, heuristic, open, left, waiter, ply, sign, alpha, beta)
+
+    # A null window asks only "better than alpha?"; any other lies on the principal variation.
+    above = np.nextafter(alpha, np.inf)
+    principal = above < beta
+    favourite = -1
+    mirrored = ply <= 2 and state.symmetric != 0 and is_opening(board, open, mover, waiter)
+    listed = mirrored or depth >= TABLE_DEPTH
+    key_open, key_mover, key_waiter = open, mover, waiter
+    if listed:
+        if mirrored:
+            key_mover, key_waiter = representative(board, mover, waiter)
+            key_open = board.every & ~(_u64(1) << _u64(key_waiter))
+            if key_mover != POCKET:
+                key_open &= ~(_u64(1) << _u64(key_mover))
+        at = _find(table, state.generation, key_open, key_mover, key_waiter)
+        if at >= 0:
+            entry = table[at]
+            score = entry.score
+            if entry.depth == _SETTLED or (
+                entry.depth >= depth
+                and not principal
+                and (
+                    entry.bound == _EXACT
+                    or (entry.bound == _AT_LEAST and score >= beta)
+                    or (entry.bound == _AT_MOST and score <= alpha)
+                )
+            ):
+                return score  # type: ignore[no-any-return]
+            if entry.move != _NO_MOVE:
+                favourite = _i64(entry.move)
+        elif (mover | waiter) < POCKET and separated(board, open, mover, waiter):
+            plies = solitaires(board, state, open, mover, waiter)
+            if state.nodes >= board.limit:
+                return 0.0
+            if plies != UNSETTLED:
+                score = WIN - (ply + plies) if plies > 0 else (ply - plies) - WIN
+                _store(
+                    table, state.generation, open, mover, waiter, score, _SETTLED, _EXACT, _NO_MOVE
+                )
+                return score
+
+    best = -2.0 * WIN
+    best_cell = _i64(_NO_MOVE)
+    bound = _AT_MOST
+    while left != _u64(0) and state.nodes < board.limit:
+        cell = pick(board, state, left, open, waiter, ply, favourite)
+        one = _u64(1) << _u64(cell)
+        left &= ~one
+        after = open & ~one
+        # The first move gets the whole window, the others must first show they are better.
+        ceiling = beta if best == -2.0 * WIN else np.nextafter(alpha, np.inf)
+        while True:
+            value = -_value(
+                board,
+                state,
+                table,
+                heuristic,
+                after,
+                waiter,
+                cell,
+                depth - 1,
+                ply + 1,
+                -sign,
+                -ceiling,
+                -alpha,
+            )
+            if value < ceiling or ceiling >= beta or state.nodes >= board.limit:
+                break
+            ceiling = beta
+        if state.nodes >= board.limit:
+            break
+        if value > best:
+            best = value
+            if value > alpha:
+                alpha = value
+                best_cell = cell
+                bound = _EXACT
+                if alpha >= beta:
+                    bound = _AT_LEAST
+                    reward(state, ply, cell)
+                    break
+                remember(state, ply, cell)
+    if state.nodes >= board.limit:
+        return 0.0  # told to stop: thrown away by the root
+    if listed:
+        if mirrored:
+            best_cell = _i64(_NO_MOVE)  # it would have to be mirrored, too
+        _store(
+            table,
+            state.generation,
+            key_open,
+            key_mover,
+            key_waiter,
+            best,
+            depth,
+            bound,
+            best_cell,
+        )
+    return best
+
+
+@compiled(types.boolean(STATE, _i64, _f64, _i64))
+def _stopped(state: State, finished: int, alpha: float, depth: int) -> bool:
+    """Conclude a depth that was stopped after `finished` root moves; always False."""
+    if finished > 0:
+        conclude(state, alpha, depth - 1)
+    return False
+
+
+@compiled(types.boolean(GEOMETRY, STATE, tt.TABLE, POINTER, _u64, _i64, _i64, _i64, _i64))
+def _root(
+    board: Geometry,
+    state: State,
+    table: tt.Table,
+    heuristic: Any,
+    open: Bits,
+    mover: int,
+    waiter: int,
+    number: int,
+    depth: int,
+) -> bool:
+    """Search the root's moves, the best so far first; False if told to stop before the end.
+
+    A stopped depth still counts as far as it got: its first move was the best of the depth
+    before, so whatever beats it is better informed.
+    """
+    alpha = -2.0 * WIN
+    state.nodes += 1
+    for i in range(number):
+        if state.nodes >= board.limit:
+            return _stopped(state, i, alpha, depth)
+        cell = state.root[i]
+        after = open & ~(_u64(1) << _u64(cell))
+        ceiling = 2.0 * WIN if i == 0 else np.nextafter(alpha, np.inf)
+        while True:
+            value = -_value(
+                board,
+                state,
+                table,
+                heuristic,
+                after,
+                waiter,
+                cell,
+                depth - 1,
+                1,
+                -1,
+                -ceiling,
+                -alpha,
+            )
+            if state.nodes >= board.limit:
+                return _stopped(state, i, alpha, depth)
+            if value < ceiling:
+                break
+            ceiling = 2.0 * WIN
+        if value > alpha:
+            alpha = value
+            remember(state, 0, cell)
+            for j in range(i, 0, -1):
+                state.root[j] = state.root[j - 1]
+            state.root[0] = cell
+    conclude(state, alpha, depth)
+    return True
+
+
+@compiled(ENTRY_POINT)
+def deepening(
+    boards: Any,
+    states: Any,
+    table: tt.Table,
+    heuristic: Any,
+    open: Bits,
+    mover: int,
+    waiter: int,
+) -> None:
+    """Depth 1, 2, 3, … until told to stop or nothing deeper can change the answer.
+
+    A win by separation may lie beyond the horizon, and a shorter one within it: the search goes
+    on until it has looked as deep as the result it has proven.
+    """
+    board, state = boards[0], states[0]
+    number = begin(state, moves(board, open, mover), open, mover, waiter)
+    for depth in range(1, state.depth_limit + 1):
+        if not _root(board, state, table, heuristic, open, mover, waiter, number, depth):
+            break
+        if is_proven(state.score) and WIN - abs(state.score) <= depth:
+            break

@@ -1,0 +1,24 @@
+"""What a search found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer to "what would you play here?".
+
+    `score` is for the side to move: a heuristic value, or ±inf when `proven`, and then `plies`
+    is the length of the rest of the game.  `cut` counts evaluations that ran out of their share.
+    """
+
+    move: str
+    score: float
+    proven: bool
+    plies: int | None
+    depth: int
+    nodes: int
+    seconds: float
+    pv: tuple[str, ...]
+    cut: int = 0

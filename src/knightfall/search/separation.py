@@ -1,0 +1,118 @@
+"""Separation: once the knights can no longer meet, the game is two solitaires.
+
+When no cell can still be reached by both, neither player can do anything about the other's
+moves.  Then the side to move wins if and only if its longest path is strictly longer than the
+other's, and the game lasts as long as the loser can walk.
+"""
+
+from __future__ import annotations
+
+from numba import types
+
+from knightfall.kernel.bits import Bits, count, first, rest
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import Geometry, reach, spread
+from knightfall.search.state import STATE, State
+
+_u64, _i64 = types.uint64, types.int64
+
+GAVE_UP = -1
+UNSETTLED = 1000
+STEPS = 4000
+"""Steps one walk may take before separation is left to the ordinary search."""
+
+
+@compiled(types.boolean(GEOMETRY, _u64, _i64, _i64))
+def separated(board: Geometry, open: Bits, one: int, other: int) -> bool:
+    """Whether no open cell can be reached by both knights.
+
+    Both floods grow in turn and stop as soon as they meet: early in a game that is at once.
+    """
+    ours = edge = open & board.knight[one]
+    theirs = brink = open & board.knight[other]
+    while ours & theirs == _u64(0):
+        if edge == _u64(0) and brink == _u64(0):
+            return True
+        edge = spread(board, edge) & open & ~ours
+        ours |= edge
+        brink = spread(board, brink) & open & ~theirs
+        theirs |= brink
+    return False
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def path_bound(board: Geometry, open: Bits, cell: int) -> int:
+    """No path from a cell is longer: it alternates colours, and each cell serves once."""
+    reached = reach(board, open, cell)
+    dark = count(reached & board.dark)
+    light = count(reached) - dark
+    if (board.dark >> _u64(cell)) & _u64(1) == _u64(1):
+        same, opposite = dark, light
+    else:
+        same, opposite = light, dark
+    return min(2 * opposite, 2 * same + 1)
+
+
+@compiled(_i64(GEOMETRY, STATE, _u64, _i64, _i64, _i64))
+def _walk(board: Geometry, state: State, open: Bits, cell: int, goal: int, stop_at: int) -> int:
+    """The longest path from a cell, or any path of at least `goal` steps; GAVE_UP at `stop_at`."""
+    left = open & board.knight[cell]
+    if left == _u64(0):
+        return 0
+    goal = min(goal, path_bound(board, open, cell))
+    best = 0
+    while left != _u64(0):
+        # Warnsdorff's rule: the neighbour with the fewest ways on goes first.
+        chosen, fewest = first(left), 9
+        for_choice = left
+        while for_choice != _u64(0):
+            candidate = first(for_choice)
+            ways = count(open & board.knight[candidate])
+            if ways < fewest:
+                chosen, fewest = candidate, ways
+            for_choice = rest(for_choice)
+        chosen_bit = _u64(1) << _u64(chosen)
+        left &= ~chosen_bit
+        state.nodes += 1
+        if state.nodes >= stop_at or state.nodes >= board.limit:
+            return GAVE_UP
+        length = _walk(board, state, open & ~chosen_bit, chosen, goal - 1, stop_at)
+        if length == GAVE_UP:
+            return GAVE_UP
+        best = max(best, length + 1)
+        if best >= goal:
+            break
+    return best
+
+
+@compiled(_i64(GEOMETRY, STATE, _u64, _i64, _i64))
+def longest_path(board: Geometry, state: State, open: Bits, cell: int, goal: int) -> int:
+    """The length of a knight's longest path, or any length from `goal` on once one is found.
+
+    Every step counts as a node; GAVE_UP when they get too many.
+    """
+    return _walk(board, state, open, cell, goal, state.nodes + STEPS)
+
+
+@compiled(_i64(GEOMETRY, STATE, _u64, _i64, _i64))
+def solitaires(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> int:
+    """How a separated position ends, or UNSETTLED if the walks are too long to find.
+
+    n > 0: the mover wins in n plies.  n ≤ 0: the mover loses in −n plies.
+    The loser walks its longest path and the winner always has a step more, so the longer walk
+    need not be measured to its end: whoever has less room is measured first.
+    """
+    if path_bound(board, open, mover) <= path_bound(board, open, waiter):
+        mine = longest_path(board, state, open, mover, board.cells)
+        if mine == GAVE_UP:
+            return UNSETTLED
+        theirs = longest_path(board, state, open, waiter, mine)
+    else:
+        theirs = longest_path(board, state, open, waiter, board.cells)
+        if theirs == GAVE_UP:
+            return UNSETTLED
+        mine = longest_path(board, state, open, mover, theirs + 1)
+    if mine == GAVE_UP or theirs == GAVE_UP:
+        return UNSETTLED
+    return 2 * theirs + 1 if mine > theirs else -2 * mine

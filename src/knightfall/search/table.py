@@ -1,0 +1,117 @@
+"""The transposition table: what is known about positions met before in this search.
+
+Every ply fills exactly one cell, so a position can only recur at the same ply: an entry never
+needs its score adjusted, and never comes from another depth of the same iteration.  Entries hold
+the whole position, not a hash of it, so a hit is never a mistake.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from knightfall.kernel.bits import Bits
+from knightfall.kernel.compile import compiled
+
+EXACT, AT_LEAST, AT_MOST = 0, 1, 2
+SETTLED = 127
+"""The depth of an entry whose score no deeper search can change."""
+NO_MOVE = 255
+
+# 32 bytes, two to a cache line; a pair of neighbours is one bucket.
+ENTRY_DTYPE = np.dtype(
+    [
+        ("open", "u8"),
+        ("score", "f8"),
+        ("generation", "u8"),
+        ("mover", "u1"),
+        ("waiter", "u1"),
+        ("depth", "u1"),
+        ("bound", "u1"),
+        ("move", "u1"),
+    ],
+    align=True,
+)
+ENTRY = from_dtype(ENTRY_DTYPE)
+TABLE = types.Array(ENTRY, 1, "C")
+Table = npt.NDArray[Any]
+
+_u64, _i64 = types.uint64, types.int64
+
+
+@compiled(_u64(TABLE, _u64, _i64, _i64))
+def bucket(table: Any, open: Bits, mover: int, waiter: int) -> int:
+    """The index of the first of the two entries where a position may be found."""
+    key = open ^ (_u64(mover) << _u64(57)) ^ (_u64(waiter) << _u64(50))
+    key = (key ^ (key >> _u64(32))) * _u64(0x9E3779B97F4A7C15)
+    key = (key ^ (key >> _u64(29))) * _u64(0xBF58476D1CE4E5B9)
+    key = key ^ (key >> _u64(32))
+    return key & _u64(table.size - 2)  # type: ignore[no-any-return]
+
+
+@compiled(_i64(TABLE, _u64, _u64, _i64, _i64))
+def find(table: Any, generation: int, open: Bits, mover: int, waiter: int) -> int:
+    """The index of a position's entry, or −1."""
+    index = bucket(table, open, mover, waiter)
+    for _ in range(2):
+        entry = table[index]
+        if (
+            entry.open == open
+            and entry.generation == generation
+            and entry.mover == mover
+            and entry.waiter == waiter
+        ):
+            return _i64(index)  # type: ignore[no-any-return]
+        index ^= _u64(1)
+    return -1
+
+
+@compiled(types.void(TABLE, _u64, _u64, _i64, _i64, types.float64, _i64, _i64, _i64))
+def store(
+    table: Any,
+    generation: int,
+    open: Bits,
+    mover: int,
+    waiter: int,
+    score: float,
+    depth: int,
+    bound: int,
+    move: int,
+) -> None:
+    """Keep a result: in the first slot what is deepest, in the second what is newest."""
+    index = bucket(table, open, mover, waiter)
+    entry = table[index]
+    same = entry.open == open and entry.mover == mover and entry.waiter == waiter
+    if not same and entry.generation == generation and entry.depth > depth:
+        entry = table[index ^ _u64(1)]
+    entry.open = open
+    entry.score = score
+    entry.generation = generation
+    entry.mover = mover
+    entry.waiter = waiter
+    entry.depth = depth
+    entry.bound = bound
+    entry.move = move
+
+
+_LARGEST = 1 << 20
+_tables = threading.local()
+
+
+def table_for(nodes: int) -> tuple[Table, int]:
+    """This thread's table for a search of about that many nodes, and a fresh generation.
+
+    One table serves all searches of a thread: a new generation empties it at no cost.
+    """
+    size = 1 << 12
+    while size < 2 * nodes and size < _LARGEST:
+        size <<= 1
+    held: dict[int, Table] = _tables.__dict__.setdefault("held", {})
+    if size not in held:
+        held[size] = np.zeros(size, ENTRY_DTYPE)
+    _tables.generation = getattr(_tables, "generation", 0) + 1
+    return held[size], _tables.generation

@@ -1,0 +1,43 @@
+"""Boards and positions for tests that are not property tests: the same ones on every run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from knightfall.board import MOST_CELLS, SMALLEST_SIDE, Board
+from knightfall.position import Position
+
+EVERY_BOARD = [
+    Board.of(width, height)
+    for width in range(SMALLEST_SIDE, MOST_CELLS // SMALLEST_SIDE + 1)
+    for height in range(SMALLEST_SIDE, MOST_CELLS // width + 1)
+]
+"""All sizes there are."""
+
+FULL_WORD = [Board.of(8, 8), Board.of(4, 16), Board.of(16, 4)]
+"""The boards whose last cell is bit 63."""
+
+NEARLY_FULL_WORD = [Board.of(3, 21), Board.of(21, 3), Board.of(9, 7), Board.of(7, 9)]
+"""The longest boards, and others of 63 cells."""
+
+
+def random_game(start: Position, rng: random.Random) -> Iterator[Position]:
+    """A position and all that follow it in one game of random legal moves."""
+    position = start
+    yield position
+    while position.legal_moves:
+        position = position.play(rng.choice(position.legal_moves))
+        yield position
+
+
+def random_positions(
+    width: int, height: int, how_many: int, seed: int, *, min_placed: int = 0
+) -> list[Position]:
+    """Reachable positions, each from a game of its own and from anywhere in that game.
+
+    `min_placed` is the number of knights (0, 1 or 2) that are at least on the board.
+    """
+    rng = random.Random(seed)
+    games = (list(random_game(Position.start(width, height), rng)) for _ in range(how_many))
+    return [rng.choice(game[min_placed:]) for game in games]

@@ -1,0 +1,67 @@
+"""Hypothesis strategies for boards and positions.
+
+Importing this module also lifts Hypothesis's time limit per example: the first call of a compiled
+function may wait for the compiler.
+"""
+
+from __future__ import annotations
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from knightfall.board import MOST_CELLS, SMALLEST_SIDE, Board
+from knightfall.position import Position, Side
+
+settings.register_profile("knightfall", deadline=None)
+settings.load_profile("knightfall")
+
+WORDS = st.one_of(
+    st.integers(0, 2**64 - 1),
+    st.sets(st.integers(0, 63)).map(lambda cells: sum(1 << cell for cell in cells)),
+    st.sampled_from([0, 1, 1 << 63, (1 << 63) - 1, (1 << 63) + 1, (1 << 64) - 1]),
+)
+"""Any 64-bit word, with the dangerous ones often."""
+
+
+@st.composite
+def boards(draw: st.DrawFn) -> Board:
+    """A board of any size."""
+    width = draw(st.integers(SMALLEST_SIDE, MOST_CELLS // SMALLEST_SIDE))
+    height = draw(st.integers(SMALLEST_SIDE, MOST_CELLS // width))
+    # Either may be the side that is drawn first, else tall boards would be rare.
+    return draw(st.sampled_from([Board.of(width, height), Board.of(height, width)]))
+
+
+@st.composite
+def positions(draw: st.DrawFn, min_placed: int = 0, board: Board | None = None) -> Position:
+    """A position that random legal moves reach from the empty board, in any phase of the game.
+
+    `min_placed` is the number of knights (0, 1 or 2) that are at least on the board.
+    """
+    where = draw(boards()) if board is None else board
+    position = Position.start(where.width, where.height)
+    for _ in range(draw(st.integers(min_placed, where.cells))):
+        legal = position.legal_moves
+        if not legal:
+            break
+        position = position.play(legal[draw(st.integers(0, len(legal) - 1))])
+    return position
+
+
+@st.composite
+def odd_positions(draw: st.DrawFn) -> Position:
+    """Any position a FEN can express: blocked cells anywhere, either turn, full pockets."""
+    board = draw(boards())
+    white, black = draw(
+        st.lists(st.integers(0, board.cells - 1), min_size=2, max_size=2, unique=True)
+    )
+    blocked = draw(st.integers(0, (1 << board.cells) - 1))
+    free = {cell for cell in range(board.cells) if not blocked >> cell & 1}
+    in_pocket = draw(st.sampled_from([0, 0, 0, 0, 1, 2]))
+    if in_pocket == 2:
+        # Both players need a cell: the two that a knight would stand on are as good as any.
+        return Position(board, frozenset(free | {white, black}), None, None, "w")
+    if in_pocket == 1:
+        return Position(board, frozenset((free | {black}) - {white}), white, None, "b")
+    side: Side = draw(st.sampled_from(["w", "b"]))
+    return Position(board, frozenset(free - {white, black}), white, black, side)

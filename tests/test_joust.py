@@ -1,0 +1,123 @@
+"""An outside referee: `pyffish` plays the same game under the name of Joust.
+
+Two things differ there and are translated here.  A move is written with its origin and the wall
+it leaves (``b5c7,c7b5``); we keep the destination.  And pyffish's wall rule also puts a stray wall
+on the board when a knight is *dropped*, so that placement is refereed by a twin of the variant
+without walls, which is the same game as long as nobody has moved.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pyffish
+import pytest
+from helpers import random_game, random_positions
+
+from knightfall.kernel.rules import perft_of
+from knightfall.position import Position
+
+# Width, height, and how many positions to compare.
+SIZES = [(7, 7, 200), (8, 8, 200), (10, 6, 40), (3, 10, 40)]
+
+for _width, _height, _ in SIZES:
+    _rows = "/".join([str(_width)] * _height)
+    pyffish.load_variant_config(f"""
+[joust{_width}x{_height}:joust]
+maxFile = {_width}
+maxRank = {_height}
+startFen = {_rows}[Nn] w - - 0 1
+pieceDrops = true
+mustDrop = true
+
+[place{_width}x{_height}:joust{_width}x{_height}]
+wallingRule = none
+""")
+
+
+def joust(position: Position) -> tuple[str, str]:
+    """The name of the variant and the FEN by which pyffish knows a position."""
+    board = position.board
+    game = "joust" if position.placed else "place"
+    return f"{game}{board.width}x{board.height}", f"{position.fen} - - 0 1"
+
+
+def destination(move: str) -> str:
+    """Where ``N@d4``, ``b5c7`` or ``b5c7,c7b5`` ends."""
+    match = re.fullmatch(r"(?:N@|[a-z][0-9]+)([a-z][0-9]+)", move.split(",")[0])
+    assert match, move
+    return match[1]
+
+
+def joust_perft(variant: str, fen: str, depth: int, played: list[str]) -> int:
+    moves = pyffish.legal_moves(variant, fen, played)
+    if depth == 1:
+        return len(moves)
+    return sum(joust_perft(variant, fen, depth - 1, [*played, move]) for move in moves)
+
+
+each_size = pytest.mark.parametrize(("width", "height", "how_many"), SIZES)
+
+
+@each_size
+def test_legal_moves_and_fens_agree(width: int, height: int, how_many: int) -> None:
+    rng = random.Random(1)
+    start = Position.start(width, height)
+    half_placed = [start.play(rng.choice(start.legal_moves)) for _ in range(how_many // 10)]
+    sample = [start, *half_placed, *random_positions(width, height, how_many, seed=1)]
+    assert {position.winner is None for position in sample} == {True, False}
+    for position in sample:
+        variant, fen = joust(position)
+        assert pyffish.validate_fen(fen, variant) == pyffish.FEN_OK
+        assert Position.from_fen(pyffish.get_fen(variant, fen, [])) == position
+        theirs = {destination(move): move for move in pyffish.legal_moves(variant, fen, [])}
+        assert theirs.keys() == set(position.legal_moves)
+        if theirs:
+            cell, move = rng.choice(list(theirs.items()))
+            after = pyffish.get_fen(variant, fen, [move])
+            assert Position.from_fen(after) == position.play(cell)
+
+
+@each_size
+def test_whole_games_agree(width: int, height: int, how_many: int) -> None:
+    """The referee hears the moves only, never a position after the placements."""
+    rng = random.Random(2)
+    for _ in range(how_many // 20):
+        game = list(random_game(Position.start(width, height), rng))
+        variant, fen = joust(game[2])
+        played: list[str] = []
+        for position in game[3:]:
+            assert position.last is not None
+            start, end = (position.board.name(cell) for cell in position.last if cell is not None)
+            played.append(f"{start}{end},{end}{start}")
+        assert Position.from_fen(pyffish.get_fen(variant, fen, played)) == game[-1]
+        # The value is the mover's, who has no move: lost.
+        assert pyffish.legal_moves(variant, fen, played) == []
+        assert pyffish.game_result(variant, fen, played) == -pyffish.VALUE_MATE
+        assert game[-1].winner not in (None, game[-1].to_move)
+
+
+@each_size
+def test_perft_agrees_three_ways(width: int, height: int, how_many: int) -> None:
+    for position in random_positions(width, height, how_many // 10, seed=3, min_placed=2):
+        lines = joust_perft(*joust(position), 3, [])
+        assert position.perft(3) == perft_of(position, 3) == lines
+
+
+def test_perft_of_the_placement_agrees_three_ways() -> None:
+    """Two plies of placing; from the third on the wall rule would be needed."""
+    start = Position.start(7, 7)
+    lines = joust_perft(*joust(start), 2, [])
+    assert start.perft(2) == perft_of(start, 2) == lines == 49 * 48
+
+
+def test_the_built_in_variant_needs_no_configuration() -> None:
+    fen = pyffish.start_fen("joust")
+    position = Position.from_fen(fen)
+    assert position.fen == "8/8/8/4n3/3N4/8/8/8 w"
+    for _ in range(12):
+        move = pyffish.legal_moves("joust", fen, [])[0]
+        fen = pyffish.get_fen("joust", fen, [move])
+        position = position.play(destination(move))
+        assert Position.from_fen(fen) == position
