@@ -59,7 +59,7 @@ def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int
 # -- the longest way to win ----------------------------------------------------------------
 #
 # In a continuation that me wins, opp is left without a move: with me to move me makes k moves and
-# opp k − 1, otherwise both make k.  `first` below is that difference, 1 or 0.
+# opp k − 1, otherwise both make k.  `turn` below is that difference: 1 if me is to move, else 0.
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
@@ -74,20 +74,20 @@ def _longest_path(board: Geometry, region: Bits, cell: int) -> int:
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
-def _at_most(board: Geometry, open: Bits, me: int, opp: int, first: int) -> int:
+def _at_most(board: Geometry, open: Bits, me: int, opp: int, turn: int) -> int:
     """No continuation that me wins has more plies than this."""
     if me == POCKET or opp == POCKET:
         return count(open)
     mine, theirs = reach(board, open, me), reach(board, open, opp)
-    most = min(_longest_path(board, mine, me), _longest_path(board, theirs, opp) + first)
+    most = min(_longest_path(board, mine, me), _longest_path(board, theirs, opp) + turn)
 
     # The two paths share no cell, so together they must find enough cells of either colour.
     dark, light = count((mine | theirs) & board.dark), count((mine | theirs) & ~board.dark)
     i_am_dark = count(board.dark & bit(me))
     they_are_dark = count(board.dark & bit(opp))
     while most > 0:
-        plies = 2 * most - first
-        on_dark = (most + 1 - i_am_dark) // 2 + (most - first + 1 - they_are_dark) // 2
+        plies = 2 * most - turn
+        on_dark = (most + 1 - i_am_dark) // 2 + (most - turn + 1 - they_are_dark) // 2
         if on_dark <= dark and plies - on_dark <= light:
             return plies
         most -= 1
@@ -112,13 +112,13 @@ def _extend(
     open: Bits,
     me: int,
     opp: int,
-    first: int,
+    turn: int,
     length: int,
     best: int,
     goal: int,
     steps: int,
 ) -> tuple[int, int]:
-    """Depth first over all continuations of a line of `length` plies, me to move if `first`.
+    """Depth first over all continuations of a line of `length` plies, me to move if `turn` is 1.
 
     Takes the best length so far and the steps that may still be spent, and returns both anew;
     −1 steps: stopped before all was seen.  Nothing is longer than `goal`: reaching it ends all.
@@ -126,20 +126,20 @@ def _extend(
     if steps == 0 or board.limit == 0:
         return best, -1
     steps -= 1
-    left = moves(board, open, me if first == 1 else opp)
+    left = moves(board, open, me if turn == 1 else opp)
     if left == _u64(0):
-        return best if first == 1 else max(best, length), steps
-    if length + _at_most(board, open, me, opp, first) <= best:
+        return best if turn == 1 else max(best, length), steps
+    if length + _at_most(board, open, me, opp, turn) <= best:
         return best, steps
     while left != _u64(0) and steps >= 0 and best < goal:
         cell = _tightest(board, open, left)
         left &= ~bit(cell)
         after = open & ~bit(cell)
-        mine, theirs = (cell, opp) if first == 1 else (me, cell)
+        mine, theirs = (cell, opp) if turn == 1 else (me, cell)
         # Not the constants 0 and 1: Numba would compile a version of its own for each constant,
         # and such a call of a function to itself cannot be loaded from the disk cache.
-        turn = 1 - first
-        best, steps = _extend(board, after, mine, theirs, turn, length + 1, best, goal, steps)
+        next = 1 - turn
+        best, steps = _extend(board, after, mine, theirs, next, length + 1, best, goal, steps)
     return best, steps
 
 
@@ -148,9 +148,9 @@ def _longest(
     board: Geometry, open: Bits, me: int, opp: int, to_move: int, share: int
 ) -> tuple[int, int]:
     """The longest win found in `share` steps, and the steps left (−1 if they did not suffice)."""
-    first = 1 if to_move == me else 0
-    goal = _at_most(board, open, me, opp, first)
-    return _extend(board, open, me, opp, first, 0, 0, goal, share)
+    turn = 1 if to_move == me else 0
+    goal = _at_most(board, open, me, opp, turn)
+    return _extend(board, open, me, opp, turn, 0, 0, goal, share)
 
 
 @heuristic(study="staged", formula="plies of the longest continuation that me wins")

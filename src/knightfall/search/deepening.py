@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import types
 
 from knightfall.heuristics.registry import POINTER
@@ -34,12 +33,21 @@ from knightfall.search.ties import begin
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
-TABLE_DEPTH = 5
+TABLE_DEPTH = 6
 """Below this many plies to go, looking a position up costs more than searching it."""
 
 _find, _store = tt.find, tt.store
 _EXACT, _AT_LEAST, _AT_MOST = tt.EXACT, tt.AT_LEAST, tt.AT_MOST
 _SETTLED, _NO_MOVE = tt.SETTLED, tt.NO_MOVE
+
+
+@compiled(_f64(_f64))
+def _hair(score: float) -> float:
+    """The width of a null window at a score: so little that hardly any score lies inside.
+
+    It need not be one float wide: a score that does lie inside is exact, as in any window.
+    """
+    return 1e-9 + abs(score) * 3e-16
 
 
 @compiled(_f64(GEOMETRY, STATE, POINTER, _u64, _u64, _i64, _i64, _i64, _f64, _f64))
@@ -117,8 +125,7 @@ def _value(
         return _frontier(board, state, heuristic, open, left, waiter, ply, sign, alpha, beta)
 
     # A null window asks only "better than alpha?"; any other lies on the principal variation.
-    above = np.nextafter(alpha, np.inf)
-    principal = above < beta
+    principal = beta - alpha > 2.0 * _hair(alpha)
     favourite = -1
     mirrored = ply <= 2 and state.symmetric != 0 and is_opening(board, open, mover, waiter)
     listed = mirrored or depth >= TABLE_DEPTH
@@ -165,7 +172,7 @@ def _value(
         left &= ~one
         after = open & ~one
         # The first move gets the whole window, the others must first show they are better.
-        ceiling = beta if best == -2.0 * WIN else np.nextafter(alpha, np.inf)
+        ceiling = alpha + _hair(alpha) if principal and best > -2.0 * WIN else beta
         while True:
             value = -_value(
                 board,
@@ -248,7 +255,7 @@ def _root(
             return _stopped(state, i, alpha, depth)
         cell = state.root[i]
         after = open & ~(_u64(1) << _u64(cell))
-        ceiling = 2.0 * WIN if i == 0 else np.nextafter(alpha, np.inf)
+        ceiling = 2.0 * WIN if i == 0 else alpha + _hair(alpha)
         while True:
             value = -_value(
                 board,
