@@ -300,26 +300,6 @@ def test_values_are_finite_where_the_game_goes_on(id: str) -> None:
                 assert math.isfinite(value(id, position, side)) != infinite_by_definition
 
 
-@pytest.mark.parametrize("id", [*NAIVE, "static_reach(1/3)"])
-def test_a_knight_in_the_pocket_does_no_harm(id: str) -> None:
-    position = Position.from_fen("7/7/2N4/7/7/7/7[n] b")
-    for side in SIDES:
-        sheet = geometry(position.board)[0]
-        sheet.share = 500
-        here = value(id, position, side, sheet)
-        assert math.isfinite(here)
-        if id not in LOPSIDED | SEARCHING:
-            assert {value(id, image, side) for image in images(position)} == {here}
-
-
-def test_longest_win_counts_the_placements_still_to_come() -> None:
-    for start in (Position.start(3, 3), Position.start(3, 3).play("a1"), Position.start(3, 4)):
-        sheet = geometry(start.board)[0]
-        # With both knights in the pocket the kernel cannot tell them apart: the mover asks.
-        side = start.to_move
-        assert value("longest_win", start, side, sheet) == naive.longest_win(start, side)
-
-
 # -- the budget ------------------------------------------------------------------------------
 
 
@@ -365,14 +345,20 @@ def test_a_share_of_exactly_the_steps_needed_is_enough() -> None:
             assert sheet.cut == cut
 
 
-def test_both_sides_of_a_difference_get_the_same_share() -> None:
-    for seed in range(10):
-        position = with_open(7, 7, 30, seed)
-        sheet = geometry(position.board)[0]
-        sheet.share = 100
-        mine, theirs = (value("longest_win_difference", position, s, sheet) for s in SIDES)
-        assert mine == -theirs
-        assert sheet.cut in (0, 2)
+def test_each_side_of_a_difference_gets_half_the_share() -> None:
+    only_one_cut = 0
+    for seed in range(20):
+        position = with_open(7, 7, 24, seed)
+        for share in (50, 101, 500):
+            halves, sheet = geometry(position.board)[0], geometry(position.board)[0]
+            halves.share, sheet.share = share // 2, share
+            white, black = (value("longest_win", position, side, halves) for side in SIDES)
+            assert value("longest_win_difference", position, "w", sheet) == white - black
+            assert value("longest_win_difference", position, "b", sheet) == black - white
+            # An evaluation is cut once, whether for one of its sides or for both.
+            assert sheet.cut == (2 if halves.cut else 0)
+            only_one_cut += halves.cut == 1
+    assert only_one_cut > 5
 
 
 @pytest.mark.parametrize("id", sorted(SEARCHING - LONGEST))

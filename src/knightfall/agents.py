@@ -94,6 +94,10 @@ class Agent:
     seed: int = 0
     label: str = field(default="", compare=False)
 
+    def __getstate__(self) -> dict[str, object]:
+        # A ready evaluator is machine code: another process makes its own.
+        return {key: value for key, value in vars(self).items() if key != "evaluator"}
+
     def __str__(self) -> str:
         parts = [self.heuristic] if self.heuristic else []
         if self.budget:
@@ -188,6 +192,7 @@ COURSE: dict[str, dict[str, Agent]] = {
         "AB_Open": _alphabeta("open"),
         "AB_Improved": _alphabeta("improved"),
         "ID_Improved": _deepening("improved"),
+        "Student": _deepening(""),
     },
     # What the studies of the later tournament entered as their own three agents.
     "lookahead": {
@@ -208,6 +213,10 @@ COURSE: dict[str, dict[str, Agent]] = {
 }
 """The names of each protocol and study.  A bare name means the first protocol that has it;
 ``2017a:AB_Open`` and ``aggressive:AB_Custom_2`` say which."""
+
+
+YOURS_TO_FILL = ("AB_Custom", "AB_Custom_2", "AB_Custom_3", "Student")
+"""The names the course left to its students: they may be given a heuristic of one's own."""
 
 
 def course_agent(name: str) -> Agent | None:
@@ -267,6 +276,9 @@ def _split(inside: str) -> list[str]:
 def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
     kind = AGENT_KINDS[base.kind]
     heuristic, plain, seed = base.heuristic, base.plain, base.seed
+    fillable = kind.needs_heuristic and (
+        not base.heuristic or base.label.rpartition(":")[2] in YOURS_TO_FILL
+    )
     budgets: dict[str, str] = {}
     for number, argument in enumerate(arguments):
         key, equals, value = (part.strip() for part in argument.partition("="))
@@ -278,12 +290,12 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
             if key in budgets:
                 raise KnightfallError(f"agent {text!r}: {key} is given twice")
             budgets[key] = value
-        elif not equals and number == 0 and kind.needs_heuristic and not base.heuristic:
+        elif not equals and number == 0 and fillable:
             from knightfall.heuristics.expression import parse_heuristic
 
             heuristic = str(parse_heuristic(argument))
         else:
-            accepted = ["a heuristic"] if kind.needs_heuristic and not base.heuristic else []
+            accepted = ["a heuristic"] if fillable else []
             accepted += [*kind.budgets, "seed"] + (["plain"] if base.kind == "id" else [])
             raise KnightfallError(
                 f"agent {text!r}: cannot use {argument!r}; {base.kind} takes "

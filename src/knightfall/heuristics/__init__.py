@@ -27,7 +27,7 @@ from knightfall.heuristics import aggressive
 
 # isort: on
 from knightfall.kernel.bits import bit, count, each, first, rest
-from knightfall.kernel.rules import mobility, moves, reach, space, spread
+from knightfall.kernel.rules import mobility, moves, onward, reach, space, spread
 
 __all__ = [
     "REGISTRY",
@@ -42,6 +42,7 @@ __all__ = [
     "lookahead",
     "mobility",
     "moves",
+    "onward",
     "reach",
     "reachability",
     "rest",

@@ -10,7 +10,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.registry import Score, family, heuristic
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY, POCKET, RINGS
+from knightfall.kernel.geometry import GEOMETRY, RINGS
 from knightfall.kernel.rules import Geometry, moves, spread
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
@@ -26,9 +26,7 @@ def _from_center(board: Geometry, cell: int) -> float:
 
 @compiled(_i64(GEOMETRY, _i64, _i64))
 def _apart(board: Geometry, one: int, two: int) -> int:
-    """L1 distance between the knights; 0 while one of them is not on the board."""
-    if one == POCKET or two == POCKET:
-        return 0
+    """L1 distance between the knights."""
     down = abs(board.row[one] - board.row[two])
     right = abs(board.column[one] - board.column[two])
     return down + right  # type: ignore[no-any-return]
@@ -60,9 +58,7 @@ def far_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -
 
 @compiled(_f64(GEOMETRY, _u64, _i64, _f64))
 def _static(board: Geometry, open: Bits, cell: int, r: float) -> float:
-    """Σ r^δ(p,x) over p's own cell and the open cells; a knight in the pocket has none."""
-    if cell == POCKET:
-        return 0.0
+    """Σ r^δ(p,x) over p's own cell and the open cells."""
     total, power = 1.0, 1.0  # its own cell, at distance 0
     for distance in range(1, RINGS):
         power *= r

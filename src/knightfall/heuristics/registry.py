@@ -7,7 +7,8 @@ A heuristic is a pure function ``(board, open, me, opp, to_move) -> float``:
 - ``me`` and ``opp`` are the cells of the player evaluated and of its opponent;
 - ``to_move`` is the cell of whichever of the two moves next, so ``to_move == me`` asks "my turn?".
 
-The value is always from me's point of view, whoever is to move.
+The value is always from me's point of view, whoever is to move.  A heuristic is only asked when
+both knights stand.
 """
 
 from __future__ import annotations

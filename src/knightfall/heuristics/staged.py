@@ -16,7 +16,7 @@ from knightfall.heuristics.registry import heuristic
 from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, bit, count, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY, POCKET
+from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, reach, space
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
@@ -76,8 +76,6 @@ def _longest_path(board: Geometry, region: Bits, cell: int) -> int:
 @compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
 def _at_most(board: Geometry, open: Bits, me: int, opp: int, turn: int) -> int:
     """No continuation that me wins has more plies than this."""
-    if me == POCKET or opp == POCKET:
-        return count(open)
     mine, theirs = reach(board, open, me), reach(board, open, opp)
     most = min(_longest_path(board, mine, me), _longest_path(board, theirs, opp) + turn)
 

@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from knightfall.kernel.compile import compiled
+from knightfall.kernel.compile import compile_later, compiled
 
 Bits = int
 """A set of cells (``uint64`` once compiled)."""
@@ -70,9 +70,13 @@ def bit(cell: int) -> Bits:
     return types.uint64(1) << types.uint64(cell)  # type: ignore[no-any-return]
 
 
-@compiled((types.uint64,))
-def each(cells: Bits) -> Iterator[int]:
+def _each(cells: Bits) -> Iterator[int]:
     """Every cell of a set, in board order: ``for cell in each(moves(board, open, me)): …``."""
     while cells != types.uint64(0):
         yield _trailing_zeros(cells)
         cells = cells & (cells - types.uint64(1))
+
+
+# Numba writes a compiled generator to its disk cache but cannot read it back, so this one is
+# compiled anew wherever it is used.
+each = compile_later(_each, cache=False)

@@ -1,0 +1,45 @@
+# make run    set everything up and watch a game        make test   set up and run every check
+# make bench  the performance ratios                    make docs   write the generated pages anew
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: run test test-slow lint bench docs clean
+
+run: $(VENV)/ready-to-run
+	$(BIN)/knightfall watch AB_Improved MM_Open
+
+test: lint
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/ready-to-test
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/ready-to-test
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs README.md
+	$(BIN)/mypy
+
+bench: $(VENV)/ready-to-test
+	$(BIN)/knightfall bench
+
+docs: $(VENV)/ready-to-test
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf $(VENV) build dist benchmarks/build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "knightfall needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/ready-to-run: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/ready-to-test: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@ $(VENV)/ready-to-run

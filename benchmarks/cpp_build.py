@@ -1,0 +1,89 @@
+"""Build and load `alphabeta.cpp`; its record layouts are generated from the NumPy types."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from knightfall.kernel import geometry
+from knightfall.search import state
+
+HERE = Path(__file__).parent
+BUILD = HERE / "build"
+_C_TYPES = {"int8": "int8_t", "int64": "int64_t", "uint64": "uint64_t", "float64": "double"}
+
+
+def compiler() -> str | None:
+    """The C++ compiler there is ($CXX, g++, clang++), or None."""
+    for name in (os.environ.get("CXX"), "g++", "clang++"):
+        if name and shutil.which(name):
+            return name
+    return None
+
+
+def compiler_version() -> str:
+    """The first line of what the compiler says about itself; a note if there is none."""
+    name = compiler()
+    if name is None:
+        return "none"
+    said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
+    return said.splitlines()[0]
+
+
+def _struct(name: str, dtype: np.dtype[Any]) -> str:
+    """A C struct that lies in memory as the record does, and says so to the compiler."""
+    lines, checks = [], []
+    assert dtype.fields is not None
+    for field, (kind, offset, *_) in dtype.fields.items():
+        extents = "".join(f"[{extent}]" for extent in kind.shape)
+        lines.append(f"    {_C_TYPES[kind.base.name]} {field}{extents};")
+        checks.append(f"static_assert(offsetof({name}, {field}) == {offset});")
+    checks.append(f"static_assert(sizeof({name}) == {dtype.itemsize});")
+    return "\n".join([f"struct {name} {{", *lines, "};", *checks, ""])
+
+
+def build(*flags: str) -> ctypes.CDLL:
+    """The library compiled with the given flags.
+
+    Raises `subprocess.CalledProcessError` (with the compiler's words in `stderr`) if it does not
+    compile; there must be a compiler.
+    """
+    BUILD.mkdir(exist_ok=True)
+    layouts = _struct("Geometry", geometry.DTYPE) + _struct("State", state.DTYPE)
+    (BUILD / "layout.h").write_text(layouts)
+    name = "alphabeta" + "".join(flag.replace("=", "_") for flag in flags) + ".so"
+    library = BUILD / name
+    # Built beside and moved into place: a library that is already loaded must not be overwritten.
+    fresh = BUILD / f"{os.getpid()}-{name}"
+    command = [compiler() or "g++", "-std=c++17", *flags, "-shared", "-fPIC", f"-I{BUILD}"]
+    subprocess.run(
+        [*command, str(HERE / "alphabeta.cpp"), "-o", str(fresh)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    fresh.replace(library)
+    return ctypes.CDLL(str(library))
+
+
+def search_of(library: ctypes.CDLL) -> Callable[..., None]:
+    """The library's search with its own `improved`: called with (boards, states, open, …).
+
+    The heuristic goes in as a pointer from outside, so that the compiler cannot see through it.
+    """
+    heuristic = ctypes.cast(library.improved, ctypes.c_void_p)
+    entry = library.alphabeta
+    entry.restype = None
+    entry.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_uint64, ctypes.c_int64, ctypes.c_int64]
+
+    def search(boards: Any, states: Any, open: int, mover: int, waiter: int) -> None:
+        entry(boards.ctypes.data, states.ctypes.data, heuristic, open, mover, waiter)
+
+    return search

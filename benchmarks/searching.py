@@ -1,0 +1,58 @@
+"""A compiled search called directly: what `knightfall.search.think` does, less the clockwork."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from knightfall.heuristics.evaluator import Evaluator
+from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import words
+from knightfall.position import Position
+from knightfall.search.state import DTYPE
+from knightfall.search.table import table_for
+from knightfall.search.think import LEAF_SHARE
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search answers; two searches of the same tree answer alike."""
+
+    nodes: int
+    score: float
+    pv: tuple[int, ...]
+
+
+class Call:
+    """One search of one position to a fixed depth, ready to be called any number of times."""
+
+    def __init__(self, position: Position, depth: int) -> None:
+        self.boards = geometry(position.board)
+        self.boards["share"] = LEAF_SHARE
+        self.states = np.zeros(1, DTYPE)
+        self.states["depth_limit"] = depth
+        self.position = position
+        self.words = words(position)
+
+    def compiled(self, search: Callable[..., None], heuristic: Evaluator) -> None:
+        """Run one of knightfall's own searches."""
+        table, generation = table_for(0)
+        self.states["generation"] = generation
+        self.states["symmetric"] = heuristic.symmetric
+        search(self.boards, self.states, table, heuristic.pointer, *self.words)
+
+    @property
+    def found(self) -> Found:
+        """What the last run found."""
+        state: Any = self.states[0]
+        pv = tuple(int(cell) for cell in state.pv[: state.length])
+        return Found(int(state.nodes), float(state.score), pv)
+
+    @property
+    def root_order(self) -> list[int]:
+        """The root's moves in the order the last run (of a search that keeps it) took them."""
+        number = len(self.position.legal_moves)
+        return [int(cell) for cell in self.states[0].root[:number]]

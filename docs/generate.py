@@ -1,0 +1,107 @@
+"""Write the pages of docs/ that are made from the code: ``make docs``.
+
+The tests fail when a page differs from what this makes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from knightfall.agents import AGENT_KINDS, COURSE
+from knightfall.heuristics import REGISTRY
+from knightfall.heuristics.registry import STUDIES
+
+HERE = Path(__file__).parent
+
+INTRODUCTIONS = {
+    "course": "What the course hands out; the baseline of every study.",
+    "lookahead": "One-ply-ahead mobility, a pull to the centre, an aversion to corners.",
+    "directional": "Mobility weighted by closeness to the centre.",
+    "reachability": "Positional terms, geometric reach, breadth-first reach, and their sums "
+    "(`near_opponent+bfs_reach` is the one its authors recommend).",
+    "staged": "Mobility early, elbow room in the middle, the longest win at the end.",
+    "aggressive": "Press the opponent, look one step ahead, stay near open space.",
+}
+
+
+def heuristics_page() -> str:
+    """docs/heuristics.md, from the registry."""
+    lines = [
+        "# Every published heuristic",
+        "",
+        "Made from the registry by `make docs`; `knightfall heuristics` prints the same.",
+        "",
+        "`me` is the player evaluated, `opp` the other. *open*: never visited, not occupied.",
+        "moves(p): the open cells a knight's move from p; M(p) = |moves(p)|; deg(x) = M of a cell;",
+        "open8(p): the open cells among the up to eight that touch p; L1: Manhattan distance;",
+        "phase: open cells / all cells; C* = (H/2, W/2), the course's half-a-cell-off centre;",
+        "C = ((H−1)/2, (W−1)/2), the true one; ω(r, c) falls from 1 in the centre to ¼ in the",
+        "corners; δ: knight distance on the empty board; d: knight distance through open cells.",
+        "",
+        "Heuristics add up and scale in the id: `near_opponent+bfs_reach`, `2*open-improved`,",
+        "`static_reach(1/3)+1/2*open`.",
+    ]
+    for study in STUDIES:
+        lines += ["", f"## {study}", "", INTRODUCTIONS[study], ""]
+        lines += ["| id | value | in words |", "|---|---|---|"]
+        for row in REGISTRY.values():
+            if row.study == study:
+                name = f"{row.id}({row.parameter})" if row.parameter else row.id
+                formula = row.formula.replace("|", "\\|")
+                lines.append(f"| `{name}` | {formula} | {row.summary} |")
+    return "\n".join(lines) + "\n"
+
+
+def agents_page() -> str:
+    """docs/agents.md, from the table of kinds and the course's names."""
+    lines = [
+        "# Agents are strings",
+        "",
+        "Made from the code by `make docs`; `knightfall agents` prints the same.",
+        "",
+        "| kind | what it does | for example |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{k.name}` | {k.summary} | `{k.example}` |" for k in AGENT_KINDS.values()]
+    lines += [
+        "",
+        "- The heuristic comes first: any id of [heuristics.md](heuristics.md), a sum of them, or",
+        "  your own `file.py:function`.",
+        "- A budget says how much a move may cost: `depth=5`, `nodes=2500` (2,500 is what the",
+        "  course's pure-Python agents get out of their 150 ms) or `time=150ms`. Depth and nodes",
+        "  are deterministic; time is not. Given together, whichever is met first ends the search.",
+        "- `plain` (for `id`) deepens as the course's agents do: no table, no ordering, no",
+        "  separation.",
+        "- `seed=3` breaks ties among equal moves another way. Same seed, same position: the same",
+        "  move on every machine (time budgets aside).",
+        "",
+        "## The course's names",
+        "",
+        "A bare name means the first group below that has it; `2017a:AB_Open` or",
+        "`aggressive:AB_Custom_2` says which. A budget or a seed may be changed:",
+        "`AB_Improved(time=150ms)`. The names the course left to its students take a heuristic:",
+        "`AB_Custom(mine.py:score)`, `Student(mine.py:score)`.",
+    ]
+    for group, names in COURSE.items():
+        lines += ["", f"**{group}**", "", "| name | stands for |", "|---|---|"]
+        for name, agent in names.items():
+            lines.append(
+                f"| `{name}` | `{agent}` |"
+                if agent.heuristic or agent.kind == "random"
+                else f"| `{name}(…)` | `id(…, nodes=2500, plain)` |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"heuristics.md": heuristics_page, "agents.md": agents_page}
+
+
+def main() -> None:
+    """Write every page."""
+    for name, page in PAGES.items():
+        (HERE / name).write_text(page(), encoding="utf-8")
+        print(f"wrote docs/{name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Slow and obvious searches over `Position`: what the compiled ones are held to.
+
+Nothing is pruned, nothing is bounded and nobody is clever.  Values are those of one player, `me`,
+all the way through: it maximises, the opponent minimises.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from naive import Naive, knight_moves
+
+from knightfall.board import Board
+from knightfall.position import Position, Side, other
+from knightfall.search.report import Report
+
+WON = 1e9
+"""A won game, less a little for each ply it takes; a lost one is the negative of that."""
+
+CEILING = 1e8
+"""Where a heuristic's infinities end up: below everything proven, above everything else."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What a full search of a fixed depth finds."""
+
+    value: float
+    nodes: int
+    best: frozenset[str]
+
+
+@lru_cache(maxsize=40_000)
+def following(position: Position) -> tuple[tuple[str, Position], ...]:
+    """Every legal move and where it leads."""
+    return tuple((move, position.play(move)) for move in position.legal_moves)
+
+
+def within_ceiling(value: float) -> float:
+    return max(-CEILING, min(CEILING, value))
+
+
+def search(position: Position, depth: int, heuristic: Naive) -> Tree:
+    """Minimax for the side to move."""
+    me = position.to_move
+    nodes = 1
+
+    def value_of(here: Position, plies: int) -> float:
+        nonlocal nodes
+        nodes += 1
+        after = following(here)
+        if not after:
+            return plies - WON if here.to_move == me else WON - plies
+        if plies == depth:
+            return within_ceiling(float(heuristic(here, me))) if here.placed else 0.0
+        values = [value_of(there, plies + 1) for _, there in after]
+        return max(values) if here.to_move == me else min(values)
+
+    values = {move: value_of(there, 1) for move, there in following(position)}
+    top = max(values.values())
+    return Tree(top, nodes, frozenset(move for move, value in values.items() if value == top))
+
+
+def reported(report: Report) -> float:
+    """The value a report tells, on the scale of `search`."""
+    if report.proven:
+        assert report.plies is not None
+        assert math.isinf(report.score)
+        return math.copysign(WON - report.plies, report.score)
+    assert report.plies is None
+    return within_ceiling(report.score)
+
+
+def timeless(report: Report) -> Report:
+    """A report without the one field that differs from run to run."""
+    return replace(report, seconds=0.0)
+
+
+# -- the end of the game ---------------------------------------------------------------------
+
+
+@cache
+def plies_to_end(position: Position) -> int:
+    """How long the game lasts if the winner hurries and the loser holds out.
+
+    Every ply changes the mover and a mover without a move has lost, so an odd number means that
+    the side to move wins.
+    """
+    lengths = [plies_to_end(position.play(move)) for move in position.legal_moves]
+    wins = [length for length in lengths if length % 2 == 0]
+    if wins:
+        return 1 + min(wins)
+    return 1 + max(lengths) if lengths else 0
+
+
+def exact_value(position: Position) -> float:
+    """`plies_to_end` on the scale of `search`, for the side to move."""
+    plies = plies_to_end(position)
+    return WON - plies if plies % 2 else plies - WON
+
+
+# -- alone on the board ----------------------------------------------------------------------
+
+
+def roamed(board: Board, open: frozenset[int], start: int) -> frozenset[int]:
+    """Every open cell a lone knight can get to."""
+    found: set[int] = set()
+    waiting = [start]
+    while waiting:
+        for cell in knight_moves(board, waiting.pop()) & open - found:
+            found.add(cell)
+            waiting.append(cell)
+    return frozenset(found)
+
+
+@cache
+def longest_walk(board: Board, open: frozenset[int], start: int) -> int:
+    """Moves of the longest path of a lone knight, by trying them all."""
+    return max(
+        (1 + longest_walk(board, open - {cell}, cell) for cell in knight_moves(board, start) & open),
+        default=0,
+    )
+
+
+def mirrored(position: Position, symmetry: tuple[int, ...]) -> Position:
+    """The image of a position."""
+
+    def image(side: Side) -> int | None:
+        cell = position.knight(side)
+        return None if cell is None else symmetry[cell]
+
+    return Position(
+        board=position.board,
+        open=frozenset(symmetry[cell] for cell in position.open),
+        white=image("w"),
+        black=image("b"),
+        to_move=position.to_move,
+    )
+
+
+def swapped(position: Position) -> Position:
+    """The same position with the players' names exchanged."""
+    return replace(
+        position, white=position.black, black=position.white, to_move=other(position.to_move)
+    )
