@@ -1,14 +1,15 @@
 """The search as a student of the course has it: plain Python over the course's kind of board.
 
-The board is one flat list, copied on every move; it does what the interface of the course does
-(spec: a new object for each forecast, players compared as objects, every question answered from
-the list anew, wins looked for in the score), with one deliberate difference: legal moves are not
-shuffled, so that the tree is the compiled search's, node for node.  (The shuffle would cost the
-Python side half its speed again.)
+The board is one flat list, copied on every move, and works as the course's does: a new object
+for each forecast, players compared as objects, every question answered from the list anew, wins
+looked for in the score, the clock read at every node.  The course also shuffles legal moves each
+time they are asked for.  Here the shuffled list is thrown away and the moves come in board order,
+so that the tree is the compiled search's, node for node; `UnshuffledBoard` saves that work, too.
 """
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
 
@@ -50,7 +51,7 @@ class CourseBoard:
 
     def copy(self) -> CourseBoard:
         """A board that can be changed without changing this one."""
-        twin = CourseBoard(self._player_1, self._player_2, self.width, self.height)
+        twin = type(self)(self._player_1, self._player_2, self.width, self.height)
         twin.move_count = self.move_count
         twin._active_player = self._active_player
         twin._inactive_player = self._inactive_player
@@ -89,10 +90,13 @@ class CourseBoard:
         return (index % self.height, index // self.height)
 
     def get_legal_moves(self, player: object = None) -> list[Cell]:
-        """The open cells a knight's move from a player (the active one by default).
+        """The open cells a knight's move from a player (the active one by default)."""
+        moves = self._moves(player)
+        random.shuffle(moves.copy())
+        return moves
 
-        In board order on boards at least four wide: the order in which the kernel takes moves.
-        """
+    def _moves(self, player: object) -> list[Cell]:
+        """In board order on boards at least four wide: the order in which the kernel takes them."""
         location = self.get_player_location(self.active_player if player is None else player)
         assert location is not None, "both knights must be placed"
         row, column = location
@@ -107,6 +111,14 @@ class CourseBoard:
     def is_loser(self, player: object) -> bool:
         """Whether the player is to move and cannot."""
         return player == self._active_player and not self.get_legal_moves(self._active_player)
+
+
+class UnshuffledBoard(CourseBoard):
+    """The same board without the shuffle."""
+
+    def get_legal_moves(self, player: object = None) -> list[Cell]:
+        """The open cells a knight's move from a player (the active one by default)."""
+        return self._moves(player)
 
 
 def improved_score(game: CourseBoard, player: object) -> float:
@@ -163,10 +175,10 @@ class PlainSearch:
         return best
 
 
-def course_board(position: Position, mover: object, waiter: object) -> CourseBoard:
-    """A position on a course board, the side to move as player 1."""
+def set_up(kind: type[CourseBoard], position: Position, mover: object) -> CourseBoard:
+    """A position on a course board of that kind, the side to move as player 1."""
     where = position.board
-    board = CourseBoard(mover, waiter, where.width, where.height)
+    board = kind(mover, "the other", where.width, where.height)
 
     def index(cell: int) -> int:
         return where.row(cell) + where.column(cell) * where.height

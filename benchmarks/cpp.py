@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import subprocess
 
-from benchmarks.cpp_build import build, compiler, compiler_version, search_of
-from benchmarks.measure import fastest
-from benchmarks.positions import fixed_positions
-from benchmarks.result import Ratio, Result
-from benchmarks.searching import Call
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.search.alphabeta import alphabeta
 
-SUMMARY = "time of the Numba-compiled alphabeta(improved) ÷ time of the same function in C++"
+from .cpp_build import build, compiler, compiler_version, search_of
+from .measure import fastest
+from .positions import fixed_positions
+from .result import Ratio, Result
+from .searching import Call
+
+SUMMARY = "Time of the Numba-compiled `alphabeta(improved)` ÷ time of the same function in C++"
 GOAL = 1.25
 DEPTH = 14
 ROUNDS = 7

@@ -6,7 +6,9 @@ import ctypes
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,7 @@ import numpy as np
 from knightfall.kernel import geometry
 from knightfall.search import state
 
-HERE = Path(__file__).parent
-BUILD = HERE / "build"
+SOURCE = Path(__file__).parent / "alphabeta.cpp"
 _C_TYPES = {"int8": "int8_t", "int64": "int64_t", "uint64": "uint64_t", "float64": "double"}
 
 
@@ -49,22 +50,34 @@ def _struct(name: str, dtype: np.dtype[Any]) -> str:
     return "\n".join([f"struct {name} {{", *lines, "};", *checks, ""])
 
 
+@cache
+def _folder() -> Path:
+    """Where to build: ``build`` beside the source, or a temporary folder if that is read-only."""
+    folder = SOURCE.parent / "build"
+    try:
+        folder.mkdir(exist_ok=True)
+        (folder / "layout.h").touch()
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="knightfall-"))
+    return folder
+
+
 def build(*flags: str) -> ctypes.CDLL:
     """The library compiled with the given flags.
 
     Raises `subprocess.CalledProcessError` (with the compiler's words in `stderr`) if it does not
     compile; there must be a compiler.
     """
-    BUILD.mkdir(exist_ok=True)
+    folder = _folder()
     layouts = _struct("Geometry", geometry.DTYPE) + _struct("State", state.DTYPE)
-    (BUILD / "layout.h").write_text(layouts)
+    (folder / "layout.h").write_text(layouts)
     name = "alphabeta" + "".join(flag.replace("=", "_") for flag in flags) + ".so"
-    library = BUILD / name
+    library = folder / name
     # Built beside and moved into place: a library that is already loaded must not be overwritten.
-    fresh = BUILD / f"{os.getpid()}-{name}"
-    command = [compiler() or "g++", "-std=c++17", *flags, "-shared", "-fPIC", f"-I{BUILD}"]
+    fresh = folder / f"{os.getpid()}-{name}"
+    command = [compiler() or "g++", "-std=c++17", *flags, "-shared", "-fPIC", f"-I{folder}"]
     subprocess.run(
-        [*command, str(HERE / "alphabeta.cpp"), "-o", str(fresh)],
+        [*command, str(SOURCE), "-o", str(fresh)],
         capture_output=True,
         text=True,
         check=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -47,12 +46,12 @@ class Call:
     @property
     def found(self) -> Found:
         """What the last run found."""
-        state: Any = self.states[0]
-        pv = tuple(int(cell) for cell in state.pv[: state.length])
-        return Found(int(state.nodes), float(state.score), pv)
+        state = self.states[0]
+        pv = tuple(int(cell) for cell in state["pv"][: state["length"]])
+        return Found(int(state["nodes"]), float(state["score"]), pv)
 
     @property
     def root_order(self) -> list[int]:
         """The root's moves in the order the last run (of a search that keeps it) took them."""
         number = len(self.position.legal_moves)
-        return [int(cell) for cell in self.states[0].root[:number]]
+        return [int(cell) for cell in self.states[0]["root"][:number]]

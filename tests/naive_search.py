@@ -29,7 +29,8 @@ class Tree:
 
     value: float
     nodes: int
-    best: frozenset[str]
+    moves: dict[str, float]
+    """What each of the root's moves is worth."""
 
 
 @lru_cache(maxsize=40_000)
@@ -59,8 +60,7 @@ def search(position: Position, depth: int, heuristic: Naive) -> Tree:
         return max(values) if here.to_move == me else min(values)
 
     values = {move: value_of(there, 1) for move, there in following(position)}
-    top = max(values.values())
-    return Tree(top, nodes, frozenset(move for move, value in values.items() if value == top))
+    return Tree(max(values.values()), nodes, values)
 
 
 def reported(report: Report) -> float:
@@ -119,7 +119,10 @@ def roamed(board: Board, open: frozenset[int], start: int) -> frozenset[int]:
 def longest_walk(board: Board, open: frozenset[int], start: int) -> int:
     """Moves of the longest path of a lone knight, by trying them all."""
     return max(
-        (1 + longest_walk(board, open - {cell}, cell) for cell in knight_moves(board, start) & open),
+        (
+            1 + longest_walk(board, open - {cell}, cell)
+            for cell in knight_moves(board, start) & open
+        ),
         default=0,
     )
 

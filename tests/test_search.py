@@ -9,10 +9,12 @@ alter them, print the new table with::
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import threading
-from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,26 +26,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import NAIVE, Naive, naive_static_reach
 from naive_search import (
-    WON,
     exact_value,
     mirrored,
     plies_to_end,
     reported,
     roamed,
     search,
-    swapped,
     timeless,
+    within_ceiling,
 )
 from strategies import odd_positions, positions
 
-from knightfall.agents import Agent, agent, parse_agent
+from knightfall.agents import Agent, parse_agent
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.kernel.geometry import NO_LIMIT, geometry
 from knightfall.kernel.rules import words
-from knightfall.position import Position
+from knightfall.position import Position, other
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
 from knightfall.search.state import DTYPE
@@ -69,12 +70,9 @@ HEURISTICS: dict[str, Naive] = {
             "open_cluster",
         )
     },
-    "static_reach(1/3)": naive_static_reach(1 / 3),  # type: ignore[arg-type]
+    "static_reach(1/3)": naive_static_reach(Fraction(1, 3)),
 }
 """What is searched with: most are no zero sum, some depend on the mover, one is often infinite."""
-
-INEXACT = {"center_pull", "bfs_reach", "static_reach(1/3)", "weighted_moves", "lookahead_ratio"}
-"""The compiled sum of these may differ from the slow one in the last bits."""
 
 PLAIN_METHODS = ("minimax", "alphabeta", "plain_deepening")
 
@@ -87,7 +85,7 @@ def still_on(found: list[Position]) -> list[Position]:
 @cache
 def small_and_large() -> list[Position]:
     """Both knights placed, any phase, five sizes."""
-    sizes = {(3, 4): 20, (4, 4): 25, (5, 5): 20, (7, 7): 12, (8, 8): 6}
+    sizes = {(3, 4): 30, (4, 4): 40, (5, 5): 40, (7, 7): 25, (8, 8): 12}
     return still_on(
         [
             position
@@ -119,17 +117,21 @@ def played(position: Position, line: tuple[str, ...]) -> Position:
     return position
 
 
+def within_rounding(value: float) -> Any:
+    """A compiled sum may differ from the slow one in the last bits."""
+    return pytest.approx(value, rel=0, abs=1e-9)
+
+
 def check_against_naive(position: Position, depth: int, id: str) -> None:
     """Every plain search finds the value, one of the best moves, and a line that proves it."""
     heuristic = HEURISTICS[id]
     tree = search(position, depth, heuristic)
-    close: Any = pytest.approx(tree.value, rel=0, abs=1e-9 if id in INEXACT else 0)
+    close = within_rounding(tree.value)
     for method in PLAIN_METHODS:
         report = think(position, method, evaluator(id), Budget(depth=depth))
         told = f"{method} depth {depth} {id} {position.fen}: {report}"
         assert reported(report) == close, told
-        if id not in INEXACT:
-            assert report.move in tree.best, told
+        assert tree.moves[report.move] == close, told
         assert report.move == report.pv[0], told
         assert report.cut == 0
         if method == "minimax":
@@ -140,11 +142,12 @@ def check_against_naive(position: Position, depth: int, id: str) -> None:
         end = played(position, report.pv)
         if report.proven:
             assert len(report.pv) == report.plies, told
-            assert end.winner == (position.to_move if report.score > 0 else swapped(position).to_move)
+            winner = position.to_move if report.score > 0 else other(position.to_move)
+            assert end.winner == winner, told
         else:
             assert len(report.pv) == report.depth == depth, told
             leaf = heuristic(end, position.to_move) if end.placed else 0.0
-            assert leaf == pytest.approx(report.score, rel=0, abs=1e-9), told
+            assert within_ceiling(leaf) == within_rounding(reported(report)), told
 
 
 # -- the value of a depth --------------------------------------------------------------------
@@ -209,7 +212,12 @@ def cut_off_within(position: Position, plies: int) -> bool:
 
 @pytest.mark.parametrize(
     "id",
-    ["improved", "open", "center", "near_opponent", "bfs_reach", "lookahead_ratio", "open_cluster"],
+    [
+        *("improved", "open", "center", "near_opponent", "bfs_reach"),
+        *("lookahead_ratio", "open_cluster"),
+        # Windows are narrow; values may lie closer still, or far apart.
+        *("1/999999999*bfs_reach", "999999999*bfs_reach", "1/999999999*improved"),
+    ],
 )
 def test_deepening_gives_the_value_of_plain_alphabeta(id: str) -> None:
     compared = 0
@@ -219,38 +227,491 @@ def test_deepening_gives_the_value_of_plain_alphabeta(id: str) -> None:
         for depth in range(1, 7):
             report = parse_agent(f"id({id}, depth={depth})").analyse(position)
             plain = parse_agent(f"alphabeta({id}, depth={depth})").analyse(position)
-            assert reported(report) == reported(plain), f"depth {depth}: {position.fen}"
-            # The move is as good as it is said to be.
-            if depth > 1 and not report.proven:
-                after = position.play(report.move)
-                reply = think_for_waiter(after, id, depth - 1)
-                assert reply == report.score, f"depth {depth}: {position.fen}"
+            told = f"depth {depth}: {position.fen}"
+            assert reported(report) == reported(plain), told
+            assert value_of_move(position, report.move, id, depth) == reported(plain), told
+            assert report.pv[0] == report.move, told
+            assert len(report.pv) <= depth, told
             played(position, report.pv)
-            assert report.pv[0] == report.move
             compared += 1
     assert compared > 100
 
 
-def think_for_waiter(position: Position, id: str, depth: int) -> float:
-    """The value for the player who has just moved, by a full search of the opponent's moves.
-
-    A search asks the heuristic for whoever is to move at its root, so one more ply is needed to
-    ask for the other player: each reply is searched on its own.
-    """
+def value_of_move(position: Position, move: str, id: str, depth: int) -> float:
+    """What a move is worth: each reply is searched on its own, by plain alpha-beta."""
+    me = position.to_move
+    after = position.play(move)
+    assert after.winner is None
+    if depth == 1:
+        return within_ceiling(evaluator(id).value(after, me))
     values = []
-    for move in position.legal_moves:
-        after = position.play(move)
-        if depth == 1:
-            values.append(
-                WON
-                if after.winner is not None and after.winner != after.to_move
-                else evaluator(id).value(after)
-            )
-            if after.winner is not None:
-                values[-1] = -WON
-        elif after.winner is not None:
-            values.append(-WON)
+    for reply in after.legal_moves:
+        there = after.play(reply)
+        assert there.winner is None
+        if depth == 2:
+            values.append(within_ceiling(evaluator(id).value(there, me)))
         else:
-            report = parse_agent(f"alphabeta({id}, depth={depth - 1})").analyse(after)
-            values.append(reported(report))
+            rest = parse_agent(f"alphabeta({id}, depth={depth - 2})").analyse(there)
+            assert not rest.proven
+            values.append(reported(rest))
     return min(values)
+
+
+def test_deepening_needs_fewer_nodes_than_plain_alphabeta() -> None:
+    ours = plain = 0
+    for position in early(20, seed=4):
+        ours += parse_agent("id(improved, depth=7)").analyse(position).nodes
+        plain += parse_agent("id(improved, depth=7, plain)").analyse(position).nodes
+    assert ours < plain
+
+
+# -- won and lost games ----------------------------------------------------------------------
+
+
+def openings(width: int, height: int) -> list[Position]:
+    """Every two cells for the knights, first player to move."""
+    board = Board.of(width, height)
+    every = frozenset(range(board.cells))
+    return [
+        Position(board, every - {white, black}, white, black, "w")
+        for white in every
+        for black in every - {white}
+    ]
+
+
+@cache
+def solvable() -> list[Position]:
+    """Positions that plain Python can play to the end in every way."""
+    found = random_positions(4, 4, 150, 11, min_placed=2)
+    found += random_positions(3, 7, 100, 12, min_placed=2)
+    found += random_positions(4, 5, 150, 13, min_placed=2)
+    found += random_positions(5, 5, 250, 14, min_placed=2)
+    found += random_positions(7, 7, 250, 15, min_placed=2)
+    return [position for position in still_on(found) if len(position.open) <= 12] + still_on(
+        openings(3, 4)
+    )
+
+
+def check_exact(position: Position, report: Report) -> None:
+    """The report tells the true end of the game and a move that leads there."""
+    assert report.proven, position.fen
+    assert reported(report) == exact_value(position), f"{position.fen}: {report}"
+    assert plies_to_end(position.play(report.move)) == plies_to_end(position) - 1, position.fen
+    assert report.pv[0] == report.move
+    played(position, report.pv)
+
+
+def test_there_are_enough_games_to_solve() -> None:
+    won = [position for position in solvable() if plies_to_end(position) % 2]
+    assert min(len(won), len(solvable()) - len(won)) > 120
+    assert max(map(plies_to_end, solvable())) >= 9
+
+
+@pytest.mark.parametrize("id", ["improved", "null", "center", "lookahead_ratio"])
+def test_deepening_finds_the_exact_end_of_the_game(id: str) -> None:
+    whole_game = parse_agent(f"id({id}, depth=64)")
+    for position in solvable():
+        check_exact(position, whole_game.analyse(position))
+
+
+@pytest.mark.parametrize("method", PLAIN_METHODS)
+def test_plain_searches_find_the_exact_end_of_the_game(method: str) -> None:
+    for position in solvable()[::3]:
+        depth = plies_to_end(position)
+        report = think(position, method, evaluator("improved"), Budget(depth=max(depth, 1)))
+        check_exact(position, report)
+        assert report.depth == depth
+
+
+@pytest.mark.parametrize(("width", "height", "first_wins"), [(3, 4, 46), (4, 4, 64), (5, 5, 296)])
+def test_every_opening_of_a_small_board_is_decided(
+    width: int, height: int, first_wins: int
+) -> None:
+    whole_game = parse_agent("id(improved, depth=64)")
+    won = 0
+    for position in openings(width, height):
+        if position.winner is None:
+            report = whole_game.analyse(position)
+            assert report.proven
+            won += report.score > 0
+    assert won == first_wins
+
+
+@pytest.mark.parametrize(("width", "height"), [(3, 3), (3, 4), (4, 4), (3, 5), (5, 3)])
+def test_free_placement_on_small_boards_is_decided(width: int, height: int) -> None:
+    start = Position.start(width, height)
+    if width * height < 15:
+        check_exact(start, parse_agent("id(improved, depth=64)").analyse(start))
+    else:
+        report = parse_agent("id(improved, depth=64)").analyse(start)
+        replies = [
+            start.play(report.move).play(move) for move in start.play(report.move).legal_moves
+        ]
+        assert report.proven
+        assert (report.score > 0) == all(plies_to_end(reply) % 2 for reply in replies)
+
+
+MISLEADING = """
+import math
+
+def huge(board, open, me, opp, to_move):
+    return 1e300
+
+def hopeless(board, open, me, opp, to_move):
+    return -1e300
+
+def infinite(board, open, me, opp, to_move):
+    return math.inf
+
+def minus_infinite(board, open, me, opp, to_move):
+    return -math.inf
+
+def not_a_number(board, open, me, opp, to_move):
+    return math.nan
+
+def moody(board, open, me, opp, to_move):
+    sign = 1.0 if (open >> 3) & 1 else -1.0
+    if board.row[me] == 1:
+        return math.nan
+    return sign * (math.inf if to_move == me else 1e300)
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["huge", "hopeless", "infinite", "minus_infinite", "not_a_number", "moody"]
+)
+def test_no_heuristic_outweighs_a_proof(tmp_path: Path, name: str) -> None:
+    (tmp_path / "misleading.py").write_text(MISLEADING)
+    misleading = evaluator(f"{tmp_path}/misleading.py:{name}")
+    for position in solvable()[::2]:
+        plies = plies_to_end(position)
+        check_exact(position, think(position, "deepening", misleading, Budget(depth=64)))
+        for method in METHODS:
+            # Deep enough for a win, not for what else the moves lead to.
+            if plies % 2:
+                check_exact(position, think(position, method, misleading, Budget(depth=plies)))
+            elif plies > 1 and method in PLAIN_METHODS:
+                report = think(position, method, misleading, Budget(depth=plies - 1))
+                assert not report.proven
+                assert abs(report.score) > 1e300
+
+
+def test_an_infinite_heuristic_is_no_proof(tmp_path: Path) -> None:
+    (tmp_path / "misleading.py").write_text(MISLEADING)
+    position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+    for name, score in [("infinite", math.inf), ("hopeless", -math.inf), ("huge", math.inf)]:
+        for method in METHODS:
+            misleading = evaluator(f"{tmp_path}/misleading.py:{name}")
+            report = think(position, method, misleading, Budget(depth=3))
+            assert (report.score, report.proven, report.plies) == (score, False, None)
+
+
+@pytest.mark.xfail(strict=True, reason="a stopped depth takes one refuted move for a lost game")
+def test_what_is_called_proven_within_a_small_budget_is_true() -> None:
+    found = [p for p in random_positions(4, 5, 150, 13, min_placed=2) if 9 <= len(p.open) <= 13]
+    for position in [*still_on(found), Position.from_fen("4/*1Nn/1*2/1*2/4 b")]:
+        for nodes in range(20, 260, 3):
+            report = parse_agent(f"id(improved, nodes={nodes})").analyse(position)
+            if report.proven:
+                assert (report.score > 0) == (plies_to_end(position) % 2 == 1), (
+                    f"{position.fen} nodes={nodes}: {report}"
+                )
+
+
+# -- budgets ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("nodes", [1, 2, 3, 10, 57, 400])
+def test_no_search_visits_more_nodes_than_it_may(method: str, nodes: int) -> None:
+    starts = [Position.start(7, 7), Position.from_fen("8/8/8/3N4/8/8/8/8[n] b")]
+    for position in small_and_large() + starts:
+        for depth in (None, 1, 3, 6):
+            if method in ("minimax", "alphabeta") and depth is None:
+                continue
+            budget = Budget(depth=depth, nodes=nodes)
+            report = think(position, method, evaluator("improved"), budget)
+            assert 1 <= report.nodes <= nodes
+            assert report.depth <= (depth or 64)
+            assert report.move in position.legal_moves
+            assert report.pv[0] == report.move
+            played(position, report.pv)
+
+
+@settings(max_examples=100)
+@given(
+    position=positions().filter(lambda position: position.winner is None),
+    id=st.sampled_from(["improved", "bfs_reach", "center", "main", "longest_win"]),
+    nodes=st.integers(1, 3000),
+    seed=st.integers(0, 2**63 - 1),
+    plain=st.booleans(),
+)
+def test_any_budget_gives_a_legal_move(
+    position: Position, id: str, nodes: int, seed: int, plain: bool
+) -> None:
+    thinker = Agent("id", id, Budget(nodes=nodes), plain, seed)
+    report = thinker.analyse(position)
+    assert report.move in position.legal_moves
+    assert report.nodes <= nodes
+    played(position, report.pv)
+
+
+def test_a_stopped_plain_search_answers_for_its_last_whole_depth() -> None:
+    depths = set()
+    for position in small_and_large():
+        for nodes in (1, 5, 20, 60, 150, 400):
+            report = parse_agent(f"id(open, nodes={nodes}, plain)").analyse(position)
+            depths.add(report.depth)
+            if report.depth == 0:
+                assert (report.score, report.proven, report.pv) == (0.0, False, (report.move,))
+            elif report.depth <= 4:
+                tree = search(position, report.depth, NAIVE["open"])
+                assert reported(report) == tree.value
+                assert tree.moves[report.move] == tree.value
+    assert depths >= {0, 1, 2, 3, 4}
+
+
+def test_more_nodes_mean_more_depth() -> None:
+    position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+    for plain in ("", ", plain"):
+        depths = [
+            parse_agent(f"id(improved, nodes={nodes}{plain})").analyse(position).depth
+            for nodes in (1, 10, 100, 1000, 10_000, 100_000)
+        ]
+        assert depths == sorted(depths)
+        assert depths[0] == 0
+        assert depths[-1] >= 6
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_game_that_is_over_has_no_move(method: str) -> None:
+    over = Position.from_fen("1*1/*N*/*1n w")
+    assert over.winner == "b"
+    with pytest.raises(KnightfallError, match=r"1\*1/\*N\*/\*1n w.*over"):
+        think(over, method, evaluator("improved"), Budget(depth=2))
+
+
+# -- dear heuristics -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("id", ["longest_win", "longest_win_difference", "main", "main_alt_03"])
+def test_a_dear_heuristic_keeps_the_budget_and_counts_what_it_cut(id: str) -> None:
+    cut = {"early": 0, "late": 0}
+    for position in still_on(random_positions(7, 7, 40, 21, min_placed=2)):
+        report = parse_agent(f"id({id}, nodes=2000)").analyse(position)
+        assert report.nodes <= 2000
+        assert report.move in position.legal_moves
+        assert 0 <= report.cut <= report.nodes
+        if len(position.open) >= 40:
+            cut["early"] += report.cut
+        elif len(position.open) <= 9:
+            cut["late"] += report.cut
+        again = parse_agent(f"id({id}, nodes=2000)").analyse(position)
+        assert timeless(again) == timeless(report)
+    # From here the longest win is too far to see; a handful of cells are soon tried.
+    assert (cut["early"] > 0) == id.startswith("longest")
+    assert cut["late"] == 0
+
+
+def test_a_dear_heuristic_in_a_shallow_search_equals_the_slow_one() -> None:
+    compared = 0
+    for position in still_on(random_positions(5, 5, 300, 22, min_placed=2)):
+        if len(position.open) > 11:
+            continue
+        for id in ("longest_win", "main", "main_alt_staggered"):
+            for depth in (1, 2):
+                report = parse_agent(f"minimax({id}, depth={depth})").analyse(position)
+                assert report.cut == 0
+                tree = search(position, depth, NAIVE[id])
+                assert reported(report) == within_rounding(tree.value)
+                compared += not report.proven
+    assert compared > 60
+
+
+# -- symmetry --------------------------------------------------------------------------------
+
+SYMMETRIC = [row.id for row in REGISTRY.values() if row.symmetric and not row.parameter]
+
+
+@pytest.mark.parametrize("id", [*SYMMETRIC, "static_reach(1/3)", "2*open-1/3*bfs_reach"])
+def test_mirror_images_have_equal_values(id: str) -> None:
+    found = random_positions(5, 5, 12, 31, min_placed=2) + random_positions(
+        7, 7, 8, 32, min_placed=2
+    )
+    found += random_positions(4, 6, 6, 33, min_placed=2)
+    found += [Position.start(4, 4), Position.from_fen("1N3/5/5/5/5[n] b")]
+    compared = 0
+    for position in still_on(found):
+        depth = 5 if position.placed else 3
+        thinker = parse_agent(f"id({id}, depth={depth})")
+        report = thinker.analyse(position)
+        if report.cut:
+            continue  # a share that runs out does so elsewhere in a mirror image
+        for symmetry in position.board.symmetries:
+            image = thinker.analyse(mirrored(position, symmetry))
+            assert reported(image) == reported(report), f"{position.fen} {symmetry}"
+        compared += 1
+    assert compared >= 10
+
+
+def kernel_search(
+    position: Position, method: str, id: str, depth: int, *, symmetric: bool, seed: int = 0
+) -> tuple[float, int, str]:
+    """Value, nodes and move, straight from the kernel."""
+    boards, states = geometry(position.board), np.zeros(1, DTYPE)
+    table, generation = table_for(1_000_000)
+    states["depth_limit"], states["seed"] = depth, seed
+    states["symmetric"], states["generation"] = symmetric, generation
+    boards["limit"], boards["share"] = NO_LIMIT, 1000
+    METHODS[method](boards, states, table, evaluator(id).pointer, *words(position))
+    move = position.board.name(int(states["move"][0]))
+    return float(states["score"][0]), int(states["nodes"][0]), move
+
+
+@pytest.mark.parametrize("id", ["improved", "open", "bfs_reach", "near_opponent", "null"])
+def test_placement_with_symmetry_finds_what_it_finds_without(id: str) -> None:
+    cases = [(Position.start(3, 4), 64), (Position.start(4, 4), 5), (Position.start(5, 5), 5)]
+    cases += [(Position.start(4, 6), 4), (Position.start(7, 7), 4)]
+    cases += [(Position.from_fen("5/5/1N3/5/5[n] b"), 6), (Position.from_fen("8/N7/8/8[n] b"), 5)]
+    # A blocked cell breaks the symmetry of the board; nothing may be mirrored then.
+    cases += [(Position.from_fen("*4/5/5/5/5[Nn] w"), 4), (Position.from_fen("1*2/3N/4/4[n] b"), 5)]
+    saved = 0
+    for position, depth in cases:
+        for seed in (0, 1):
+            score, nodes, move = kernel_search(
+                position, "deepening", id, depth, symmetric=True, seed=seed
+            )
+            without = kernel_search(position, "deepening", id, depth, symmetric=False, seed=seed)
+            assert score == without[0], position.fen
+            assert move in position.legal_moves
+            saved += without[1] - nodes
+    assert saved > 0
+
+
+@pytest.mark.parametrize("id", ["improved", "center", "center_pull", "open_cluster", "open-center"])
+def test_placement_by_deepening_equals_plain_alphabeta(id: str) -> None:
+    for position, depth in [
+        (Position.start(3, 4), 4),
+        (Position.start(4, 4), 4),
+        (Position.start(4, 5), 3),
+        (Position.start(7, 7), 3),
+        (Position.from_fen("7/7/5N1/7/7/7/7[n] b"), 4),
+    ]:
+        report = parse_agent(f"id({id}, depth={depth})").analyse(position)
+        plain = parse_agent(f"alphabeta({id}, depth={depth})").analyse(position)
+        assert reported(report) == reported(plain), position.fen
+
+
+# -- the same answer every time --------------------------------------------------------------
+
+POSITIONS = {
+    "start": "7/7/1N5/7/7/4n2/7 w",
+    "middle": "1*5/**2*2/1N1*3/2*1*2/3*1n1/7/2*4 w",
+    "late": "*2*1*1/1*N**1*/**1**2/1*1*n*1/*1**1**/1*2*1*/**1*1*1 b",
+    "wide": "8/2*5/8/3N4/5*2/4n3/8/8 b",
+    "placing": "7/7/7/2N4/7/7/7[n] b",
+}
+
+SIGNATURE: list[tuple[str, str, str, int]] = [
+    ("id(improved, depth=8)", "start", "d4", 5823),
+    ("id(improved, nodes=2500)", "start", "d4", 2500),
+    ("id(improved, nodes=2500, seed=7)", "start", "c3", 2500),
+    ("id(improved, nodes=2500, plain)", "start", "a3", 2500),
+    ("id(bfs_reach, depth=9)", "start", "c3", 29410),
+    ("id(improved, depth=64)", "middle", "d4", 150700),
+    ("id(center_pull, depth=8, seed=3)", "middle", "d6", 2655),
+    ("id(main, depth=7)", "middle", "d4", 1546),
+    ("id(open-1/2*near_opponent, depth=7)", "middle", "d4", 1058),
+    ("id(longest_win, depth=6)", "late", "d2", 135),
+    ("id(improved, depth=64)", "late", "d2", 203),
+    ("alphabeta(improved, depth=5)", "wide", "c4", 1101),
+    ("alphabeta(center, depth=4, seed=9)", "middle", "d6", 91),
+    ("minimax(open, depth=3)", "wide", "g4", 198),
+    ("minimax(aggressive, depth=4, seed=1)", "start", "d6", 659),
+    ("greedy(improved)", "wide", "f5", 8),
+    ("id(improved, depth=4)", "placing", "e4", 861),
+    ("id(static_reach(1/3), depth=7)", "wide", "c2", 5087),
+]
+"""Agent, position, move, nodes.  The head of this file says how to print it anew."""
+
+CASES = [(text, name) for text, name, _, _ in SIGNATURE]
+
+
+def answer(text: str, name: str) -> Report:
+    return timeless(parse_agent(text).analyse(Position.from_fen(POSITIONS[name])))
+
+
+def signed(text: str, name: str) -> tuple[str, str, str, int]:
+    report = answer(text, name)
+    return text, name, report.move, report.nodes
+
+
+@pytest.mark.parametrize("row", SIGNATURE, ids=lambda row: f"{row[0]} {row[1]}")
+def test_signature(row: tuple[str, str, str, int]) -> None:
+    assert signed(row[0], row[1]) == row
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
+    alone = {case: answer(*case) for case in CASES}
+    rng = random.Random(5)
+    for _ in range(3):
+        order = CASES * 2
+        rng.shuffle(order)
+        for case in order:
+            assert answer(*case) == alone[case]
+
+
+def test_an_answer_does_not_depend_on_the_thread() -> None:
+    answers: dict[int, list[Any]] = {}
+
+    def ask(number: int) -> None:
+        cases = list(CASES)
+        random.Random(number).shuffle(cases)
+        answers[number] = sorted(signed(*case) for case in cases)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(answers.values()) == [sorted(SIGNATURE)] * 4
+
+
+@pytest.mark.parametrize("kind", ["minimax", "alphabeta", "id", "plain id"])
+def test_every_one_of_the_equal_moves_may_be_chosen(kind: str) -> None:
+    ties = 0
+    for position in small_and_large()[::3]:
+        for depth in (1, 2, 3):
+            tree = search(position, depth, NAIVE["open"])
+            best = {move for move, value in tree.moves.items() if value == tree.value}
+            thinker = Agent(
+                kind.removeprefix("plain "), "open", Budget(depth=depth), "plain" in kind
+            )
+            chosen = {replace(thinker, seed=seed).choose(position) for seed in range(80)}
+            if kind != "id" or depth == 1:
+                assert chosen == best, f"{position.fen} depth {depth}"
+            else:
+                # Among equal moves this one stays with those that were best a ply before.
+                assert chosen <= best, f"{position.fen} depth {depth}"
+            ties += len(best) > 1
+    assert ties >= 20
+
+
+def test_the_first_placement_is_drawn_from_all_cells() -> None:
+    start = Position.start(7, 7)
+    chosen = {parse_agent(f"id(null, nodes=1, seed={seed})").choose(start) for seed in range(600)}
+    assert chosen == set(start.legal_moves)
+
+
+def test_seeds_mean_the_same_to_every_agent_of_a_kind() -> None:
+    position = Position.from_fen(POSITIONS["start"])
+    for text in ("id(null, depth=2, seed={})", "minimax(open, depth=1, seed={})"):
+        first = [parse_agent(text.format(seed)).choose(position) for seed in range(30)]
+        again = [parse_agent(text.format(seed)).choose(position) for seed in range(30)]
+        assert first == again
+        assert len(set(first)) > 1
+
+
+if __name__ == "__main__":
+    for case in CASES:
+        print(f"    {json.dumps(signed(*case))},".replace("[", "(").replace("]", ")"))

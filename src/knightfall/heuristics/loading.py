@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from knightfall.errors import KnightfallError, nearest
@@ -43,7 +44,7 @@ def load_function(path: str, name: str) -> Any:
         raise KnightfallError(
             f"heuristic {path}:{name}: {path} defines no {name!r}{nearest(name, callables)}"
         )
-    if not callable(function):
+    if not isinstance(python_function(function), FunctionType):
         raise KnightfallError(f"heuristic {path}:{name}: {name!r} is not a function")
     try:
         check_parameters(function)

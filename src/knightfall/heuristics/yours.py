@@ -24,7 +24,7 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position
 
 _u64 = types.uint64
-_warned: set[CodeType] = set()
+_warned: set[tuple[str, CodeType]] = set()
 
 
 class HeuristicWarning(UserWarning):
@@ -71,9 +71,10 @@ def _warn_of_plain_python(shown: str, python: Score, error: Exception) -> None:
         except Exception as failure:
             raise KnightfallError(f"heuristic {describe(path, failure, shown)}") from None
     cost = (time.perf_counter() - start) / len(questions)
-    if python.__code__ in _warned:
+    # Code compares equal across files, so the file must be part of the key.
+    if (path, python.__code__) in _warned:
         return
-    _warned.add(python.__code__)
+    _warned.add((path, python.__code__))
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     line = re.search(rf'File "[^"]*{re.escape(Path(path).name)}", line (\d+)', text)
     reasons = (row.strip() for row in text.splitlines())

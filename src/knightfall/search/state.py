@@ -31,7 +31,7 @@ LIMIT = float(2**51)
 PLIES = 66
 """Longer than any game: at most 64 cells to fill, and a ply to notice the end."""
 
-_DTYPE = np.dtype(
+DTYPE = np.dtype(
     [
         # what is asked
         ("depth_limit", "i8"),
@@ -53,8 +53,7 @@ _DTYPE = np.dtype(
     ],
     align=True,
 )
-DTYPE = np.dtype((np.record, _DTYPE))
-STATE = from_dtype(_DTYPE)
+STATE = from_dtype(DTYPE)
 State = Any
 
 ENTRY_POINT = types.void(

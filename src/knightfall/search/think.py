@@ -39,7 +39,7 @@ RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.03, 0.0004, 0.004
 
 SOON = 0.3
 """Searches surely done within this many seconds need not be interruptible."""
-NODES_SOON = 1_000_000
+NODES_SOON, DEPTH_SOON = 1_000_000, 6
 
 
 def think(
@@ -53,10 +53,10 @@ def think(
     boards, states = geometry(position.board), np.zeros(1, DTYPE)
     table, generation = table_for(_expected_nodes(budget) if method == "deepening" else 0)
     state = states[0]
-    state.depth_limit = budget.depth or DEEPEST
-    state.seed = seed
-    state.symmetric = heuristic.symmetric
-    state.generation = generation
+    state["depth_limit"] = budget.depth or DEEPEST
+    state["seed"] = seed
+    state["symmetric"] = heuristic.symmetric
+    state["generation"] = generation
     boards["limit"] = budget.nodes or NO_LIMIT
     boards["share"] = LEAF_SHARE
 
@@ -74,20 +74,20 @@ def think(
             _interruptibly(search, boards)
 
     name = position.board.name
-    score, proven, plies = float(state.score) + 0.0, abs(state.score) >= PROVEN, None
+    score, proven, plies = float(state["score"]) + 0.0, abs(state["score"]) >= PROVEN, None
     if proven:
         plies = int(WIN - abs(score))
     if abs(score) >= LIMIT:
         score = math.copysign(math.inf, score)
     return Report(
-        move=name(int(state.move)),
+        move=name(int(state["move"])),
         score=score,
         proven=bool(proven),
         plies=plies,
-        depth=int(state.depth),
-        nodes=int(state.nodes),
+        depth=int(state["depth"]),
+        nodes=int(state["nodes"]),
         seconds=time.perf_counter() - start,
-        pv=tuple(name(int(cell)) for cell in state.pv[: state.length]),
+        pv=tuple(name(int(cell)) for cell in state["pv"][: state["length"]]),
         cut=int(boards["cut"][0]),
     )
 
@@ -100,7 +100,9 @@ def _expected_nodes(budget: Budget) -> int:
 def _surely_soon(budget: Budget, heuristic: Evaluator) -> bool:
     if budget.seconds is not None and budget.seconds <= SOON:
         return True
-    return heuristic.compiled and budget.nodes is not None and budget.nodes <= NODES_SOON
+    few = budget.nodes is not None and budget.nodes <= NODES_SOON
+    shallow = budget.depth is not None and budget.depth <= DEPTH_SOON
+    return heuristic.compiled and (few or shallow)
 
 
 def _interruptibly(search: Callable[[], None], boards: GeometryArray) -> None:

@@ -1,0 +1,64 @@
+"""The signature of the searches: nodes spent on a fixed workload, the same on every machine.
+
+A functional change of a search (what it prunes, in what order it looks, what it remembers)
+changes the signature; anything else must not.  When you mean such a change, update `SIGNATURE`
+(``python benchmarks/run.py --only signature`` prints the new one, agent by agent) and say why in
+the commit.
+"""
+
+from __future__ import annotations
+
+from knightfall.agents import parse_agent
+from knightfall.position import Position
+
+from .positions import FENS
+from .result import Result
+
+SIGNATURE = 2_907_820
+
+SUMMARY = "Nodes of every kind of search over a fixed workload; equal on every machine"
+
+AGENTS = (
+    "greedy(improved)",
+    "minimax(open, depth=4)",
+    "alphabeta(improved, depth=8)",
+    "alphabeta(bfs_reach, depth=6, seed=7)",
+    "id(improved, depth=10, plain)",
+    "id(improved, depth=12)",
+    "id(center, depth=9)",
+    "id(static_reach(1/3), depth=8, seed=7)",
+    "id(main, depth=6)",
+)
+POSITIONS = (
+    *FENS,
+    "7/7/7/3N3/7/7/7[n] b",  # a placement
+    "5/5/1N3/3n1/5 w",  # other boards
+    "8/8/2N5/8/8/5n2/8/8 b",
+    "1**2*1/*2*1**/*N**1*1/2*1**1/**2*2/*1*1n**/2***1* w",  # late, the knights nearly apart
+)
+
+
+def nodes_by_agent() -> dict[str, int]:
+    """What each agent spends on all positions together."""
+    positions = [Position.from_fen(fen) for fen in POSITIONS]
+    return {
+        text: sum(parse_agent(text).analyse(position).nodes for position in positions)
+        for text in AGENTS
+    }
+
+
+def run() -> Result:
+    """Spend them all and compare with the recorded constant."""
+    spent = nodes_by_agent()
+    total = sum(spent.values())
+    notes = []
+    if total != SIGNATURE:
+        notes.append(
+            f"The signature has changed from {SIGNATURE} to {total}: if that is meant, "
+            "write the new one into benchmarks/signature.py"
+        )
+    return Result(
+        figures={"signature": total, "recorded": SIGNATURE},
+        rows=[{"agent": agent, "nodes": nodes} for agent, nodes in spent.items()],
+        notes=notes,
+    )

@@ -1,0 +1,21 @@
+"""The command line: one small module per command, each importing its rooms only when run."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; the console script's entry point."""
+    try:
+        # Nothing is imported before this line, so that even an early Ctrl-C ends quietly.
+        from knightfall.cli.app import app
+        from knightfall.cli.guard import close_output, tolerate_any_stream
+
+        tolerate_any_stream()
+        try:
+            app(prog_name="knightfall")
+        finally:
+            close_output()
+    except KeyboardInterrupt:
+        sys.exit(130)

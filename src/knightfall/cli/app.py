@@ -1,0 +1,65 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from knightfall.cli.agents import agents
+from knightfall.cli.analyse import analyse
+from knightfall.cli.bench import bench
+from knightfall.cli.evaluate import evaluate
+from knightfall.cli.guard import GuardedGroup
+from knightfall.cli.heuristics import heuristics
+from knightfall.cli.moves import moves
+from knightfall.cli.perft import perft
+from knightfall.cli.play import PlayCommand, play
+from knightfall.cli.watch import watch
+
+app = typer.Typer(
+    name="knightfall",
+    cls=GuardedGroup,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@app.callback(invoke_without_command=True)
+def knightfall(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """The laboratory for Knight's Isolation: play it, write a heuristic, measure it.
+
+    \b
+    Start with one of these:
+      knightfall play
+      knightfall watch AB_Improved MM_Open
+      knightfall analyse "7/7/1N5/7/7/4n2/7 w"
+
+    Two knights, no captures: a cell once visited is gone, and whoever cannot move loses.
+    Positions are FENs: rows from the top, digits for open cells, * for gone ones, N and n for the
+    first and the second player's knight, then who moves (w or b).  They hold spaces, so put them
+    in quotes.
+    """
+    if version:
+        from knightfall import __version__
+
+        typer.echo(f"knightfall {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command(name="play", cls=PlayCommand)(play)
+app.command(name="watch")(watch)
+app.command(name="analyse")(analyse)
+app.command(name="eval")(evaluate)
+app.command(name="moves")(moves)
+app.command(name="perft")(perft)
+app.command(name="heuristics")(heuristics)
+app.command(name="agents")(agents)
+app.command(name="bench")(bench)

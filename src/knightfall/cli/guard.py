@@ -1,0 +1,142 @@
+"""Whatever happens, the user sees one line: errors, warnings, Ctrl-C and closed pipes."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from knightfall.errors import KnightfallError
+
+BAD_INPUT, INTERNAL, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
+
+# Typer exports this one usage error; the class of all of them is the one it derives from.
+_UsageError: Any = typer.BadParameter.__base__
+
+_ROWS = re.compile(r"[0-9*Nn]+(?:/[0-9*Nn]+){2,}(?:\[[Nn]*\])?", re.ASCII)
+
+
+class GuardedGroup(TyperGroup):
+    """The group of all commands, with everything that can go wrong caught around it."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Read the command line."""
+        with guarded():
+            _refuse_unquoted(args)
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with guarded():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn every failure inside into one line on stderr and an exit code."""
+    try:
+        with _warnings_as_lines():
+            yield
+        sys.stdout.flush()
+    except typer.Exit:
+        raise
+    except KnightfallError as error:
+        _fail(str(error), BAD_INPUT)
+    except _UsageError as error:
+        where = error.ctx.command_path if error.ctx else "knightfall"
+        # Pydantic, which Typer may ask, begins its messages with what it thinks of them.
+        message = error.format_message().replace("Value error, ", "").rstrip(".")
+        _fail(f"{message} (see {where} --help)", BAD_INPUT)
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        _silence_output()
+        raise typer.Exit(PIPE_CLOSED) from None
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        _fail(f"{name}{error.strerror or error}", INTERNAL)
+    except Exception as error:
+        if os.environ.get("KNIGHTFALL_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exc()
+        _fail(
+            f"internal error: {type(error).__name__}: {error} "
+            "(set KNIGHTFALL_DEBUG=1 to see the traceback)",
+            INTERNAL,
+        )
+
+
+def say(text: str) -> None:
+    """One line on stderr."""
+    line = " ".join(text.split())
+    print("".join(c if c.isprintable() else "�" for c in line), file=sys.stderr, flush=True)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    say(f"knightfall: {message}")
+    raise typer.Exit(code)
+
+
+def _refuse_unquoted(args: Sequence[str]) -> None:
+    """A FEN without quotes arrives in pieces; no command wants them like that."""
+    for rows, side in pairwise(args):
+        if side in ("w", "b") and _ROWS.fullmatch(rows):
+            raise KnightfallError(f'the FEN must be in quotes, as one argument: "{rows} {side}"')
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Print each warning once, without the line of code that gave it."""
+    told: set[str] = set()
+
+    def tell(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in told:
+            told.add(str(message))
+            say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = tell
+        yield
+
+
+# -- the standard streams --------------------------------------------------------------------
+
+
+def tolerate_any_stream() -> None:
+    """Bad bytes and characters that cannot be shown become question marks; closed is empty."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, nowhere)
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def close_output() -> None:
+    """Flush what is left; whoever was reading may have gone."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _silence_output()
+
+
+def _silence_output() -> None:
+    """Send the rest of the output nowhere, so that Python's last flush does not complain."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+    except OSError:  # a stream without a file behind it needs no silencing
+        pass

@@ -1,0 +1,29 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+MOST = 2**63 - 1
+
+Fen = Annotated[
+    str, typer.Argument(metavar="FEN", help="The position, in quotes.", show_default=False)
+]
+MaybeFen = Annotated[
+    str | None,
+    typer.Argument(metavar="FEN", help="Where to start, in quotes.", show_default=False),
+]
+
+
+def whole(given: str | int) -> int:
+    """A whole number from 0 on; the error names what was given instead."""
+    text = str(given)  # Typer sends defaults through here, too
+    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) and int(text) <= MOST:
+        return int(text)
+    raise typer.BadParameter(f"{text!r} is not a whole number from 0 to {MOST}")
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]

@@ -1,0 +1,276 @@
+"""The command line as a process: exit codes, signals, pipes, terminals, and what it imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+FEN = "7/7/1N5/7/7/4n2/7 w"
+RUN = [sys.executable, "-c", "from knightfall.cli import main; main()"]
+PATIENCE = 60
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, "KNIGHTFALL_DATA_DIR": str(tmp_path), "KNIGHTFALL_QUIET": "1"}
+
+
+def run(env: dict[str, str], *args: str, input: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*RUN, *args], env=env, input=input, capture_output=True, text=True, timeout=PATIENCE
+    )
+
+
+def start(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*RUN, *args], env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+# -- what is imported ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["--help"], ["play", "--help"], ["eval", "--help"], ["--version"], ["moves", FEN], ["nope"]],
+    ids=" ".join,
+)
+def test_light_commands_import_no_heavy_room(args: list[str], env: dict[str, str]) -> None:
+    code = (
+        "import sys\n"
+        "from knightfall.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    pass\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    modules = set(done.stderr.split())
+    heavy = {"numba", "numpy", "llvmlite", "rich", "knightfall.heuristics", "knightfall.search"}
+    assert not heavy & modules
+    assert "typer" in modules
+
+
+# -- exit codes and streams --------------------------------------------------------------------
+
+
+def test_exit_codes(env: dict[str, str]) -> None:
+    good = run(env, "moves", "--json", FEN)
+    assert (good.returncode, good.stderr) == (0, "")
+    assert json.loads(good.stdout) == {"moves": ["a7", "c7", "d6", "d4", "a3", "c3"]}
+    for args in (["moves", "7/7 w"], ["analyse", FEN, "--agent", "nobody"], ["perft", FEN, "x"]):
+        bad = run(env, *args)
+        assert (bad.returncode, bad.stdout) == (2, "")
+        assert bad.stderr.startswith("knightfall: ")
+        assert bad.stderr.count("\n") == 1
+
+
+def test_a_reader_that_leaves_is_no_error(env: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "many.txt"
+    file.write_text(f"{FEN}\n" * 20_000)
+    process = start(env, "eval", "--heuristic", "open", "--fens", str(file))
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert json.loads(process.stdout.readline())["fen"] == FEN
+    process.stdout.close()
+    assert process.wait(PATIENCE) == 141
+    assert process.stderr.read() == ""
+
+
+def test_nobody_reads_the_help(env: dict[str, str]) -> None:
+    done = subprocess.run(
+        ["bash", "-c", 'set -o pipefail; "$@" --help | true', "bash", *RUN],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.stderr == ""
+
+
+def test_a_full_disk_is_told(env: dict[str, str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*RUN, "moves", FEN], env=env, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr == "knightfall: No space left on device\n"
+
+
+def test_any_encoding_will_do(env: dict[str, str]) -> None:
+    ascii_only = {**env, "PYTHONIOENCODING": "ascii"}
+    done = run(ascii_only, "watch", "random", "random")
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+    assert "[N]" in done.stdout or "[n]" in done.stdout
+    assert run(ascii_only, "heuristics").returncode == 0
+    assert run(ascii_only, "moves", "2/2/Nn w").stderr.count("\n") == 1
+
+
+# -- Ctrl-C ------------------------------------------------------------------------------------
+
+
+def interrupted(process: subprocess.Popen[str]) -> tuple[str, str]:
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "Traceback" not in out + err
+    return out, err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["analyse", FEN, "--agent", "alphabeta(bfs_reach, depth=60)"],
+        ["analyse", FEN, "--agent", "minimax(open, depth=60)", "--json"],
+        ["perft", FEN, "40"],
+    ],
+    ids=lambda args: args[0] + args[-1],
+)
+def test_ctrl_c_ends_a_long_computation(args: list[str], env: dict[str, str]) -> None:
+    process = start(env, *args)
+    time.sleep(3)
+    assert process.poll() is None
+    before = time.monotonic()
+    assert interrupted(process) == ("", "knightfall: interrupted\n")
+    assert time.monotonic() - before < 5
+
+
+def wait_for(process: subprocess.Popen[str], event: str) -> dict[str, object]:
+    assert process.stdout is not None
+    for line in process.stdout:
+        told: dict[str, object] = json.loads(line)
+        if told["event"] == event:
+            return told
+    raise AssertionError(f"no {event}")
+
+
+def test_ctrl_c_at_the_prompt_saves_and_resume_goes_on(env: dict[str, str]) -> None:
+    process = start(env, "play", "--json", "--against", "random", FEN)
+    wait_for(process, "state")
+    assert process.stdin is not None
+    process.stdin.write("d4\n")
+    process.stdin.flush()
+    state = wait_for(process, "state")
+    out, err = interrupted(process)
+    saved = json.loads(out)
+    assert saved["event"] == "saved"
+    assert err == ""
+    again = run(env, *saved["resume"].split()[1:], input="")
+    assert json.loads(again.stdout.splitlines()[0])["fen"] == state["fen"]
+    assert again.returncode == 0
+
+
+def test_ctrl_c_while_the_agent_thinks_saves_too(env: dict[str, str]) -> None:
+    process = start(env, "play", "--json", "--against", "alphabeta(bfs_reach, depth=60)", FEN)
+    wait_for(process, "state")
+    assert process.stdin is not None
+    process.stdin.write("d4\n")
+    process.stdin.flush()
+    time.sleep(1)
+    out, _ = interrupted(process)
+    file = Path(json.loads(out)["file"])
+    assert json.loads(file.read_text())["moves"] == ["d4"]
+
+
+def test_a_killed_game_loses_nothing(env: dict[str, str], tmp_path: Path) -> None:
+    process = start(env, "play", "--json", "--against", "random", FEN)
+    wait_for(process, "state")
+    assert process.stdin is not None
+    process.stdin.write("d4\n")
+    process.stdin.flush()
+    state = wait_for(process, "state")
+    process.kill()
+    process.communicate(timeout=PATIENCE)
+    resumed = run(env, "play", "--resume", "--json")
+    assert json.loads(resumed.stdout.splitlines()[0])["moves"] == state["moves"]
+
+
+# -- a real terminal -----------------------------------------------------------------------------
+
+
+class Terminal:
+    """A command on a terminal of its own."""
+
+    def __init__(self, env: dict[str, str], *args: str) -> None:
+        self.seen = ""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(sys.executable, [*RUN, *args], {**env, "TERM": "xterm-256color"})
+
+    def until(self, words: str, times: int = 1) -> str:
+        """Read until some words were seen."""
+        deadline = time.monotonic() + PATIENCE
+        while self.seen.count(words) < times:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self.fd], [], [], 1)[0]:
+                try:
+                    self.seen += os.read(self.fd, 65536).decode(errors="replace")
+                except OSError:  # the other side has gone
+                    break
+        return self.seen
+
+    def type(self, text: str) -> None:
+        os.write(self.fd, text.encode())
+
+    def end(self) -> int:
+        """The exit code."""
+        self.until("\0never")
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+@pytest.fixture
+def colourful(env: dict[str, str]) -> dict[str, str]:
+    env.pop("NO_COLOR", None)
+    return {**env, "COLORTERM": "truecolor"}
+
+
+def test_a_game_on_a_terminal(colourful: dict[str, str]) -> None:
+    terminal = Terminal(colourful, "play", "--against", "greedy(improved)", FEN)
+    terminal.until("your move> ")
+    assert "\x1b[" in terminal.seen  # colours
+    terminal.type("d4\n")
+    terminal.until("your move> ", times=2)
+    terminal.type("\x03")
+    assert terminal.end() == 130
+    assert "Traceback" not in terminal.seen
+    resume = re.findall(r"knightfall (play --resume [-0-9]+)", terminal.seen)
+    terminal = Terminal(colourful, *resume[-1].split())
+    terminal.until("So far: d4 ")
+    terminal.until("your move> ")
+    terminal.type("\x04")
+    assert terminal.end() == 0
+    assert "The game is saved." in terminal.seen
+
+
+def test_no_colour_means_no_colour(env: dict[str, str]) -> None:
+    terminal = Terminal({**env, "NO_COLOR": "1"}, "play", "--against", "random", FEN)
+    terminal.until("your move> ")
+    terminal.type("quit\n")
+    assert terminal.end() == 0
+    assert not re.search(r"\x1b\[[0-9;]*(3[0-9]|4[0-9]|38|48)[0-9;]*m", terminal.seen)
+
+
+def test_eval_draws_a_table_on_a_terminal(colourful: dict[str, str]) -> None:
+    terminal = Terminal(colourful, "eval", "--heuristic", "open", FEN)
+    assert terminal.end() == 0
+    assert f"{FEN}, for the first player (N)" in terminal.seen
+    assert "{" not in terminal.seen
+    terminal = Terminal(colourful, "eval", "--heuristic", "open", "--json", FEN)
+    assert terminal.end() == 0
+    assert json.loads(terminal.seen)["values"] == {"open": 6.0}

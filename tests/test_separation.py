@@ -1,0 +1,347 @@
+"""Separation: when it holds, how long a lone knight can walk, and who wins the two solitaires."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import random_positions
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import knight_moves
+from naive_search import exact_value, longest_walk, plies_to_end, reported, roamed, search
+from strategies import boards, odd_positions, positions
+
+from knightfall.agents import parse_agent
+from knightfall.board import Board
+from knightfall.kernel.geometry import NO_LIMIT, bitset, geometry
+from knightfall.position import Position, Side
+from knightfall.search.separation import (
+    GAVE_UP,
+    STEPS,
+    UNSETTLED,
+    longest_path,
+    path_bound,
+    separated,
+    solitaires,
+)
+from knightfall.search.state import DTYPE
+
+SIZES = [(3, 3), (4, 4), (5, 5), (3, 7), (7, 7), (8, 8), (4, 16), (16, 4), (3, 21), (9, 7)]
+
+
+def cells_of(position: Position) -> tuple[int, int]:
+    assert position.white is not None
+    assert position.black is not None
+    return position.white, position.black
+
+
+def apart(position: Position) -> bool:
+    """The definition: no open cell that both knights can get to."""
+    white, black = cells_of(position)
+    return not roamed(position.board, position.open, white) & roamed(
+        position.board, position.open, black
+    )
+
+
+def kernel_separated(position: Position) -> bool:
+    white, black = cells_of(position)
+    board, open = geometry(position.board)[0], np.uint64(bitset(position.open))
+    one_way, other_way = separated(board, open, white, black), separated(board, open, black, white)
+    assert one_way == other_way
+    return bool(one_way)
+
+
+class Walks:
+    """The kernel's walks on one board, and what they cost."""
+
+    def __init__(self, board: Board, open: frozenset[int], limit: int = NO_LIMIT) -> None:
+        self.boards = geometry(board)
+        self.boards["limit"] = limit
+        self.states = np.zeros(1, DTYPE)
+        self.open = np.uint64(bitset(open))
+
+    @property
+    def nodes(self) -> int:
+        return int(self.states["nodes"][0])
+
+    def bound(self, cell: int) -> int:
+        return int(path_bound(self.boards[0], self.open, cell))
+
+    def longest(self, cell: int, goal: int) -> int:
+        return int(longest_path(self.boards[0], self.states[0], self.open, cell, goal))
+
+    def solitaires(self, mover: int, waiter: int) -> int:
+        return int(solitaires(self.boards[0], self.states[0], self.open, mover, waiter))
+
+
+# -- positions whose knights live apart ------------------------------------------------------
+
+
+def grown(board: Board, start: int, size: int, taken: set[int], rng: Any) -> set[int]:
+    """A region around a cell in which every cell is a knight's move from another."""
+    region: set[int] = set()
+    while len(region) < size:
+        edge = set(knight_moves(board, start))
+        for cell in region:
+            edge |= knight_moves(board, cell)
+        edge -= region | taken
+        if not edge:
+            break
+        region.add(rng.choice(sorted(edge)))
+    return region
+
+
+def split(board: Board, sizes: tuple[int, int], rng: Any) -> Position:
+    """Two knights with a region each; now and then the regions touch after all."""
+    white, black = rng.sample(range(board.cells), 2)
+    taken = {white, black}
+    mine = grown(board, white, sizes[0], taken, rng)
+    # Keep away from the first region: not even a knight's move may lead there.
+    near = {cell for inside in mine | {white} for cell in knight_moves(board, inside)}
+    theirs = grown(board, black, sizes[1], taken | mine | near, rng)
+    side: Side = rng.choice(["w", "b"])
+    return Position(board, frozenset(mine | theirs), white, black, side)
+
+
+@st.composite
+def split_positions(draw: st.DrawFn, most: int = 8) -> Position:
+    sizes = draw(st.tuples(st.integers(0, most), st.integers(0, most)))
+    return split(draw(boards()), sizes, draw(st.randoms(use_true_random=False)))
+
+
+@cache
+def split_games() -> list[Position]:
+    """Separated positions of many boards, most with something to play."""
+    rng = random.Random(8)
+    found = [
+        split(Board.of(*size), (rng.randint(0, 9), rng.randint(0, 9)), rng)
+        for size in SIZES
+        for _ in range(60)
+    ]
+    return [position for position in found if apart(position)]
+
+
+# -- who can meet ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_separated_means_that_no_cell_is_reached_by_both(width: int, height: int) -> None:
+    for position in random_positions(width, height, 80, width, min_placed=2):
+        assert kernel_separated(position) == apart(position), position.fen
+
+
+@given(st.one_of(positions(min_placed=2), odd_positions().filter(lambda p: p.placed)))
+def test_separated_on_any_position(position: Position) -> None:
+    assert kernel_separated(position) == apart(position)
+
+
+@given(split_positions(most=14))
+def test_separated_where_it_is_likely(position: Position) -> None:
+    assert kernel_separated(position) == apart(position)
+
+
+def test_both_answers_are_met() -> None:
+    rng = random.Random(1)
+    drawn = [split(Board.of(8, 8), (6, 6), rng) for _ in range(50)]
+    assert sum(map(kernel_separated, drawn)) > 20
+    assert not all(map(kernel_separated, random_positions(8, 8, 20, 1, min_placed=2)))
+
+
+def test_separated_for_ever() -> None:
+    for position in split_games()[::7]:
+        for move in position.legal_moves:
+            assert kernel_separated(position.play(move))
+
+
+# -- how far a lone knight can go ------------------------------------------------------------
+
+
+def bound_of(board: Board, open: frozenset[int], start: int) -> int:
+    """Fact 3 in words: min(2·o, 2·s+1)."""
+    reached = roamed(board, open, start)
+    same = sum(board.colour(cell) == board.colour(start) for cell in reached)
+    return min(2 * (len(reached) - same), 2 * same + 1)
+
+
+@given(st.one_of(positions(min_placed=2), odd_positions().filter(lambda p: p.placed)))
+def test_path_bound_is_the_formula(position: Position) -> None:
+    walks = Walks(position.board, position.open)
+    for cell in cells_of(position):
+        assert walks.bound(cell) == bound_of(position.board, position.open, cell)
+
+
+@settings(max_examples=150)
+@given(board=boards(), size=st.integers(0, 13), rng=st.randoms(use_true_random=False))
+def test_no_walk_is_longer_than_the_bound(board: Board, size: int, rng: Any) -> None:
+    start = rng.randrange(board.cells)
+    open = frozenset(grown(board, start, size, {start}, rng))
+    longest = longest_walk(board, open, start)
+    assert longest <= bound_of(board, open, start)
+    assert Walks(board, open).bound(start) >= longest
+
+
+@settings(max_examples=150)
+@given(
+    board=boards(),
+    size=st.integers(0, 13),
+    goal=st.integers(0, 16),
+    rng=st.randoms(use_true_random=False),
+)
+def test_longest_path_is_the_longest_of_all(board: Board, size: int, goal: int, rng: Any) -> None:
+    start = rng.randrange(board.cells)
+    open = frozenset(grown(board, start, size, {start}, rng))
+    exact = longest_walk(board, open, start)
+    assert Walks(board, open).longest(start, board.cells) == exact
+    found = Walks(board, open).longest(start, goal)
+    assert found == exact if exact < goal else goal <= found <= exact
+
+
+def test_longest_path_in_random_games() -> None:
+    lengths = set()
+    for width, height in SIZES:
+        for position in random_positions(width, height, 60, 77, min_placed=2):
+            for cell in cells_of(position):
+                if len(roamed(position.board, position.open, cell)) <= 13:
+                    exact = longest_walk(position.board, position.open, cell)
+                    lengths.add(exact)
+                    assert Walks(position.board, position.open).longest(cell, 64) == exact
+    assert lengths >= set(range(8))
+
+
+def test_a_walk_gives_up_after_so_many_steps() -> None:
+    given_up = 0
+    for position in random_positions(8, 8, 60, 9, min_placed=2):
+        walks = Walks(position.board, position.open)
+        found = walks.longest(cells_of(position)[0], 64)
+        assert walks.nodes <= STEPS
+        given_up += found == GAVE_UP
+    assert 0 < given_up < 60
+
+
+@given(
+    position=positions(min_placed=2, board=Board.of(7, 7)),
+    spent=st.integers(0, 50),
+    more=st.integers(1, 60),
+)
+def test_a_walk_stops_at_the_node_limit(position: Position, spent: int, more: int) -> None:
+    walks = Walks(position.board, position.open, limit=spent + more)
+    walks.states["nodes"] = spent
+    cell = cells_of(position)[0]
+    found = walks.longest(cell, 64)
+    assert spent <= walks.nodes <= spent + more
+    if found != GAVE_UP:
+        free = Walks(position.board, position.open)
+        assert found == free.longest(cell, 64)
+        assert free.nodes == walks.nodes - spent
+
+
+# -- two solitaires --------------------------------------------------------------------------
+
+
+def outcome(position: Position) -> int:
+    """What `solitaires` says of a position."""
+    white, black = cells_of(position)
+    mover, waiter = (white, black) if position.to_move == "w" else (black, white)
+    return Walks(position.board, position.open).solitaires(mover, waiter)
+
+
+def check_solitaires(position: Position) -> None:
+    plies = plies_to_end(position)
+    said = outcome(position)
+    # Positive: the mover wins; not positive: it loses after so many plies.
+    assert said == (plies if plies % 2 else -plies), position.fen
+
+
+def test_solitaires_end_as_the_game_does() -> None:
+    lengths = set()
+    for position in split_games():
+        check_solitaires(position)
+        lengths.add(plies_to_end(position))
+    assert lengths >= set(range(10))
+
+
+@settings(max_examples=150)
+@given(split_positions().filter(apart))
+def test_solitaires_on_any_board(position: Position) -> None:
+    check_solitaires(position)
+
+
+def test_solitaires_in_random_games() -> None:
+    met = 0
+    for width, height in SIZES:
+        for position in random_positions(width, height, 80, 5, min_placed=2):
+            if apart(position) and len(position.open) <= 16:
+                check_solitaires(position)
+                met += 1
+    assert met > 80
+
+
+def test_the_longer_walk_wins() -> None:
+    """Fact 3, without the compiled code."""
+    for position in split_games():
+        white, black = (longest_walk(position.board, position.open, c) for c in cells_of(position))
+        mine, theirs = (white, black) if position.to_move == "w" else (black, white)
+        assert (plies_to_end(position) % 2 == 1) == (mine > theirs), position.fen
+
+
+def walled(seed: int) -> Position:
+    """8×8 in two halves: no knight jumps a wall of two columns.  Cells are missing at random."""
+    rng = random.Random(seed)
+    board = Board.of(8, 8)
+    left = [cell for cell in range(64) if cell % 8 < 3]
+    right = [cell for cell in range(64) if cell % 8 > 4]
+    white, *mine = rng.sample(left, 21)
+    black, *theirs = rng.sample(right, 21)
+    return Position(board, frozenset(mine + theirs), white, black, "w")
+
+
+def test_solitaires_that_take_too_long_are_left_unsettled() -> None:
+    unsettled = 0
+    for position in map(walled, range(60)):
+        assert kernel_separated(position)
+        white, black = cells_of(position)
+        walks = Walks(position.board, position.open)
+        said = walks.solitaires(white, black)
+        assert walks.nodes <= 2 * STEPS
+        unsettled += said == UNSETTLED
+        if said != UNSETTLED:
+            bounds = walks.bound(white), walks.bound(black)
+            assert said <= 2 * bounds[1] + 1
+            assert said >= -2 * bounds[0]
+        hurried = Walks(position.board, position.open, limit=5)
+        assert hurried.solitaires(white, black) == UNSETTLED
+        assert hurried.nodes <= 5
+    assert 0 < unsettled < 60
+
+
+# -- what the search makes of it -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("id", ["improved", "center", "null"])
+def test_deepening_sees_the_end_of_a_separated_game(id: str) -> None:
+    for position in split_games()[::3]:
+        if position.winner is None:
+            report = parse_agent(f"id({id}, depth=64)").analyse(position)
+            assert reported(report) == exact_value(position), position.fen
+            assert plies_to_end(position.play(report.move)) == plies_to_end(position) - 1
+
+
+def test_deepening_sees_beyond_its_horizon_but_never_wrongly() -> None:
+    beyond = 0
+    for position in split_games():
+        if position.winner is not None:
+            continue
+        for depth in (5, 6, 7):
+            report = parse_agent(f"id(improved, depth={depth})").analyse(position)
+            tree = search(position, depth, lambda *_: 0.0)
+            if report.proven:
+                assert report.plies is not None
+                assert (report.score > 0) == (plies_to_end(position) % 2 == 1), position.fen
+                beyond += report.plies > depth
+            else:
+                assert tree.value == 0, position.fen
+    assert beyond > 10
