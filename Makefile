@@ -29,7 +29,7 @@ docs: $(VENV)/ready-to-test
 	$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf $(VENV) build dist benchmarks/build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

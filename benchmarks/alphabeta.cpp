@@ -1,6 +1,6 @@
 // Plain alpha-beta in C++, function for function what src/knightfall/search/alphabeta.py compiles
 // to: the same records (layout.h is generated from the NumPy types), the same heuristic call
-// through a pointer, principal variation, node limit and seeded order at the root.  Only here to
+// by address, principal variation, node limit and seeded order at the root.  Only here to
 // be raced against.
 #include <cstddef>
 #include <cstdint>
@@ -23,16 +23,20 @@ inline Bits moves(const Geometry &board, Bits open, int64_t cell) {
     return open & board.knight[cell];
 }
 
-inline double evaluate(Geometry &board, Heuristic heuristic, Bits open, int64_t mover,
-                       int64_t waiter, int64_t sign) {
+inline double leaf(Geometry &board, State &state, Bits open, int64_t mover, int64_t waiter,
+                   int64_t ply) {
+    state.nodes += 1;
+    if (moves(board, open, mover) == 0) return double(ply) - WIN;
     if ((mover | waiter) >= POCKET) return 0.0;
-    double value = sign > 0 ? heuristic(&board, open, mover, waiter, mover)
-                            : heuristic(&board, open, waiter, mover, mover);
+    const bool mine = (ply & 1) == 0;
+    const auto heuristic = reinterpret_cast<Heuristic>(state.heuristic);
+    double value =
+        heuristic(&board, open, mine ? mover : waiter, mine ? waiter : mover, mover);
     if (!(value > -LIMIT))
         value = -LIMIT;
     else if (value > LIMIT)
         value = LIMIT;
-    return sign > 0 ? value : -value;
+    return mine ? value : -value;
 }
 
 inline void remember(State &state, int64_t ply, int64_t cell) {
@@ -50,44 +54,54 @@ void conclude(State &state, double score, int64_t depth) {
     state.move = state.lines[0][0];
 }
 
-double value_of(Geometry &board, State &state, Heuristic heuristic, Bits open, int64_t mover,
-                int64_t waiter, int64_t depth, int64_t ply, int64_t sign, double alpha,
-                double beta) {
+double value_of(Geometry &board, State &state, Bits open, int64_t mover, int64_t waiter,
+                int64_t ply, double alpha, double beta) {
     state.nodes += 1;
     state.lengths[ply] = 0;
     Bits left = moves(board, open, mover);
     if (left == 0) return double(ply) - WIN;
-    if (depth == 0) return evaluate(board, heuristic, open, mover, waiter, sign);
+    const bool last = ply + 1 == state.horizon;
     double best = -2.0 * WIN;
     while (left != 0 && state.nodes < board.limit) {
         const int64_t cell = first(left);
         const Bits after = open & ~bit(cell);
         left = rest(left);
-        const double value = -value_of(board, state, heuristic, after, waiter, cell, depth - 1,
-                                       ply + 1, -sign, -beta, -alpha);
+        const double value =
+            last ? -leaf(board, state, after, waiter, cell, ply + 1)
+                 : -value_of(board, state, after, waiter, cell, ply + 1, -beta, -alpha);
         if (value > best) {
             best = value;
             if (value > alpha) {
                 alpha = value;
                 if (alpha >= beta) break;
-                remember(state, ply, cell);
+                if (last) {
+                    state.lines[ply][0] = int8_t(cell);
+                    state.lengths[ply] = 1;
+                } else {
+                    remember(state, ply, cell);
+                }
             }
         }
     }
     return best;
 }
 
-bool root(Geometry &board, State &state, Heuristic heuristic, Bits open, int64_t mover,
-          int64_t waiter, int64_t number, int64_t depth) {
+bool root(Geometry &board, State &state, Bits open, int64_t waiter, int64_t number,
+          int64_t depth) {
     double alpha = -2.0 * WIN;
+    state.horizon = depth;
     state.nodes += 1;
-    (void)mover;
     for (int64_t i = 0; i < number; i++) {
         if (state.nodes >= board.limit) return false;
         const int64_t cell = state.root[i];
         const Bits after = open & ~bit(cell);
-        const double value = -value_of(board, state, heuristic, after, waiter, cell, depth - 1, 1,
-                                       -1, -2.0 * WIN, -alpha);
+        double value;
+        if (depth == 1) {
+            state.lengths[1] = 0;
+            value = -leaf(board, state, after, waiter, cell, 1);
+        } else {
+            value = -value_of(board, state, after, waiter, cell, 1, -2.0 * WIN, -alpha);
+        }
         if (value > alpha) {
             alpha = value;
             remember(state, 0, cell);
@@ -134,10 +148,9 @@ double improved(Geometry *board, Bits open, int64_t me, int64_t opp, int64_t) {
                   __builtin_popcountll(open & board->knight[opp]));
 }
 
-void alphabeta(Geometry *board, State *state, Heuristic heuristic, Bits open, int64_t mover,
-               int64_t waiter) {
+void alphabeta(Geometry *board, State *state, Bits open, int64_t mover, int64_t waiter) {
     const int64_t number = begin(*state, moves(*board, open, mover), open, mover, waiter);
-    root(*board, *state, heuristic, open, mover, waiter, number, state->depth_limit);
+    root(*board, *state, open, waiter, number, state->depth_limit);
 }
 
 }  // extern "C"

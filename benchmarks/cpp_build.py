@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import shutil
@@ -52,13 +53,9 @@ def _struct(name: str, dtype: np.dtype[Any]) -> str:
 
 @cache
 def _folder() -> Path:
-    """Where to build: ``build`` beside the source, or a temporary folder if that is read-only."""
-    folder = SOURCE.parent / "build"
-    try:
-        folder.mkdir(exist_ok=True)
-        (folder / "layout.h").touch()
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="knightfall-"))
+    """Where to build: a folder that goes when this process does."""
+    folder = Path(tempfile.mkdtemp(prefix="knightfall-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
@@ -89,14 +86,15 @@ def build(*flags: str) -> ctypes.CDLL:
 def search_of(library: ctypes.CDLL) -> Callable[..., None]:
     """The library's search with its own `improved`: called with (boards, states, open, …).
 
-    The heuristic goes in as a pointer from outside, so that the compiler cannot see through it.
+    The heuristic goes in by its address, so that the compiler cannot see through it.
     """
-    heuristic = ctypes.cast(library.improved, ctypes.c_void_p)
+    heuristic = ctypes.cast(library.improved, ctypes.c_void_p).value
     entry = library.alphabeta
     entry.restype = None
-    entry.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_uint64, ctypes.c_int64, ctypes.c_int64]
+    entry.argtypes = [ctypes.c_void_p] * 2 + [ctypes.c_uint64, ctypes.c_int64, ctypes.c_int64]
 
     def search(boards: Any, states: Any, open: int, mover: int, waiter: int) -> None:
-        entry(boards.ctypes.data, states.ctypes.data, heuristic, open, mover, waiter)
+        states["heuristic"] = heuristic
+        entry(boards.ctypes.data, states.ctypes.data, open, mover, waiter)
 
     return search

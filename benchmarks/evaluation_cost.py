@@ -9,9 +9,9 @@ import numpy as np
 from numba import types
 
 from knightfall.board import Board
-from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.registry import POINTER, STUDIES
+from knightfall.heuristics.published import published_ids
+from knightfall.kernel.bits import ask
 from knightfall.kernel.compile import compiled, quiet
 from knightfall.kernel.geometry import GEOMETRY, geometry
 from knightfall.kernel.rules import words
@@ -21,45 +21,28 @@ from .measure import fastest, seconds_of
 from .positions import sampled_positions
 from .result import Ratio, Result
 
-SUMMARY = "Nanoseconds per evaluation (called through its pointer, as a search does) ÷ `improved`"
+SUMMARY = "Nanoseconds per evaluation (called by its address, as a search does) ÷ `improved`"
 HOW_MANY = 4096
 SEED = 3
 ROUNDS = 7
 TURN, MOST_PASSES = 0.01, 50
-SUMS = tuple(
-    f"{name}+bfs_reach" for name in ("near_center", "near_edges", "near_opponent", "far_opponent")
-)
-"""The combinations the reachability study published."""
 
 _words, _cells = types.Array(types.uint64, 1, "C"), types.Array(types.int64, 1, "C")
 
 
-def published() -> dict[str, str]:
-    """Every published heuristic's id with its study; members of families one by one."""
-    found: dict[str, str] = {}
-    for row in REGISTRY.values():
-        if row.study not in STUDIES:
-            continue
-        if row.parameter:
-            found |= {f"{row.id}({value})": row.study for value in row.published}
-        else:
-            found[row.id] = row.study
-    return found | dict.fromkeys(SUMS, "reachability")
-
-
 def _make_loop() -> Callable[..., float]:
     signature = types.float64(
-        types.Array(GEOMETRY, 1, "C"), POINTER, _words, _cells, _cells, _cells, types.int64
+        types.Array(GEOMETRY, 1, "C"), types.uint64, _words, _cells, _cells, _cells, types.int64
     )
 
     @compiled(signature, cache=False)
     def loop(
-        boards: Any, heuristic: Any, open: Any, me: Any, opp: Any, to_move: Any, passes: int
+        boards: Any, address: int, open: Any, me: Any, opp: Any, to_move: Any, passes: int
     ) -> float:
         total = 0.0
         for _ in range(passes):
             for i in range(open.size):
-                total += heuristic(boards[0], open[i], me[i], opp[i], to_move[i])
+                total += ask(address, boards[0], open[i], me[i], opp[i], to_move[i])
         return total
 
     return loop
@@ -76,12 +59,12 @@ def run(how_many: int = HOW_MANY, rounds: int = ROUNDS) -> Result:
     boards["share"] = LEAF_SHARE
     with quiet():
         loop = _make_loop()
-    ids = published()
+    ids = published_ids()
     ready = {name: evaluator(name) for name in ids}
 
     def side(name: str, passes: int) -> Callable[[], float]:
-        pointer = ready[name].pointer
-        return lambda: loop(boards, pointer, open, me, opp, to_move, passes)
+        address = ready[name].address
+        return lambda: loop(boards, address, open, me, opp, to_move, passes)
 
     # Calling the loop at all costs some thirty microseconds: cheap heuristics pass often enough
     # for that not to count.

@@ -41,7 +41,9 @@ class Call:
         table, generation = table_for(0)
         self.states["generation"] = generation
         self.states["symmetric"] = heuristic.symmetric
-        search(self.boards, self.states, table, heuristic.pointer, *self.words)
+        self.states["table"], self.states["entries"] = table.ctypes.data, table.size
+        self.states["heuristic"] = heuristic.address
+        search(self.boards, self.states, *self.words)
 
     @property
     def found(self) -> Found:

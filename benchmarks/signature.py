@@ -14,7 +14,7 @@ from knightfall.position import Position
 from .positions import FENS
 from .result import Result
 
-SIGNATURE = 2_907_820
+SIGNATURE = 2_891_224
 
 SUMMARY = "Nodes of every kind of search over a fixed workload; equal on every machine"
 

@@ -91,7 +91,7 @@ def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
     from knightfall.heuristics import REGISTRY
     from knightfall.heuristics.registry import STUDIES
 
-    priced = set(runner.module("evaluation_cost").published())
+    priced = set(runner.module("evaluation_cost").published_ids())
     plain = {row.id for row in REGISTRY.values() if row.study in STUDIES and not row.parameter}
     assert plain <= priced
     assert {"static_reach(1/2)", "static_reach(1/10)", "near_opponent+bfs_reach"} <= priced

@@ -19,7 +19,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from helpers import random_game, random_positions
 from hypothesis import given, settings
@@ -42,13 +41,9 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.kernel.geometry import NO_LIMIT, geometry
-from knightfall.kernel.rules import words
 from knightfall.position import Position, other
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
-from knightfall.search.state import DTYPE
-from knightfall.search.table import table_for
 from knightfall.search.think import METHODS, think
 
 HEURISTICS: dict[str, Naive] = {
@@ -287,9 +282,10 @@ def solvable() -> list[Position]:
     found += random_positions(4, 5, 150, 13, min_placed=2)
     found += random_positions(5, 5, 250, 14, min_placed=2)
     found += random_positions(7, 7, 250, 15, min_placed=2)
-    return [position for position in still_on(found) if len(position.open) <= 12] + still_on(
-        openings(3, 4)
-    )
+    few = [position for position in still_on(found) if len(position.open) <= 12]
+    # In these two a longer win by separation is seen before the shortest win is.
+    two = ["4*/2*1*/2*n1/3N1/1*3 b", "1*1N/1*1n/4/4/4 w"]
+    return few + still_on(openings(3, 4)) + [Position.from_fen(fen) for fen in two] * 2
 
 
 def check_exact(position: Position, report: Report) -> None:
@@ -406,7 +402,6 @@ def test_an_infinite_heuristic_is_no_proof(tmp_path: Path) -> None:
             assert (report.score, report.proven, report.plies) == (score, False, None)
 
 
-@pytest.mark.xfail(strict=True, reason="a stopped depth takes one refuted move for a lost game")
 def test_what_is_called_proven_within_a_small_budget_is_true() -> None:
     found = [p for p in random_positions(4, 5, 150, 13, min_placed=2) if 9 <= len(p.open) <= 13]
     for position in [*still_on(found), Position.from_fen("4/*1Nn/1*2/1*2/4 b")]:
@@ -554,20 +549,6 @@ def test_mirror_images_have_equal_values(id: str) -> None:
     assert compared >= 10
 
 
-def kernel_search(
-    position: Position, method: str, id: str, depth: int, *, symmetric: bool, seed: int = 0
-) -> tuple[float, int, str]:
-    """Value, nodes and move, straight from the kernel."""
-    boards, states = geometry(position.board), np.zeros(1, DTYPE)
-    table, generation = table_for(1_000_000)
-    states["depth_limit"], states["seed"] = depth, seed
-    states["symmetric"], states["generation"] = symmetric, generation
-    boards["limit"], boards["share"] = NO_LIMIT, 1000
-    METHODS[method](boards, states, table, evaluator(id).pointer, *words(position))
-    move = position.board.name(int(states["move"][0]))
-    return float(states["score"][0]), int(states["nodes"][0]), move
-
-
 @pytest.mark.parametrize("id", ["improved", "open", "bfs_reach", "near_opponent", "null"])
 def test_placement_with_symmetry_finds_what_it_finds_without(id: str) -> None:
     cases = [(Position.start(3, 4), 64), (Position.start(4, 4), 5), (Position.start(5, 5), 5)]
@@ -578,13 +559,15 @@ def test_placement_with_symmetry_finds_what_it_finds_without(id: str) -> None:
     saved = 0
     for position, depth in cases:
         for seed in (0, 1):
-            score, nodes, move = kernel_search(
-                position, "deepening", id, depth, symmetric=True, seed=seed
-            )
-            without = kernel_search(position, "deepening", id, depth, symmetric=False, seed=seed)
-            assert score == without[0], position.fen
-            assert move in position.legal_moves
-            saved += without[1] - nodes
+            budget = Budget(depth=depth)
+            report = think(position, "deepening", evaluator(id), budget, seed)
+            # Without the promise nothing is mirrored.
+            careful = replace(evaluator(id), symmetric=False)
+            without = think(position, "deepening", careful, budget, seed)
+            assert reported(report) == reported(without), position.fen
+            assert report.depth == without.depth
+            assert report.move in position.legal_moves
+            saved += without.nodes - report.nodes
     assert saved > 0
 
 
@@ -613,24 +596,24 @@ POSITIONS = {
 }
 
 SIGNATURE: list[tuple[str, str, str, int]] = [
-    ("id(improved, depth=8)", "start", "d4", 5823),
+    ("id(improved, depth=8)", "start", "d4", 5694),
     ("id(improved, nodes=2500)", "start", "d4", 2500),
     ("id(improved, nodes=2500, seed=7)", "start", "c3", 2500),
     ("id(improved, nodes=2500, plain)", "start", "a3", 2500),
-    ("id(bfs_reach, depth=9)", "start", "c3", 29410),
-    ("id(improved, depth=64)", "middle", "d4", 150700),
-    ("id(center_pull, depth=8, seed=3)", "middle", "d6", 2655),
-    ("id(main, depth=7)", "middle", "d4", 1546),
-    ("id(open-1/2*near_opponent, depth=7)", "middle", "d4", 1058),
-    ("id(longest_win, depth=6)", "late", "d2", 135),
-    ("id(improved, depth=64)", "late", "d2", 203),
+    ("id(bfs_reach, depth=9)", "start", "c3", 29132),
+    ("id(improved, depth=64)", "middle", "d4", 150582),
+    ("id(center_pull, depth=8, seed=3)", "middle", "d6", 2630),
+    ("id(main, depth=7)", "middle", "d4", 1531),
+    ("id(open-1/2*near_opponent, depth=7)", "middle", "d4", 1052),
+    ("id(longest_win, depth=6)", "late", "d2", 134),
+    ("id(improved, depth=64)", "late", "d2", 201),
     ("alphabeta(improved, depth=5)", "wide", "c4", 1101),
     ("alphabeta(center, depth=4, seed=9)", "middle", "d6", 91),
     ("minimax(open, depth=3)", "wide", "g4", 198),
     ("minimax(aggressive, depth=4, seed=1)", "start", "d6", 659),
     ("greedy(improved)", "wide", "f5", 8),
-    ("id(improved, depth=4)", "placing", "e4", 861),
-    ("id(static_reach(1/3), depth=7)", "wide", "c2", 5087),
+    ("id(improved, depth=4)", "placing", "e4", 850),
+    ("id(static_reach(1/3), depth=7)", "wide", "c2", 5118),
 ]
 """Agent, position, move, nodes.  The head of this file says how to print it anew."""
 

@@ -95,8 +95,8 @@ def evaluate(
 
 def _ready(ids: Iterable[str]) -> dict[str, Evaluator]:
     """The evaluators by the ids they were asked for."""
-    from knightfall.cli.published import published_ids
     from knightfall.heuristics.evaluator import evaluator
+    from knightfall.heuristics.published import published_ids
 
     names: list[str] = []
     for name in ids:

@@ -1,4 +1,4 @@
-"""From an id to something that evaluates: one function pointer, compiled if at all possible."""
+"""From an id to something that evaluates: the address of a C function, compiled if possible."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from numba import types
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
-from knightfall.heuristics.loading import describe, load_function, python_function
-from knightfall.heuristics.plain import PlainPython
-from knightfall.heuristics.registry import HEURISTIC, POINTER, REGISTRY, YOURS
+from knightfall.heuristics.loading import describe, line_in, load_function, python_function
+from knightfall.heuristics.plain import PlainPython, plain_board
+from knightfall.heuristics.registry import HEURISTIC, REGISTRY, YOURS
 from knightfall.heuristics.yours import compile_yours
-from knightfall.kernel.compile import compile_later, compiled, quiet
+from knightfall.kernel.bits import ask
+from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import GEOMETRY, GeometryArray, geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
@@ -25,10 +25,10 @@ from knightfall.position import Position, Side
 
 @dataclass(frozen=True)
 class _Term:
-    """One atom, ready: `pointer` for compiled callers (None if it cannot be compiled)."""
+    """One atom, ready: `score` is its dispatcher (None if it cannot be compiled)."""
 
     atom: Atom
-    pointer: Any
+    score: Any
     python: Callable[..., float]
     symmetric: bool
     yours: bool
@@ -36,10 +36,15 @@ class _Term:
 
 @dataclass(frozen=True)
 class Evaluator:
-    """A heuristic that is ready to use; `pointer` is what compiled searches take."""
+    """A heuristic that is ready to use.
+
+    `address` is what compiled code calls (`kernel.bits.ask`); `code` is what lies there and must
+    live as long.
+    """
 
     id: str
-    pointer: Any = field(repr=False)
+    address: int
+    code: Any = field(repr=False)
     symmetric: bool
     compiled: bool
     terms: tuple[_Term, ...] = field(repr=False)
@@ -62,69 +67,71 @@ class Evaluator:
         open, me, opp = words(position, side)
         _, to_move, _ = words(position)
         with self.errors_explained(boards):
-            value = _ask(boards, self.pointer, open, me, opp, to_move)
+            value = _ask(boards, self.address, open, me, opp, to_move)
         return value, bool(boards["cut"][0] == 0)
 
     @contextmanager
     def errors_explained(self, boards: GeometryArray) -> Iterator[None]:
-        """Turn an error inside the heuristic into one that names its file and line."""
-        try:
-            yield
-        except KnightfallError:
-            raise
-        except Exception as error:
-            raise self._explained(error, boards) from None
-        if isinstance(self.pointer, PlainPython):
-            failure = self.pointer.failure(boards)
-            if isinstance(failure, Exception):
-                raise self._explained(failure, boards) from None
-            if failure is not None:
-                raise failure
+        """After the block, report an error inside the heuristic with its file and line."""
+        yield
+        if boards["failed"][0]:
+            raise self._failure_in_python(boards)
+        failure = self.code.failure(boards) if isinstance(self.code, PlainPython) else None
+        if isinstance(failure, Exception):
+            raise self._explained(failure) from None
+        if failure is not None:
+            raise failure
 
-    def _explained(self, error: Exception, boards: GeometryArray) -> KnightfallError:
-        """Ask the user's own functions again, as plain Python, to learn which line it was."""
+    def _explained(self, error: Exception) -> KnightfallError:
+        """The error as one line that names the user's function it came from."""
+        for term in self.terms:
+            path = term.python.__code__.co_filename if term.yours else ""
+            if term.yours and line_in(path, error):
+                return KnightfallError(f"heuristic {describe(path, error, str(term.atom))}")
+        return KnightfallError(f"heuristic {self.id}: {type(error).__name__}: {error}")
+
+    def _failure_in_python(self, boards: GeometryArray) -> KnightfallError:
+        """Machine code does not know its line: ask the same again, as plain Python."""
         open, me, opp, to_move = (int(word) for word in boards["asked"][0])
         for term in self.terms:
-            if not term.yours:
-                continue
-            if self.compiled:
-                try:
-                    term.python(boards[0], np.uint64(open), me, opp, to_move)
-                    continue
-                except Exception as again:
-                    error = again
-            path = term.python.__code__.co_filename
-            return KnightfallError(f"heuristic {describe(path, error, str(term.atom))}")
-        return KnightfallError(f"heuristic {self.id}: {type(error).__name__}: {error}")
+            try:
+                term.python(plain_board(boards), open, me, opp, to_move)
+            except Exception as error:
+                return self._explained(error)
+        return KnightfallError(f"heuristic {self.id} failed, but only when compiled")
 
 
 @compiled(
     types.float64(
         types.Array(GEOMETRY, 1, "C"),
-        POINTER,
+        types.uint64,
         types.uint64,
         types.int64,
         types.int64,
         types.int64,
     )
 )
-def _ask(boards: Any, pointer: Any, open: int, me: int, opp: int, to_move: int) -> float:
-    return pointer(boards[0], open, me, opp, to_move)  # type: ignore[no-any-return]
+def _ask(boards: Any, address: int, open: int, me: int, opp: int, to_move: int) -> float:
+    return ask(address, boards[0], open, me, opp, to_move)  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=256)
 def _evaluator(expression: Expression, key: tuple[Any, ...]) -> Evaluator:
     terms = tuple(_term(atom) for _, atom in expression.terms)
     weights = [float(weight) for weight, _ in expression.terms]
-    able = all(term.pointer is not None for term in terms)
+    able = all(term.score is not None for term in terms)
+    code: Any
     if able:
         with quiet():
-            pointer = _weighted_sum(weights, [term.pointer for term in terms])
+            code = _weighted_sum(weights, [term.score for term in terms])
+        address = c_address(code, HEURISTIC)
     else:
-        pointer = PlainPython(_python_sum(weights, [term.python for term in terms]))
+        code = PlainPython(_python_sum(weights, [term.python for term in terms]))
+        address = code.address
     return Evaluator(
         id=str(expression),
-        pointer=pointer,
+        address=address,
+        code=code,
         symmetric=all(term.symmetric for term in terms),
         compiled=able,
         terms=terms,

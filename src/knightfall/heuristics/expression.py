@@ -17,7 +17,8 @@ from fractions import Fraction
 from knightfall.errors import KnightfallError, nearest
 from knightfall.heuristics.registry import REGISTRY
 
-_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?(?:/[0-9]{1,9})?", re.ASCII)
+# A decimal prints as a fraction, whose parts may be twice as long.
+_NUMBER = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(?:/[0-9]{1,18})?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _FILE = re.compile(r"([^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)", re.ASCII)
 _SPACE = re.compile(r"\s*")

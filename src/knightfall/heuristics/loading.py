@@ -73,8 +73,17 @@ def _module(file: Path, shown: str) -> Any:
         raise KnightfallError(describe(str(file), error, shown)) from None
     finally:
         sys.path.remove(str(file.parent))
+        _forget_neighbours(file.parent)
     _loaded[key] = module
     return module
+
+
+def _forget_neighbours(folder: Path) -> None:
+    """Let the next user's file import its own neighbour of the same name, not this one's."""
+    for name, module in list(sys.modules.items()):
+        where = getattr(module, "__file__", None)
+        if where and Path(where).parent == folder:
+            del sys.modules[name]
 
 
 def python_function(function: Any) -> Callable[..., float]:

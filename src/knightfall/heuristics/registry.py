@@ -32,9 +32,6 @@ Score = Callable[..., float]
 HEURISTIC = types.float64(GEOMETRY, types.uint64, types.int64, types.int64, types.int64)
 """The one signature of every heuristic, built in or yours."""
 
-POINTER = types.FunctionType(HEURISTIC)
-"""The type under which a search takes any of them."""
-
 PARAMETERS = ("board", "open", "me", "opp", "to_move")
 
 STUDIES = ("course", "lookahead", "directional", "reachability", "staged", "aggressive")

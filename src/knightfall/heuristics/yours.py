@@ -11,12 +11,12 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-import numpy as np
 from numba import types
 from numba.core.errors import NumbaWarning
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.loading import describe
+from knightfall.heuristics.plain import plain_board
 from knightfall.heuristics.registry import HEURISTIC, Score
 from knightfall.kernel.compile import compile_later, compiled, quiet
 from knightfall.kernel.geometry import geometry
@@ -41,23 +41,28 @@ def compile_yours(shown: str, python: Score) -> Any:
         except Exception as error:  # Numba's errors have no common, documented base
             reason = error
         else:
-            return _noting(dispatcher)
+            return _guarded(dispatcher)
     _warn_of_plain_python(shown, python, reason)
     return None
 
 
-def _noting(score: Any) -> Any:
-    """Note what is asked before asking it, so that an error can be traced to its line."""
+def _guarded(score: Any) -> Any:
+    """A C function cannot raise: note what was asked, stop the search, let Python explain."""
 
     @compiled(HEURISTIC, cache=False)
-    def noting(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
-        board.asked[0] = open
-        board.asked[1] = _u64(me)
-        board.asked[2] = _u64(opp)
-        board.asked[3] = _u64(to_move)
-        return score(board, open, me, opp, to_move)  # type: ignore[no-any-return]
+    def guarded(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
+        try:
+            return score(board, open, me, opp, to_move)  # type: ignore[no-any-return]
+        except Exception:
+            board.asked[0] = open
+            board.asked[1] = _u64(me)
+            board.asked[2] = _u64(opp)
+            board.asked[3] = _u64(to_move)
+            board.failed = 1
+            board.limit = 0
+            return 0.0
 
-    return noting
+    return guarded
 
 
 def _warn_of_plain_python(shown: str, python: Score, error: Exception) -> None:
@@ -98,7 +103,7 @@ def _sample_questions() -> list[tuple[Any, ...]]:
         while position.winner is None:
             position = position.play(rng.choice(position.legal_moves))
             if position.placed and position.winner is None:
-                board = geometry(position.board)[0]
+                board = plain_board(geometry(position.board))
                 open, me, opp = words(position, "w")
-                questions.append((board, np.uint64(open), me, opp, words(position)[1]))
+                questions.append((board, open, me, opp, words(position)[1]))
     return questions

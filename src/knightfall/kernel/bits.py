@@ -46,6 +46,36 @@ def _trailing_zeros(typing: Any, word: Any) -> Any:
     return types.int64(types.uint64), emit
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def ask(typing: Any, address: Any, board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> Any:
+    """Call the heuristic at a C address.  It cannot raise; the record goes as a pointer."""
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kind = ir.FunctionType(ir.DoubleType(), [value.type for value in values[1:]])
+        return builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
+
+    word, cell = types.uint64, types.int64
+    return types.float64(word, board, word, cell, cell, cell), emit
+
+
+def records(record: Any) -> Any:
+    """A function for compiled code: record number `index` of an array at an address.
+
+    It is what ``array[index]`` would be, for callers that cannot afford to pass the array.
+    """
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def at(typing: Any, address: Any, index: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            size = ir.Constant(ir.IntType(64), record.size)
+            place = builder.add(values[0], builder.mul(values[1], size))
+            return builder.inttoptr(place, context.get_value_type(record))
+
+        return record(types.uint64, types.uint64), emit
+
+    return at
+
+
 @compiled(types.int64(types.uint64))
 def count(cells: Bits) -> int:
     """How many cells are in the set."""

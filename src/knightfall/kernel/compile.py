@@ -101,6 +101,15 @@ def compile_later(function: Callable[..., Any], *, cache: bool, **options: Any) 
         return numba.njit(nogil=True, cache=cached, **options)(function)
 
 
+def c_address(dispatcher: Any, signature: Any) -> int:
+    """The address of the C function that Numba makes beside every compiled one.
+
+    The dispatcher must outlive every use of it.
+    """
+    result = dispatcher.get_compile_result(signature)
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+
+
 class _Announcer(event.Listener):  # type: ignore[misc]
     """Tells a person, once per process and before the first wait, that code is being compiled."""
 

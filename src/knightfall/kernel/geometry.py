@@ -24,7 +24,7 @@ RINGS = 12
 
 NO_LIMIT = 1 << 62
 
-_DTYPE = np.dtype(
+FIELDS = np.dtype(
     [
         ("width", "i8"),
         ("height", "i8"),
@@ -51,13 +51,14 @@ _DTYPE = np.dtype(
         ("limit", "i8"),  # nodes at which the search must stop; anyone may set it to 0: stop now
         ("share", "i8"),  # steps a single evaluation may spend
         ("cut", "i8"),  # evaluations that ran out of their share
-        ("asked", "u8", (4,)),  # what a user's heuristic was last asked: open, me, opp, to_move
+        ("failed", "i8"),  # 1: a user's heuristic raised an error when asked this:
+        ("asked", "u8", (4,)),  # open, me, opp, to_move
     ],
     align=True,
 )
-DTYPE = np.dtype((np.record, _DTYPE))
+DTYPE = np.dtype((np.record, FIELDS))
 
-GEOMETRY = from_dtype(_DTYPE)
+GEOMETRY = from_dtype(FIELDS)
 """The record's Numba type, for signatures."""
 
 GeometryArray = npt.NDArray[Any]

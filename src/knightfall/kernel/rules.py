@@ -25,7 +25,7 @@ _u64, _i64 = types.uint64, types.int64
 @compiled(_u64(GEOMETRY, _u64, _i64))
 def moves(board: Geometry, open: Bits, cell: int) -> Bits:
     """The open cells a knight's move from a cell."""
-    return open & board.knight[cell]  # type: ignore[no-any-return]
+    return open & board.knight[_u64(cell)]  # type: ignore[no-any-return]
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))

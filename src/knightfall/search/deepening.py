@@ -10,35 +10,40 @@ from typing import Any
 
 from numba import types
 
-from knightfall.heuristics.registry import POINTER
 from knightfall.kernel.bits import Bits, first
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
 from knightfall.kernel.rules import Geometry, moves
-from knightfall.search import table as tt
 from knightfall.search.ordering import holds, pick, reward
 from knightfall.search.separation import UNSETTLED, separated, solitaires
 from knightfall.search.state import (
     ENTRY_POINT,
+    PROVEN,
     STATE,
     WIN,
     State,
     conclude,
-    evaluate,
     is_proven,
+    leaf,
     remember,
 )
 from knightfall.search.symmetry import is_opening, representative
+from knightfall.search.table import (
+    AT_LEAST,
+    AT_MOST,
+    EXACT,
+    NO_MOVE,
+    SETTLED,
+    entry_at,
+    find,
+    store,
+)
 from knightfall.search.ties import begin
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
 TABLE_DEPTH = 6
 """Below this many plies to go, looking a position up costs more than searching it."""
-
-_find, _store = tt.find, tt.store
-_EXACT, _AT_LEAST, _AT_MOST = tt.EXACT, tt.AT_LEAST, tt.AT_MOST
-_SETTLED, _NO_MOVE = tt.SETTLED, tt.NO_MOVE
 
 
 @compiled(_f64(_f64))
@@ -50,79 +55,69 @@ def _hair(score: float) -> float:
     return 1e-9 + abs(score) * 3e-16
 
 
-@compiled(_f64(GEOMETRY, STATE, POINTER, _u64, _u64, _i64, _i64, _i64, _f64, _f64))
+@compiled(_f64(GEOMETRY, STATE, _u64, _u64, _i64, _i64, _f64, _f64), forceinline=True)
 def _frontier(
     board: Geometry,
     state: State,
-    heuristic: Any,
     open: Bits,
     left: Bits,
     waiter: int,
     ply: int,
-    sign: int,
     alpha: float,
     beta: float,
 ) -> float:
-    """`_value` one ply before the leaves, without the overhead of going there."""
+    """`_value` one ply before the leaves."""
     best = -2.0 * WIN
-    cell = state.killers[ply, 0]
+    cell = state.killers[_u64(ply), 0]
     if not holds(left, cell):
-        cell = first(left)
+        cell = state.killers[_u64(ply), 1]
+        if not holds(left, cell):
+            cell = first(left)
     while left != _u64(0) and state.nodes < board.limit:
         one = _u64(1) << _u64(cell)
         left &= ~one
-        after = open & ~one
-        state.nodes += 1
-        if after & board.knight[waiter] == _u64(0):
-            value = WIN - (ply + 1)
-        else:
-            value = -evaluate(board, heuristic, after, waiter, cell, -sign)
+        value = -leaf(board, state, open & ~one, waiter, cell, ply + 1)
         if value > best:
             best = value
             if value > alpha:
                 alpha = value
                 if alpha >= beta:
-                    state.killers[ply, 0] = cell
+                    reward(state, ply, cell)
                     break
-                state.lines[ply, 0] = cell
-                state.lengths[ply] = 1
+                state.lines[_u64(ply), 0] = cell
+                state.lengths[_u64(ply)] = 1
         cell = first(left)
     return best
 
 
-@compiled(_f64(GEOMETRY, STATE, tt.TABLE, POINTER, _u64, _i64, _i64, _i64, _i64, _i64, _f64, _f64))
+@compiled(_f64(GEOMETRY, STATE, _u64, _i64, _i64, _i64, _f64, _f64))
 def _value(
     board: Geometry,
     state: State,
-    table: tt.Table,
-    heuristic: Any,
     open: Bits,
     mover: int,
     waiter: int,
-    depth: int,
     ply: int,
-    sign: int,
     alpha: float,
     beta: float,
 ) -> float:
-    """The value v for the mover, `depth` plies deep, as far as it matters.
+    """The value v for the mover of an inner node, as far as it matters.
 
     Returns r with: r = v if alpha < r < beta; v ≤ r if r ≤ alpha; v ≥ r if r ≥ beta.
     """
     state.nodes += 1
-    state.lengths[ply] = 0
+    state.lengths[_u64(ply)] = 0
     left = moves(board, open, mover)
     if left == _u64(0):
         return ply - WIN
-    if depth == 0:
-        return evaluate(board, heuristic, open, mover, waiter, sign)
-    if open & board.knight[waiter] == _u64(0):
+    if moves(board, open, waiter) == _u64(0):
         # The opponent is stuck already: any move wins.
-        state.lines[ply, 0] = first(left)
-        state.lengths[ply] = 1
+        state.lines[_u64(ply), 0] = first(left)
+        state.lengths[_u64(ply)] = 1
         return WIN - (ply + 1)
+    depth = state.horizon - ply
     if depth == 1:
-        return _frontier(board, state, heuristic, open, left, waiter, ply, sign, alpha, beta)
+        return _frontier(board, state, open, left, waiter, ply, alpha, beta)
 
     # A null window asks only "better than alpha?"; any other lies on the principal variation.
     principal = beta - alpha > 2.0 * _hair(alpha)
@@ -136,21 +131,21 @@ def _value(
             key_open = board.every & ~(_u64(1) << _u64(key_waiter))
             if key_mover != POCKET:
                 key_open &= ~(_u64(1) << _u64(key_mover))
-        at = _find(table, state.generation, key_open, key_mover, key_waiter)
+        at = find(state, key_open, key_mover, key_waiter)
         if at >= 0:
-            entry = table[at]
+            entry = entry_at(state.table, _u64(at))
             score = entry.score
-            if entry.depth == _SETTLED or (
+            if entry.depth == SETTLED or (
                 entry.depth >= depth
                 and not principal
                 and (
-                    entry.bound == _EXACT
-                    or (entry.bound == _AT_LEAST and score >= beta)
-                    or (entry.bound == _AT_MOST and score <= alpha)
+                    entry.bound == EXACT
+                    or (entry.bound == AT_LEAST and score >= beta)
+                    or (entry.bound == AT_MOST and score <= alpha)
                 )
             ):
                 return score  # type: ignore[no-any-return]
-            if entry.move != _NO_MOVE:
+            if entry.move != NO_MOVE:
                 favourite = _i64(entry.move)
         elif (mover | waiter) < POCKET and separated(board, open, mover, waiter):
             plies = solitaires(board, state, open, mover, waiter)
@@ -158,14 +153,12 @@ def _value(
                 return 0.0
             if plies != UNSETTLED:
                 score = WIN - (ply + plies) if plies > 0 else (ply - plies) - WIN
-                _store(
-                    table, state.generation, open, mover, waiter, score, _SETTLED, _EXACT, _NO_MOVE
-                )
+                store(state, open, mover, waiter, score, SETTLED, EXACT, NO_MOVE)
                 return score
 
     best = -2.0 * WIN
-    best_cell = _i64(_NO_MOVE)
-    bound = _AT_MOST
+    best_cell = _i64(NO_MOVE)
+    bound = AT_MOST
     while left != _u64(0) and state.nodes < board.limit:
         cell = pick(board, state, left, open, waiter, ply, favourite)
         one = _u64(1) << _u64(cell)
@@ -174,20 +167,7 @@ def _value(
         # The first move gets the whole window, the others must first show they are better.
         ceiling = alpha + _hair(alpha) if principal and best > -2.0 * WIN else beta
         while True:
-            value = -_value(
-                board,
-                state,
-                table,
-                heuristic,
-                after,
-                waiter,
-                cell,
-                depth - 1,
-                ply + 1,
-                -sign,
-                -ceiling,
-                -alpha,
-            )
+            value = -_value(board, state, after, waiter, cell, ply + 1, -ceiling, -alpha)
             if value < ceiling or ceiling >= beta or state.nodes >= board.limit:
                 break
             ceiling = beta
@@ -198,9 +178,9 @@ def _value(
             if value > alpha:
                 alpha = value
                 best_cell = cell
-                bound = _EXACT
+                bound = EXACT
                 if alpha >= beta:
-                    bound = _AT_LEAST
+                    bound = AT_LEAST
                     reward(state, ply, cell)
                     break
                 remember(state, ply, cell)
@@ -208,47 +188,33 @@ def _value(
         return 0.0  # told to stop: thrown away by the root
     if listed:
         if mirrored:
-            best_cell = _i64(_NO_MOVE)  # it would have to be mirrored, too
-        _store(
-            table,
-            state.generation,
-            key_open,
-            key_mover,
-            key_waiter,
-            best,
-            depth,
-            bound,
-            best_cell,
-        )
+            best_cell = _i64(NO_MOVE)  # it would have to be mirrored, too
+        store(state, key_open, key_mover, key_waiter, best, depth, bound, best_cell)
     return best
 
 
 @compiled(types.boolean(STATE, _i64, _f64, _i64))
 def _stopped(state: State, finished: int, alpha: float, depth: int) -> bool:
     """Conclude a depth that was stopped after `finished` root moves; always False."""
-    if finished > 0:
+    if finished > 0 and alpha > -PROVEN:
         conclude(state, alpha, depth - 1)
+    elif finished > 0 and state.score > -PROVEN:
+        # All moves seen at this depth lose, which says nothing of the others: take one of them.
+        state.lines[0, 0] = state.root[finished]
+        state.lengths[0] = 1
+        conclude(state, state.score, depth - 1)
     return False
 
 
-@compiled(types.boolean(GEOMETRY, STATE, tt.TABLE, POINTER, _u64, _i64, _i64, _i64, _i64))
-def _root(
-    board: Geometry,
-    state: State,
-    table: tt.Table,
-    heuristic: Any,
-    open: Bits,
-    mover: int,
-    waiter: int,
-    number: int,
-    depth: int,
-) -> bool:
+@compiled(types.boolean(GEOMETRY, STATE, _u64, _i64, _i64, _i64))
+def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, depth: int) -> bool:
     """Search the root's moves, the best so far first; False if told to stop before the end.
 
     A stopped depth still counts as far as it got: its first move was the best of the depth
     before, so whatever beats it is better informed.
     """
     alpha = -2.0 * WIN
+    state.horizon = depth
     state.nodes += 1
     for i in range(number):
         if state.nodes >= board.limit:
@@ -257,25 +223,16 @@ def _root(
         after = open & ~(_u64(1) << _u64(cell))
         ceiling = 2.0 * WIN if i == 0 else alpha + _hair(alpha)
         while True:
-            value = -_value(
-                board,
-                state,
-                table,
-                heuristic,
-                after,
-                waiter,
-                cell,
-                depth - 1,
-                1,
-                -1,
-                -ceiling,
-                -alpha,
-            )
-            if state.nodes >= board.limit:
-                return _stopped(state, i, alpha, depth)
-            if value < ceiling:
+            if depth == 1:
+                state.lengths[1] = 0
+                value = -leaf(board, state, after, waiter, cell, 1)
+                break
+            value = -_value(board, state, after, waiter, cell, 1, -ceiling, -alpha)
+            if value < ceiling or state.nodes >= board.limit:
                 break
             ceiling = 2.0 * WIN
+        if state.nodes >= board.limit:
+            return _stopped(state, i, alpha, depth)
         if value > alpha:
             alpha = value
             remember(state, 0, cell)
@@ -287,15 +244,7 @@ def _root(
 
 
 @compiled(ENTRY_POINT)
-def deepening(
-    boards: Any,
-    states: Any,
-    table: tt.Table,
-    heuristic: Any,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> None:
+def deepening(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
     """Depth 1, 2, 3, … until told to stop or nothing deeper can change the answer.
 
     A win by separation may lie beyond the horizon, and a shorter one within it: the search goes
@@ -304,7 +253,7 @@ def deepening(
     board, state = boards[0], states[0]
     number = begin(state, moves(board, open, mover), open, mover, waiter)
     for depth in range(1, state.depth_limit + 1):
-        if not _root(board, state, table, heuristic, open, mover, waiter, number, depth):
+        if not _root(board, state, open, waiter, number, depth):
             break
         if is_proven(state.score) and WIN - abs(state.score) <= depth:
             break

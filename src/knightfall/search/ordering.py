@@ -24,13 +24,13 @@ WAYS_ON, ESCAPE_TAKEN = 3, 4
 """What one way on from the destination is worth, and what a taken escape cell is."""
 
 
-@compiled(types.boolean(_u64, _i64))
+@compiled(types.boolean(_u64, _i64), forceinline=True)
 def holds(cells: Bits, cell: int) -> bool:
     """Whether a set holds a cell (0 to 63)."""
     return (cells >> _u64(cell)) & _u64(1) != _u64(0)  # type: ignore[no-any-return]
 
 
-@compiled(_i64(GEOMETRY, STATE, _u64, _u64, _i64, _i64, _i64))
+@compiled(_i64(GEOMETRY, STATE, _u64, _u64, _i64, _i64, _i64), forceinline=True)
 def pick(
     board: Geometry, state: State, left: Bits, open: Bits, waiter: int, ply: int, favourite: int
 ) -> int:
@@ -39,7 +39,7 @@ def pick(
         return favourite
     for slot in range(2):
         # A killer that was never set reads as cell 0: no worse a guess than any other.
-        killer = state.killers[ply, slot]
+        killer = state.killers[_u64(ply), slot]
         if holds(left, killer):
             return killer  # type: ignore[no-any-return]
     escapes = open & board.knight[waiter]
@@ -55,9 +55,10 @@ def pick(
     return chosen
 
 
-@compiled(types.void(STATE, _i64, _i64))
+@compiled(types.void(STATE, _i64, _i64), forceinline=True)
 def reward(state: State, ply: int, cell: int) -> None:
     """Remember a move that ended the matter."""
-    if state.killers[ply, 0] != cell:
-        state.killers[ply, 1] = state.killers[ply, 0]
-        state.killers[ply, 0] = cell
+    here = _u64(ply)
+    if state.killers[here, 0] != cell:
+        state.killers[here, 1] = state.killers[here, 0]
+        state.killers[here, 0] = cell

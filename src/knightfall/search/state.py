@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from knightfall.heuristics.registry import POINTER
-from knightfall.kernel.bits import Bits
+from knightfall.kernel.bits import Bits, ask
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
 from knightfall.kernel.rules import Geometry
-from knightfall.search.table import TABLE
 
 WIN = float(2**52)
 PROVEN = float(2**52 - 2**10)
@@ -34,10 +32,13 @@ PLIES = 66
 DTYPE = np.dtype(
     [
         # what is asked
+        ("heuristic", "u8"),  # the address of its C function
         ("depth_limit", "i8"),
         ("seed", "u8"),  # breaks ties among equal moves
         ("symmetric", "i8"),  # 1: mirror images have equal values
-        ("generation", "u8"),  # table entries of other searches do not count
+        ("table", "u8"),  # the address of its first entry, and how many there are
+        ("entries", "u8"),
+        ("generation", "u8"),  # entries of other searches do not count
         # what is answered
         ("nodes", "i8"),
         ("move", "i8"),
@@ -46,6 +47,7 @@ DTYPE = np.dtype(
         ("length", "i8"),
         ("pv", "i1", (PLIES,)),
         # scratch: row p belongs to ply p
+        ("horizon", "i8"),  # the ply of the leaves
         ("root", "i8", (64,)),  # the root's moves in the order they are searched
         ("killers", "i8", (PLIES, 2)),
         ("lines", "i1", (PLIES, PLIES)),
@@ -59,13 +61,11 @@ State = Any
 ENTRY_POINT = types.void(
     types.Array(GEOMETRY, 1, "C"),
     types.Array(STATE, 1, "C"),
-    TABLE,
-    POINTER,
     types.uint64,
     types.int64,
     types.int64,
 )
-"""What every search is called with: board, state, table, heuristic, open, mover, waiter."""
+"""What every search is called with: board, state, open, mover, waiter."""
 
 
 @compiled(types.boolean(types.float64))
@@ -74,37 +74,41 @@ def is_proven(score: float) -> bool:
     return score >= PROVEN or score <= -PROVEN
 
 
-@compiled(types.float64(GEOMETRY, POINTER, types.uint64, types.int64, types.int64, types.int64))
-def evaluate(
-    board: Geometry, heuristic: Any, open: Bits, mover: int, waiter: int, sign: int
-) -> float:
-    """A leaf's value for the mover; `sign` is 1 if the mover is the player who thinks, else −1.
+@compiled(
+    types.float64(GEOMETRY, STATE, types.uint64, types.int64, types.int64, types.int64),
+    forceinline=True,
+)
+def leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int) -> float:
+    """A leaf's value for the mover.
 
-    Heuristics need not be antisymmetric, so they are always asked for the thinking player.
-    They are not asked before both knights stand: such leaves count 0.
+    Heuristics need not be antisymmetric, so they are always asked for the player who thinks: the
+    mover at even plies.  They are not asked before both knights stand: such leaves count 0.
     """
+    state.nodes += 1
+    if open & board.knight[types.uint64(mover)] == types.uint64(0):
+        return ply - WIN
     if (mover | waiter) >= POCKET:
         return 0.0
-    if sign > 0:
-        value = heuristic(board, open, mover, waiter, mover)
-    else:
-        value = heuristic(board, open, waiter, mover, mover)
+    mine = ply & 1 == 0
+    me, opp = (mover, waiter) if mine else (waiter, mover)
+    value = ask(state.heuristic, board, open, me, opp, mover)
     # Written so that nan, too, becomes the worst value of its storey.
     if not value > -LIMIT:
         value = -LIMIT
     elif value > LIMIT:
         value = LIMIT
-    return value if sign > 0 else -value  # type: ignore[no-any-return]
+    return value if mine else -value  # type: ignore[no-any-return]
 
 
-@compiled(types.void(STATE, types.int64, types.int64))
+@compiled(types.void(STATE, types.int64, types.int64), forceinline=True)
 def remember(state: State, ply: int, cell: int) -> None:
     """Make `cell`, followed by the best line of the next ply, the best line of this ply."""
-    state.lines[ply, 0] = cell
-    length = state.lengths[ply + 1]
-    for i in range(length):
-        state.lines[ply, i + 1] = state.lines[ply + 1, i]
-    state.lengths[ply] = length + 1
+    here, there = types.uint64(ply), types.uint64(ply + 1)
+    state.lines[here, 0] = cell
+    length = state.lengths[there]
+    for i in range(types.uint64(length)):
+        state.lines[here, i + types.uint64(1)] = state.lines[there, i]
+    state.lengths[here] = length + 1
 
 
 @compiled(types.void(STATE, types.float64, types.int64))

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from knightfall.kernel.bits import Bits
+from knightfall.kernel.bits import Bits, records
 from knightfall.kernel.compile import compiled
+from knightfall.search.state import STATE, State
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 SETTLED = 127
@@ -37,29 +38,31 @@ ENTRY_DTYPE = np.dtype(
     align=True,
 )
 ENTRY = from_dtype(ENTRY_DTYPE)
-TABLE = types.Array(ENTRY, 1, "C")
 Table = npt.NDArray[Any]
+
+entry_at = records(ENTRY)
+"""The entry with a given index of the table at a given address (in compiled code)."""
 
 _u64, _i64 = types.uint64, types.int64
 
 
-@compiled(_u64(TABLE, _u64, _i64, _i64))
-def bucket(table: Any, open: Bits, mover: int, waiter: int) -> int:
+@compiled(_u64(_u64, _u64, _i64, _i64), forceinline=True)
+def bucket(entries: int, open: Bits, mover: int, waiter: int) -> int:
     """The index of the first of the two entries where a position may be found."""
     key = open ^ (_u64(mover) << _u64(57)) ^ (_u64(waiter) << _u64(50))
     key = key * _u64(0x9E3779B97F4A7C15)  # 2⁶⁴ over the golden ratio: spreads nearby keys
-    return (key ^ (key >> _u64(32))) & _u64(table.size - 2)  # type: ignore[no-any-return]
+    return (key ^ (key >> _u64(32))) & (entries - _u64(2))  # type: ignore[no-any-return]
 
 
-@compiled(_i64(TABLE, _u64, _u64, _i64, _i64))
-def find(table: Any, generation: int, open: Bits, mover: int, waiter: int) -> int:
+@compiled(_i64(STATE, _u64, _i64, _i64))
+def find(state: State, open: Bits, mover: int, waiter: int) -> int:
     """The index of a position's entry, or −1."""
-    index = bucket(table, open, mover, waiter)
+    index = bucket(state.entries, open, mover, waiter)
     for _ in range(2):
-        entry = table[index]
+        entry = entry_at(state.table, index)
         if (
             entry.open == open
-            and entry.generation == generation
+            and entry.generation == state.generation
             and entry.mover == mover
             and entry.waiter == waiter
         ):
@@ -68,10 +71,9 @@ def find(table: Any, generation: int, open: Bits, mover: int, waiter: int) -> in
     return -1
 
 
-@compiled(types.void(TABLE, _u64, _u64, _i64, _i64, types.float64, _i64, _i64, _i64))
+@compiled(types.void(STATE, _u64, _i64, _i64, types.float64, _i64, _i64, _i64))
 def store(
-    table: Any,
-    generation: int,
+    state: State,
     open: Bits,
     mover: int,
     waiter: int,
@@ -81,14 +83,14 @@ def store(
     move: int,
 ) -> None:
     """Keep a result: in the first slot what is deepest, in the second what is newest."""
-    index = bucket(table, open, mover, waiter)
-    entry = table[index]
+    index = bucket(state.entries, open, mover, waiter)
+    entry = entry_at(state.table, index)
     same = entry.open == open and entry.mover == mover and entry.waiter == waiter
-    if not same and entry.generation == generation and entry.depth > depth:
-        entry = table[index ^ _u64(1)]
+    if not same and entry.generation == state.generation and entry.depth > depth:
+        entry = entry_at(state.table, index ^ _u64(1))
     entry.open = open
     entry.score = score
-    entry.generation = generation
+    entry.generation = state.generation
     entry.mover = mover
     entry.waiter = waiter
     entry.depth = depth

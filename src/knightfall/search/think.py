@@ -56,12 +56,14 @@ def think(
     state["depth_limit"] = budget.depth or DEEPEST
     state["seed"] = seed
     state["symmetric"] = heuristic.symmetric
+    state["heuristic"] = heuristic.address
+    state["table"], state["entries"] = table.ctypes.data, table.size
     state["generation"] = generation
     boards["limit"] = budget.nodes or NO_LIMIT
     boards["share"] = LEAF_SHARE
 
     def search() -> None:
-        METHODS[method](boards, states, table, heuristic.pointer, open, mover, waiter)
+        METHODS[method](boards, states, open, mover, waiter)
 
     seconds = budget.seconds
     if seconds is not None:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from knightfall.heuristics import REGISTRY
+from knightfall.heuristics.registry import YOURS
+
 SUMMED_WITH_BFS_REACH = ("near_center", "near_edges", "near_opponent", "far_opponent")
 """The heuristics the reachability study also tried added to `bfs_reach`."""
 
 
-def published_ids() -> list[str]:
-    """The ids in the order of the registry, the sums right after `bfs_reach`."""
-    from knightfall.heuristics import REGISTRY
-    from knightfall.heuristics.registry import YOURS
-
-    ids: list[str] = []
+def published_ids() -> dict[str, str]:
+    """Each id with its study, in the order of the registry, the sums right after `bfs_reach`."""
+    ids: dict[str, str] = {}
     for row in REGISTRY.values():
         if row.study == YOURS:
             continue
         if row.parameter:
-            ids += [f"{row.id}({value})" for value in row.published]
+            ids |= {f"{row.id}({value})": row.study for value in row.published}
         else:
-            ids.append(row.id)
+            ids[row.id] = row.study
         if row.id == "bfs_reach":
-            ids += [f"{name}+bfs_reach" for name in SUMMED_WITH_BFS_REACH]
+            ids |= {f"{name}+bfs_reach": row.study for name in SUMMED_WITH_BFS_REACH}
     return ids
