@@ -71,7 +71,7 @@ EXPRESSIONS = st.lists(st.tuples(WEIGHTS, ATOMS), min_size=1, max_size=4).map(
     lambda terms: Expression(tuple(terms))
 )
 
-NUMBER_TEXTS = st.from_regex(r"\A[0-9]{1,9}(\.[0-9]{1,9})?(/[1-9][0-9]{0,8})?\Z")
+NUMBER_TEXTS = st.from_regex(r"\A([0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(/[1-9][0-9]{0,17})?)\Z")
 
 SIGNS = ["(", ")", "*", "+", "-", "2*", ",", ":g", " ", "\t", "é"]
 NUMERALS = ["1/3", "2", "0.5", "1/0", "(1/3)", "(0.25)"]
@@ -90,7 +90,7 @@ def test_an_expression_prints_as_it_parses(expression: Expression) -> None:
 @given(weight=NUMBER_TEXTS, parameter=NUMBER_TEXTS)
 @example(weight="0.123456789", parameter="0.5")
 @example(weight="2", parameter="0.123456789")
-@example(weight="999999999.999999999/999999999", parameter="0.5")
+@example(weight="999999999.999999999", parameter="0.5")
 def test_any_number_that_is_read_can_be_read_again(weight: str, parameter: str) -> None:
     texts = [f"{weight}*open", f"improved-{weight}*open"]
     if 0 < _number(parameter) < 1:
@@ -150,7 +150,7 @@ def atoms(text: str) -> list[tuple[Fraction, str]]:
         ("-open", [(-1, "open")]),
         ("2*open-improved", [(2, "open"), (-1, "improved")]),
         ("2 * open - 1/3 * improved + center", [(2, "open"), ("-1/3", "improved"), (1, "center")]),
-        ("0.5*open+0.25/2*null", [("1/2", "open"), ("1/8", "null")]),
+        ("0.5*open+1/8*null", [("1/2", "open"), ("1/8", "null")]),
         ("static_reach(1/3)", [(1, "static_reach(1/3)")]),
         ("2*static_reach( 0.5 )-open", [(2, "static_reach(1/2)"), (-1, "open")]),
         ("my.py:score", [(1, "my.py:score")]),
