@@ -21,10 +21,10 @@ CALLS = 10_000
 AGENTS = {
     # what share of the calls each gets
     "id(improved, time=150ms)": 1.0,
-    "id(improved, time=10ms)": 1.0,
+    "id(improved, time=10ms)": 0.2,
     "id(improved, time=1ms)": 1.0,
-    "id(longest_win, time=150ms)": 0.1,
-    "id(main, time=150ms)": 0.1,
+    "id(longest_win, time=150ms)": 0.02,
+    "id(main, time=150ms)": 0.02,
     "id(main, time=10ms)": 0.1,
 }
 

@@ -429,3 +429,24 @@ def test_agents_are_values() -> None:
     assert one == two
     assert len({one, two}) == 1
     assert one != replace(one, seed=1)
+
+
+def test_a_timed_agent_is_ready_after_pickling() -> None:
+    player = agent("id(improved, time=20ms, seed=3)")
+    player.choose(START)
+    twin = pickle.loads(pickle.dumps(player))
+    assert twin == player
+    assert "evaluator" in vars(twin), "prepared before its first move"
+    assert twin.choose(START) in START.legal_moves
+
+
+@pytest.mark.parametrize("wrong", ["7/7/1N5/7/7/4n2/7 w", None, 3])
+def test_agents_want_positions(wrong: object) -> None:
+    with pytest.raises(KnightfallError, match="needs a Position"):
+        agent("random").choose(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["id(open, plain, plain)", "id(open, seed=1, seed=2)"])
+def test_nothing_is_given_twice(text: str) -> None:
+    with pytest.raises(KnightfallError, match="given twice"):
+        parse_agent(text)

@@ -171,3 +171,16 @@ def test_symmetries_are_all_the_isometries_and_form_a_group(board: Board) -> Non
 @each_board
 def test_the_point_reflection_is_a_symmetry(board: Board) -> None:
     assert tuple(range(board.cells - 1, -1, -1)) in board.symmetries
+
+
+def test_boards_of_a_size_are_equal_however_they_are_asked_for() -> None:
+    assert Board.of(width=7, height=7) == Board.of(7, 7) == Board(7, 7)
+    assert hash(Board(5, 4)) == hash(Board.of(5, 4))
+    assert Board.of(7, 6) != Board.of(6, 7)
+
+
+@pytest.mark.parametrize("side", [7.0, "7", None, True])
+def test_a_side_must_be_a_whole_number_and_a_wrong_one_spoils_nothing(side: object) -> None:
+    with pytest.raises(KnightfallError, match="whole number"):
+        Board.of(side, 7)  # type: ignore[arg-type]
+    assert Board.of(7, 7).name(0) == "a7"

@@ -23,7 +23,7 @@ from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT, geometry
 from knightfall.position import Position
 from knightfall.search.budget import DEEPEST, LONGEST, MOST_NODES, Budget, parse_budget
-from knightfall.search.stopwatch import Stopwatch
+from knightfall.search.stopwatch import Stopwatch, stopwatch
 
 ENDLESS = Position.from_fen("8/8/2N5/8/8/5n2/8/8 w")
 """Hundreds of millions of nodes from its end."""
@@ -232,7 +232,7 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
 def test_a_forked_child_has_a_stopwatch_of_its_own() -> None:
     finished = run(
         f"""
-        import os, warnings
+        import os, signal, warnings
         warnings.simplefilter("ignore")
         from knightfall import Position, agent
         position = Position.from_fen({ENDLESS.fen!r})
@@ -242,6 +242,7 @@ def test_a_forked_child_has_a_stopwatch_of_its_own() -> None:
         for number in range(3):
             child = os.fork()
             if child == 0:
+                signal.alarm(30)  # a child that is never stopped must not outlive the test
                 moves = [thinker.choose(position) for _ in range(5)]
                 os._exit(0 if set(moves) <= set(position.legal_moves) else 1)
             children.append(child)
@@ -269,3 +270,16 @@ def test_a_person_can_interrupt_a_search_that_never_ends(text: str) -> None:
         """
     )
     assert finished.stdout == "interrupted\n100\n", finished.stderr
+
+
+def test_a_finished_search_lets_go_of_its_alarm() -> None:
+    late = Position.from_fen("3/N2/1*n w")
+    agent("id(improved, time=60s)").choose(late)
+    assert all(alarm._boards is None for _, _, alarm in stopwatch()._alarms)
+
+
+def test_walks_of_separated_knights_keep_the_node_budget_to_the_node() -> None:
+    fen = "*2n2*/1****2/1*1*1**/1****2/3**1*/2**N2/4**1 b"
+    for nodes in range(1150, 1250):
+        report = parse_agent(f"id(improved, nodes={nodes})").analyse(Position.from_fen(fen))
+        assert report.nodes <= nodes

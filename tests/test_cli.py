@@ -141,7 +141,7 @@ def test_analyse_tells_a_proven_end(position: Position) -> None:
 def test_analyse_by_default_and_by_course_name() -> None:
     told = answer("analyse", "--json", "4/4/1N2/2n1 w")
     assert told["move"] in Position.from_fen("4/4/1N2/2n1 w").legal_moves
-    assert told["agent"] == "id(improved, time=1s)"
+    assert told["agent"] == "id(improved, time=300ms)"
     text = run("analyse", FEN, "--agent", "MM_Open").stdout
     for part in ("MM_Open = minimax(open, depth=3)", "move", "nodes a second", "depth  3"):
         assert part in text

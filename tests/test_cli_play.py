@@ -222,8 +222,8 @@ def test_leaving_says_which_command_resumes(data: Path) -> None:
     for leave in ("", "quit\n"):
         result = run("play", "--against", "greedy(open)", "--as", "second", SMALL, input=leave)
         assert result.exit_code == 0
-        command = result.stdout.splitlines()[-1].partition(": knightfall ")[2].split()
-        assert command[:2] == ["play", "--resume"]
+        program, *command = result.stdout.splitlines()[-1].split()
+        assert [program, *command[:2]] == ["knightfall", "play", "--resume"]
         told = events(run(*command, "--json", input=""))
         assert told[0]["agent"] == "greedy(open)"
         assert told[0]["you"] == "b"
@@ -312,10 +312,17 @@ def test_damaged_and_foreign_files_are_refused_and_left_alone(damage: str, data:
     file = data / "games" / "x.json"
     file.parent.mkdir(parents=True)
     file.write_bytes(raw)
-    for which in (["x"], [str(file)], []):
+    for which in (["x"], [str(file)]):
         said = refused("play", "--resume", *which)
         assert str(file) in said
         assert "left as it is" in said
+    # The last game is the newest that can be read.
+    result = run("play", "--resume")
+    assert result.exit_code == 2
+    note, said = stderr_of(result).splitlines()
+    assert str(file) in note
+    assert "left as it is" in note
+    assert "no unfinished game" in said
     assert file.read_bytes() == raw
     assert [path.name for path in file.parent.iterdir()] == ["x.json"]
 
@@ -328,7 +335,7 @@ def test_an_undamaged_file_is_not_refused(data: Path) -> None:
 
 
 def test_a_folder_is_no_game(data: Path) -> None:
-    assert "Is a directory" in refused("play", "--resume", str(data.parent))
+    assert "there is no saved game" in refused("play", "--resume", str(data.parent))
 
 
 def test_a_save_that_fails_leaves_the_old_file_whole(
@@ -461,3 +468,16 @@ def test_colours_tell_cells_apart(colours: Any) -> None:
     assert len(styles["▒▒▒▒"]) == 2  # gone, and just left
     kinds = [styles["♘"], styles["[♞]"], styles["g7"], styles[""], styles["▒▒▒▒"]]
     assert not any(a & b for i, a in enumerate(kinds) for b in kinds[:i])
+
+
+def test_a_game_against_a_file_resumes_from_any_folder(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text("def f(board, open, me, opp, to_move):\n    return 1.0\n")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert run("play", "--against", "greedy(mine.py:f)", SMALL, input="").exit_code == 0
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    resumed = run("play", "--resume", "--json", input="")
+    assert resumed.exit_code == 0
+    assert events(resumed)[0]["agent"] == f"greedy({tmp_path}/mine.py:f)"

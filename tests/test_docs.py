@@ -34,6 +34,12 @@ def test_readme_example_runs_as_printed() -> None:
     assert results.failed == 0
 
 
+def test_api_page_runs_as_printed() -> None:
+    results = doctest.testfile(str(ROOT / "docs" / "api.md"), module_relative=False)
+    assert results.attempted > 12
+    assert results.failed == 0
+
+
 def test_package_example_runs_as_printed() -> None:
     results = doctest.testmod(kf)
     assert results.attempted >= 3

@@ -80,7 +80,7 @@ def still_on(found: list[Position]) -> list[Position]:
 @cache
 def small_and_large() -> list[Position]:
     """Both knights placed, any phase, five sizes."""
-    sizes = {(3, 4): 30, (4, 4): 40, (5, 5): 40, (7, 7): 25, (8, 8): 12}
+    sizes = {(3, 4): 30, (4, 4): 40, (5, 5): 30, (7, 7): 15, (8, 8): 8}
     return still_on(
         [
             position
@@ -464,6 +464,23 @@ def test_a_stopped_plain_search_answers_for_its_last_whole_depth() -> None:
                 assert reported(report) == tree.value
                 assert tree.moves[report.move] == tree.value
     assert depths >= {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("method", PLAIN_METHODS)
+def test_a_search_answers_for_whole_depths_only(method: str) -> None:
+    for position in still_on(random_positions(5, 5, 12, 24, min_placed=2)):
+        whole = think(position, method, evaluator("open"), Budget(depth=3))
+        for nodes in range(1, whole.nodes + 3):
+            report = think(position, method, evaluator("open"), Budget(depth=3, nodes=nodes))
+            assert report.nodes == min(nodes, whole.nodes)
+            if nodes > whole.nodes:
+                assert timeless(report) == timeless(whole)
+            elif report.depth > 0:
+                part = think(position, method, evaluator("open"), Budget(depth=report.depth))
+                assert reported(report) == reported(part), f"{position.fen} nodes={nodes}"
+                assert (report.move, report.pv) == (part.move, part.pv)
+            else:
+                assert (report.score, report.proven, report.pv) == (0.0, False, (report.move,))
 
 
 def test_more_nodes_mean_more_depth() -> None:

@@ -18,13 +18,13 @@ from strategies import boards, odd_positions, positions
 from knightfall.agents import parse_agent
 from knightfall.board import Board
 from knightfall.kernel.geometry import NO_LIMIT, bitset, geometry
+from knightfall.kernel.rules import path_bound, reach
 from knightfall.position import Position, Side
 from knightfall.search.separation import (
     GAVE_UP,
     STEPS,
     UNSETTLED,
     longest_path,
-    path_bound,
     separated,
     solitaires,
 )
@@ -69,7 +69,8 @@ class Walks:
         return int(self.states["nodes"][0])
 
     def bound(self, cell: int) -> int:
-        return int(path_bound(self.boards[0], self.open, cell))
+        board, open = self.boards[0], self.open
+        return int(path_bound(board, np.uint64(reach(board, open, cell)), cell))
 
     def longest(self, cell: int, goal: int) -> int:
         return int(longest_path(self.boards[0], self.states[0], self.open, cell, goal))

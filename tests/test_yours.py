@@ -496,6 +496,29 @@ def test_a_division_of_the_boards_own_numbers_is_told_with_its_line(
     assert str(error.value).startswith(f"heuristic {path}:score, line 2: ZeroDivisionError")
 
 
+def test_an_error_that_only_one_question_provokes_is_told_with_its_line(files: Files) -> None:
+    path = files.write(
+        "picky.py",
+        """
+        from knightfall.heuristics import count
+
+        def score(board, open, me, opp, to_move):
+            if me == 15 and opp == 39 and to_move == 15 and count(open) == 47:
+                raise ValueError("first")  # here
+            if me == 39 and opp == 15 and to_move == 15 and open & 1:
+                raise ValueError("second")  # there
+            return 1.0
+        """,
+    )
+    ready = evaluator(f"{path}:score")
+    assert ready.compiled
+    for side, mark, what in (("w", "here", "first"), ("b", "there", "second")):
+        with pytest.raises(KnightfallError) as error:
+            ready.value(START, side)
+        where = f"heuristic {path}:score, line {line_of(path, mark)}: ValueError: {what}"
+        assert str(error.value) == where
+
+
 def test_an_error_in_the_first_or_second_of_two_files(files: Files) -> None:
     fine = files.write("fine.py", "def score(board, open, me, opp, to_move):\n    return 1.0\n")
     bad = files.write(
@@ -750,3 +773,126 @@ def test_plain_python_keeps_a_time_budget_in_many_threads(files: Files) -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+# -- mistakes that must not crash, hang or spread ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("mobility(board, me, open)", "IndexError: there is no such cell"),
+        ("space(board, open, me + 1000000)", "IndexError: there is no such cell"),
+        ("mobility(board, open, me - 50)", "IndexError: there is no such cell"),
+        ("count(bit(me + 64))", "IndexError: there is no such cell"),
+        ("first(open & ~open)", "ValueError: an empty set has no first cell"),
+        ("None", "TypeError: it returned None"),
+    ],
+)
+def test_wrong_arguments_are_errors_not_garbage(files: Files, body: str, said: str) -> None:
+    path = files.write(
+        "wrong.py",
+        f"""
+        from knightfall.heuristics import bit, count, first, mobility, space
+
+        def score(board, open, me, opp, to_move):
+            return {body}
+        """,
+    )
+    with pytest.raises(KnightfallError, match=said) as error:
+        evaluator(f"{path}:score").value(START)
+    if body != "None":
+        assert "line 5" in str(error.value)
+
+
+def test_a_heuristic_that_only_raises(files: Files) -> None:
+    text = 'def score(board, open, me, opp, to_move):\n    raise ValueError("oops")\n'
+    path = files.write("raising.py", text)
+    with pytest.raises(KnightfallError, match="line 2: ValueError: oops"):
+        evaluator(f"{path}:score")
+
+
+def test_an_endless_loop_ends_with_the_budget(files: Files) -> None:
+    path = files.write(
+        "endless.py",
+        """
+        def score(board, open, me, opp, to_move):
+            n = 1
+            while n > 0:
+                n = n ^ 2
+                if board.limit == -1:  # never, but the compiler cannot know
+                    return 0.0
+            return 1.0
+        """,
+    )
+    with pytest.raises(KnightfallError, match="does not return"):
+        think(START, "deepening", evaluator(f"{path}:score"), Budget(time=50_000))
+
+
+def test_one_wrong_function_does_not_spoil_the_others(files: Files) -> None:
+    path = files.write(
+        "mixed.py",
+        """
+        from knightfall.heuristics import heuristic
+
+        @heuristic
+        def unfinished(board, open):
+            return 1
+
+        @heuristic
+        def fine(board, open, me, opp, to_move):
+            return 2
+        """,
+    )
+    assert evaluator(f"{path}:fine").value(START) == 2
+    for id in (f"{path}:unfinished", "unfinished"):
+        with pytest.raises(KnightfallError, match="must take exactly"):
+            evaluator(id)
+
+
+def test_the_last_cell_of_64_in_plain_python(files: Files) -> None:
+    path = files.write(
+        "mixed_keys.py",
+        """
+        from knightfall.heuristics import each, moves
+        from knightfall.heuristics.course import improved
+
+        TABLE = {"a": 1, 2: 3.0}
+
+        def score(board, open, me, opp, to_move):
+            ways = len(list(each(moves(board, open, me))))
+            return TABLE[2] + ways + improved(board, open, me, opp, to_move)
+        """,
+    )
+    slow = slow_evaluator(f"{path}:score")
+    both = slow_evaluator(f"improved+{path}:score")
+    # h1 is cell 63: blocked at first, then open.
+    for fen, ways, improved in (("8/8/8/8/8/6N1/8/1n5* w", 5, 2), ("8/8/8/8/8/6N1/8/1n6 w", 6, 3)):
+        position = Position.from_fen(fen)
+        assert slow.value(position) == 3 + ways + improved
+        assert both.value(position) == 3 + ways + 2 * improved
+
+
+def test_loading_leaves_the_callers_modules_alone(files: Files) -> None:
+    path = files.write("alone.py", "def score(board, open, me, opp, to_move):\n    return 1\n")
+    here = sys.modules["__main__"]
+    there = type(sys)("knightfall_test_neighbour")
+    there.__file__ = str(files.folder / "knightfall_test_neighbour.py")
+    sys.modules["knightfall_test_neighbour"] = there
+    try:
+        evaluator(f"{path}:score")
+        assert sys.modules["__main__"] is here
+        assert sys.modules["knightfall_test_neighbour"] is there
+    finally:
+        del sys.modules["knightfall_test_neighbour"]
+
+
+@pytest.mark.parametrize("id", [f"{'a' * 5000}.py:x", "~nobody-of-that-name/x.py:f", "1*-x.py:f"])
+def test_strange_file_names_are_refused(id: str) -> None:
+    with pytest.raises(KnightfallError):
+        evaluator(id)
+
+
+def test_a_file_that_meddles_with_the_path(files: Files) -> None:
+    text = "import sys\nsys.path.pop(0)\n\ndef f(board, open, me, opp, to_move):\n    return 1\n"
+    assert evaluator(f"{files.write('meddling.py', text)}:f").value(START) == 1

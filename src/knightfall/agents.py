@@ -98,6 +98,11 @@ class Agent:
         # A ready evaluator is machine code: another process makes its own.
         return {key: value for key, value in vars(self).items() if key != "evaluator"}
 
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        if self.budget.time is not None:
+            self.prepare()
+
     def __str__(self) -> str:
         parts = [self.heuristic] if self.heuristic else []
         if self.budget:
@@ -123,7 +128,7 @@ class Agent:
     def prepare(self) -> Agent:
         """Compile and warm up, so that the first move is not the slow one."""
         if self.kind != "random":
-            self._think(Position.from_fen("3N/4/n3 w"), Budget(depth=1))
+            self._think(Position.from_fen("7/7/1N5/7/7/4n2/7 w"), Budget(depth=1, time=1_000_000))
         return self
 
     def choose(self, position: Position) -> str:
@@ -132,6 +137,10 @@ class Agent:
 
     def analyse(self, position: Position) -> Report:
         """The move with all the search has to say about it."""
+        if not isinstance(position, Position):
+            raise KnightfallError(
+                f"an agent needs a Position, not {position!r}; Position.from_fen reads a FEN"
+            )
         if self.kind == "random":
             return self._random(position)
         return self._think(position, self.budget)
@@ -237,13 +246,14 @@ _CALL = re.compile(
 
 
 def agent(text: str) -> Agent:
-    """The agent a string describes, ready to play: a timed one is compiled and warm."""
-    parsed = parse_agent(text)
-    return parsed.prepare() if parsed.budget.time is not None else parsed
+    """The agent a string describes, ready to play: compiled and warm."""
+    return parse_agent(text).prepare()
 
 
 def parse_agent(text: str) -> Agent:
     """The agent a string describes."""
+    if not isinstance(text, str):
+        raise KnightfallError(f"an agent must be a string such as 'random', not {text!r}")
     match = _CALL.fullmatch(text)
     if match is None:
         raise KnightfallError(
@@ -280,6 +290,10 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
         not base.heuristic or base.label.rpartition(":")[2] in YOURS_TO_FILL
     )
     budgets: dict[str, str] = {}
+    given = [argument.partition("=")[0].strip() for argument in arguments]
+    for key in given:
+        if given.count(key) > 1:
+            raise KnightfallError(f"agent {text!r}: {key} is given twice")
     for number, argument in enumerate(arguments):
         key, equals, value = (part.strip() for part in argument.partition("="))
         if argument == "plain" and base.kind == "id":
@@ -287,8 +301,6 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
         elif equals and key == "seed":
             seed = _seed(value)
         elif equals and key in kind.budgets:
-            if key in budgets:
-                raise KnightfallError(f"agent {text!r}: {key} is given twice")
             budgets[key] = value
         elif not equals and number == 0 and fillable:
             from knightfall.heuristics.expression import parse_heuristic
@@ -302,8 +314,9 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
                 f"{', '.join(accepted)}, as in {kind.example}"
             )
     if kind.needs_heuristic and not heuristic:
+        example = f"{base.label}(mine.py:score)" if base.label else kind.example
         raise KnightfallError(
-            f"agent {text!r} needs a heuristic first, as in {kind.example} "
+            f"agent {text!r} needs a heuristic first, as in {example} "
             "(knightfall heuristics lists them)"
         )
     return replace(

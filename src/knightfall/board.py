@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 
 from knightfall.errors import KnightfallError
 
@@ -35,9 +35,12 @@ UNREACHABLE = 127
 
 
 class Board:
-    """An empty board.  Equal sizes are the same object: ``Board.of(7, 7) is Board.of(7, 7)``."""
+    """An empty board; equal sizes are equal boards.  `Board.of` makes each only once."""
 
     def __init__(self, width: int, height: int) -> None:
+        for side in (width, height):
+            if type(side) is not int:
+                raise KnightfallError(f"the side of a board must be a whole number, not {side!r}")
         if width < SMALLEST_SIDE or height < SMALLEST_SIDE:
             raise KnightfallError(
                 f"a {width}×{height} board is too small: each side must be at least {SMALLEST_SIDE}"
@@ -51,10 +54,18 @@ class Board:
         self.cells = width * height
 
     @staticmethod
-    @cache
+    @lru_cache(maxsize=None, typed=True)
     def of(width: int, height: int) -> Board:
         """The board of that size."""
         return Board(width, height)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Board):
+            return NotImplemented
+        return (self.width, self.height) == (other.width, other.height)
+
+    def __hash__(self) -> int:
+        return hash((self.width, self.height))
 
     def __repr__(self) -> str:
         return f"Board.of({self.width}, {self.height})"
@@ -87,7 +98,7 @@ class Board:
 
     def cell(self, name: str) -> int:
         """The cell of that chess name."""
-        match = re.fullmatch(r"([a-z])([1-9][0-9]?)", name, re.ASCII)
+        match = re.fullmatch(r"([a-z])([1-9][0-9]?)", str(name), re.ASCII)
         if match:
             column = ord(match[1]) - ord("a")
             row = self.height - int(match[2])

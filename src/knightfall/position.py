@@ -52,6 +52,8 @@ class Position:
     @staticmethod
     def from_fen(fen: str) -> Position:
         """Read a FEN such as ``7/7/1N5/7/7/4n2/7 w`` (trailing fields are ignored)."""
+        if not isinstance(fen, str):
+            raise KnightfallError(f"a FEN must be a string, not {fen!r}")
         return _parse_fen(fen)
 
     @staticmethod

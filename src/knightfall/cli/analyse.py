@@ -9,7 +9,7 @@ import typer
 from knightfall.cli.options import Fen, Json
 from knightfall.cli.output import duration, facts, print_json, print_table, report_json, verdict
 
-DEFAULT = "id(improved, time=1s)"
+DEFAULT = "id(improved, time=300ms)"
 
 By = Annotated[str, typer.Option("--agent", metavar="AGENT", help="Who is to think.")]
 

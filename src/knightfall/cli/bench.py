@@ -28,7 +28,7 @@ def bench(only: Only = None, json: Json = False) -> None:
     \b
     Examples:
       knightfall bench
-      knightfall bench --only perft --json
+      knightfall bench --only cpp --json
     """
     _load(_folder() / "run.py").main(json=json, only=list(only or []))
 

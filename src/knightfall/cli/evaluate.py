@@ -133,7 +133,7 @@ def _from_file(name: str) -> Iterator[tuple[str, Position]]:
 
     with _opened(name) as lines:
         for number, line in enumerate(lines, start=1):
-            if line.strip():
+            if line.strip() and not line.startswith("#"):
                 where = f"{'standard input' if name == '-' else name}, line {number}: "
                 with _named(where):
                     position = Position.from_fen(line.strip())

@@ -89,7 +89,10 @@ def verdict(report: Report) -> str:
     """The score in words where it is certain, as a number where it is not."""
     if report.proven:
         end = "win" if report.score > 0 else "loss"
-        return f"{end} in {report.plies} {'ply' if report.plies == 1 else 'plies'}"
+        # Beyond the depth searched, a shorter way may exist.
+        exact = report.plies is not None and report.plies <= report.depth
+        plies = "ply" if report.plies == 1 else "plies"
+        return f"{end} {'in' if exact else 'within'} {report.plies} {plies}"
     if report.score == 0:
         return "0"
     return f"{report.score:+.4g}".replace("-", "−").replace("inf", "∞")

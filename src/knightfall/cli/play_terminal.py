@@ -75,9 +75,11 @@ class TerminalFace:
         from knightfall.cli.play_face import WORDS
         from knightfall.errors import nearest
 
+        placing = game.position.knight(game.position.to_move) is None
+        legal = "any open cell" if placing else " ".join(game.position.legal_moves)
         self.console.print(
             f"{word!r} is not a legal move{nearest(word, WORDS)}\n"
-            f"Legal: {' '.join(game.position.legal_moves)}"
+            f"Legal: {legal}; help lists the other words"
         )
 
     def over(self, game: Game) -> None:
@@ -91,7 +93,7 @@ class TerminalFace:
     def left(self, game: Game, resume: str | None) -> None:
         self.console.print()
         if resume:
-            print(f"The game is saved. To go on with it: {resume}")
+            print(f"The game is saved. To go on with it:\n  {resume}")
 
     # -- beside the board ----------------------------------------------------------------------
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 import time
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from knightfall.cli.game import SEAT, Game
 from knightfall.errors import KnightfallError, nearest
 from knightfall.position import Position, Side
+
+if TYPE_CHECKING:
+    from knightfall.agents import Agent
 
 LAST = "last"
 _FORMAT = "knightfall game 1"
@@ -41,7 +46,7 @@ def save(game: Game) -> None:
         "start": game.start.fen,
         "moves": game.moves,
         "you": SEAT[game.you],
-        "agent": game.agent.name,
+        "agent": _from_anywhere(game.agent),
         "resigned": game.resigned,
     }
     handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=game.file.parent)
@@ -54,6 +59,15 @@ def save(game: Game) -> None:
     except BaseException:  # Ctrl-C too: the old file is still whole
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _from_anywhere(agent: Agent) -> str:
+    """The agent's text, good in any folder: a user's file by its full path."""
+    if ".py:" not in agent.heuristic:
+        return agent.name
+    from knightfall.heuristics.expression import parse_heuristic
+
+    return str(replace(agent, heuristic=str(parse_heuristic(agent.heuristic).absolute())))
 
 
 def _new_file() -> Path:
@@ -87,9 +101,9 @@ def load(which: str) -> Game:
     if which == LAST:
         return _last()
     file = Path(which).expanduser()
-    if not file.exists():
+    if not file.is_file():
         file = games_folder() / f"{which}.json"
-    if not file.exists():
+    if not file.is_file():
         names = [path.stem for path in _newest_first()]
         raise KnightfallError(
             f"there is no saved game {which!r}, neither as a file nor in {games_folder()}"
@@ -105,7 +119,11 @@ def _newest_first() -> list[Path]:
 
 def _last() -> Game:
     for file in _newest_first():
-        game = _read(file)
+        try:
+            game = _read(file)
+        except KnightfallError as error:
+            print(f"note: {error}; looking for an older one", file=sys.stderr)
+            continue
         if game.winner is None:
             return game
     raise KnightfallError(

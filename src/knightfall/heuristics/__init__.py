@@ -26,8 +26,19 @@ from knightfall.heuristics import staged
 from knightfall.heuristics import aggressive
 
 # isort: on
-from knightfall.kernel.bits import bit, count, each, first, rest
-from knightfall.kernel.rules import mobility, moves, onward, reach, space, spread
+from knightfall.heuristics.vocabulary import (
+    bit,
+    count,
+    each,
+    first,
+    mobility,
+    moves,
+    onward,
+    reach,
+    rest,
+    space,
+    spread,
+)
 
 __all__ = [
     "REGISTRY",

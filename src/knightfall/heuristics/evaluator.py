@@ -12,13 +12,27 @@ from numba import types
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
-from knightfall.heuristics.loading import describe, line_in, load_function, python_function
+from knightfall.heuristics.loading import (
+    a_number,
+    describe,
+    line_in,
+    load_function,
+    python_function,
+)
 from knightfall.heuristics.plain import PlainPython, plain_board
-from knightfall.heuristics.registry import HEURISTIC, REGISTRY, YOURS
+from knightfall.heuristics.registry import (
+    HEURISTIC,
+    REGISTRY,
+    YOURS,
+    check_parameters,
+    ready,
+    ready_for_python,
+)
 from knightfall.heuristics.yours import compile_yours
 from knightfall.kernel.bits import ask
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import GEOMETRY, GeometryArray, geometry
+from knightfall.kernel.interrupt import interruptibly
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
 
@@ -49,6 +63,11 @@ class Evaluator:
     compiled: bool
     terms: tuple[_Term, ...] = field(repr=False)
 
+    @property
+    def yours(self) -> bool:
+        """Whether any part of it is a user's function."""
+        return any(term.yours for term in self.terms)
+
     def value(self, position: Position, side: Side | None = None) -> float:
         """The value of a position for a side (the side to move by default), without any limit."""
         return self.measure(position, side)[0]
@@ -66,14 +85,22 @@ class Evaluator:
             boards["share"] = share
         open, me, opp = words(position, side)
         _, to_move, _ = words(position)
+        values: list[float] = []
         with self.errors_explained(boards):
-            value = _ask(boards, self.address, open, me, opp, to_move)
-        return value, bool(boards["cut"][0] == 0)
+            interruptibly(
+                lambda: values.append(_ask(boards, self.address, open, me, opp, to_move)), boards
+            )
+        return values[0], bool(boards["cut"][0] == 0)
 
     @contextmanager
     def errors_explained(self, boards: GeometryArray) -> Iterator[None]:
         """After the block, report an error inside the heuristic with its file and line."""
-        yield
+        try:
+            yield
+        except BaseException:
+            if isinstance(self.code, PlainPython):
+                self.code.failure(boards)  # not to be found by the next search at that address
+            raise
         if boards["failed"][0]:
             raise self._failure_in_python(boards)
         failure = self.code.failure(boards) if isinstance(self.code, PlainPython) else None
@@ -86,12 +113,14 @@ class Evaluator:
         """The error as one line that names the user's function it came from."""
         for term in self.terms:
             path = term.python.__code__.co_filename if term.yours else ""
-            if term.yours and line_in(path, error):
+            if term.yours and (line_in(path, error) or len(self.terms) == 1):
                 return KnightfallError(f"heuristic {describe(path, error, str(term.atom))}")
         return KnightfallError(f"heuristic {self.id}: {type(error).__name__}: {error}")
 
     def _failure_in_python(self, boards: GeometryArray) -> KnightfallError:
         """Machine code does not know its line: ask the same again, as plain Python."""
+        with quiet():
+            ready_for_python()
         open, me, opp, to_move = (int(word) for word in boards["asked"][0])
         for term in self.terms:
             try:
@@ -160,9 +189,10 @@ def _term(atom: Atom) -> _Term:
             score = declared.score
             if atom.parameter is not None:
                 score = compile_later(score(float(atom.parameter)), cache=True)
-            score.compile(HEURISTIC)
+            ready(score)
             return _Term(atom, score, score, declared.symmetric, yours=False)
         function, symmetric = declared.score, declared.symmetric
+        check_parameters(function)
     else:
         function, symmetric = load_function(atom.path, atom.name), False
         declared_here = REGISTRY.get(atom.name)
@@ -204,7 +234,7 @@ def _plus(left: Any, right: Any) -> Any:
 def _python_sum(weights: list[float], scores: list[Callable[..., float]]) -> Callable[..., float]:
     def total(board: Any, open: Any, me: int, opp: int, to_move: int) -> float:
         return sum(
-            weight * float(score(board, open, me, opp, to_move))
+            weight * a_number(score(board, open, me, opp, to_move))
             for weight, score in zip(weights, scores, strict=True)
         )
 

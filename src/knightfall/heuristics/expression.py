@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from knightfall.errors import KnightfallError, nearest
@@ -20,7 +21,7 @@ from knightfall.heuristics.registry import REGISTRY
 # A decimal prints as a fraction, whose parts may be twice as long.
 _NUMBER = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(?:/[0-9]{1,18})?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_FILE = re.compile(r"([^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)", re.ASCII)
+_FILE = re.compile(r"((?!-)[^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)", re.ASCII)
 _SPACE = re.compile(r"\s*")
 
 FORMS = "an id, sums and multiples such as 2*open-improved, or file.py:function"
@@ -39,6 +40,12 @@ class Atom:
             return f"{self.path}:{self.name}"
         return self.name if self.parameter is None else f"{self.name}({self.parameter})"
 
+    def absolute(self) -> Atom:
+        """The same, its file named by its full path."""
+        if self.path is None:
+            return self
+        return replace(self, path=os.path.abspath(os.path.expanduser(self.path)))
+
 
 @dataclass(frozen=True, slots=True)
 class Expression:
@@ -53,6 +60,10 @@ class Expression:
             factor = "" if abs(weight) == 1 else f"{abs(weight)}*"
             text += f"{sign}{factor}{atom}"
         return text
+
+    def absolute(self) -> Expression:
+        """The same, its files named by their full paths."""
+        return Expression(tuple((weight, atom.absolute()) for weight, atom in self.terms))
 
 
 class _Reader:
@@ -129,6 +140,10 @@ def _atom(reader: _Reader) -> Atom:
             raise reader.error(f"cannot read {rest!r}" if rest else "a term is missing")
     declared = REGISTRY.get(name[0])
     if declared is None:
+        if ".py" in reader.text[start:]:
+            raise reader.error(
+                f"{reader.text[start:]!r} lacks the function: write file.py:function"
+            )
         raise KnightfallError(
             f"unknown heuristic {name[0]!r}{nearest(name[0], REGISTRY)} "
             "(knightfall heuristics lists them all; your own is file.py:function)"

@@ -6,6 +6,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -32,10 +33,21 @@ def describe(path: str, error: BaseException, shown: str) -> str:
     return f"{where}: {type(error).__name__}: {what}"
 
 
+def a_number(value: Any) -> float:
+    """What a heuristic returned, as a float."""
+    if value is None:
+        raise TypeError("it returned None: is a return missing?")
+    return float(value)
+
+
 def load_function(path: str, name: str) -> Any:
     """The function `name` of the file at `path`, decorated or not."""
-    file = Path(path).expanduser()
-    if not file.is_file():
+    try:
+        file = Path(path).expanduser()
+        exists = file.is_file()
+    except (OSError, RuntimeError) as error:  # a name too long, a user unknown
+        raise KnightfallError(f"heuristic {path}:{name}: {error}") from None
+    if not exists:
         raise KnightfallError(f"heuristic {path}:{name}: there is no file {path!r}")
     module = _module(file.resolve(), path)
     function = getattr(module, name, None)
@@ -63,6 +75,7 @@ def _module(file: Path, shown: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     # The file may import its neighbours, as it could when run by itself.
     sys.path.insert(0, str(file.parent))
+    before = set(sys.modules)
     try:
         spec.loader.exec_module(module)
     except KeyboardInterrupt:
@@ -72,16 +85,17 @@ def _module(file: Path, shown: str) -> Any:
     except BaseException as error:  # a file that calls sys.exit() is an error like any other
         raise KnightfallError(describe(str(file), error, shown)) from None
     finally:
-        sys.path.remove(str(file.parent))
-        _forget_neighbours(file.parent)
+        with suppress(ValueError):
+            sys.path.remove(str(file.parent))
+        _forget_neighbours(file.parent, before)
     _loaded[key] = module
     return module
 
 
-def _forget_neighbours(folder: Path) -> None:
+def _forget_neighbours(folder: Path, before: set[str]) -> None:
     """Let the next user's file import its own neighbour of the same name, not this one's."""
-    for name, module in list(sys.modules.items()):
-        where = getattr(module, "__file__", None)
+    for name in set(sys.modules) - before:
+        where = getattr(sys.modules[name], "__file__", None)
         if where and Path(where).parent == folder:
             del sys.modules[name]
 

@@ -49,7 +49,7 @@ def _safe(board: Geometry, open: Bits, cell: int) -> int:
     return count(moves(board, open, cell) & ~board.corners)
 
 
-@heuristic(study="lookahead", formula="(M(me) − corners) − (M(opp) − corners)")
+@heuristic(study="lookahead", formula="(M(me) − corners(me)) − (M(opp) − corners(opp))")
 def corner_averse(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility difference that does not count moves into a corner."""
     return float(_safe(board, open, me) - _safe(board, open, opp))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from knightfall.heuristics.loading import a_number
 from knightfall.kernel.geometry import FIELDS, GeometryArray
 
 _CALLBACK = ctypes.CFUNCTYPE(
@@ -83,7 +84,7 @@ class PlainPython:
         if board.limit == 0:
             return 0.0
         try:
-            return float(self._score(board, open, me, opp, to_move))
+            return a_number(self._score(board, open, me, opp, to_move))
         except BaseException as error:  # Ctrl-C, too, must wait until the search has ended
             self._failures[address] = error
             board.limit = 0

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 from numba import types
 
-from knightfall.errors import KnightfallError
 from knightfall.heuristics.registry import Score, family, heuristic
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
@@ -74,8 +73,6 @@ def _static(board: Geometry, open: Bits, cell: int, r: float) -> float:
 )
 def static_reach(r: float) -> Score:
     """Open cells, fading by a factor r with each knight's move they are away on an empty board."""
-    if not 0 < r < 1:
-        raise KnightfallError(f"static_reach({r}): r must lie between 0 and 1, both excluded")
 
     def score(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
         return _static(board, open, me, r) - _static(board, open, opp, r)

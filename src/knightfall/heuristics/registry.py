@@ -23,6 +23,7 @@ import numba
 from numba import types
 
 from knightfall.errors import KnightfallError
+from knightfall.kernel.bits import each
 from knightfall.kernel.compile import compile_later
 from knightfall.kernel.geometry import GEOMETRY
 
@@ -73,14 +74,13 @@ def _declare(row: Declared) -> None:
 def heuristic(function: Score) -> Any: ...
 @overload
 def heuristic(
-    *, study: str = ..., formula: str = ..., summary: str = ..., symmetric: bool = ...
+    *, study: str = ..., formula: str = ..., symmetric: bool = ...
 ) -> Callable[[Score], Any]: ...
 def heuristic(
     function: Score | None = None,
     *,
     study: str = YOURS,
     formula: str = "",
-    summary: str = "",
     symmetric: bool | None = None,
 ) -> Any:
     """Declare a heuristic; its id is the function's name.
@@ -92,9 +92,8 @@ def heuristic(
     """
 
     def declare(score: Score) -> Any:
-        check_parameters(score)
         dispatcher = compile_later(score, cache=study != YOURS)
-        text = summary or (inspect.getdoc(score) or "").split("\n")[0]
+        text = (inspect.getdoc(score) or "").split("\n")[0]
         keeps = symmetric if symmetric is not None else study != YOURS
         _declare(Declared(score.__name__, study, formula, text, keeps, dispatcher))
         return dispatcher
@@ -117,6 +116,27 @@ def family(
         return make
 
     return declare
+
+
+def ready(score: Any) -> Any:
+    """A heuristic's dispatcher, compiled."""
+    if not score.signatures:
+        score.compile(HEURISTIC)
+    return score
+
+
+def ready_for_python() -> None:
+    """Compile whatever plain Python may call for sets, and forbid to compile it for anything else.
+
+    In Python a set is an int, for which Numba would otherwise compile a version of its own that
+    cannot hold cell 63.
+    """
+    for row in REGISTRY.values():
+        if row.study != YOURS and not row.parameter:
+            ready(row.score).disable_compile()
+    if not each.signatures:
+        each.compile((types.uint64,))
+    each.disable_compile()
 
 
 def check_parameters(score: Score) -> None:

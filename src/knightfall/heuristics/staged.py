@@ -17,7 +17,7 @@ from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, bit, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry, moves, reach, space
+from knightfall.kernel.rules import Geometry, moves, path_bound, reach, space, tightest
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 _pair = types.UniTuple(_i64, 2)
@@ -62,22 +62,11 @@ def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int
 # opp k − 1, otherwise both make k.  `turn` below is that difference: 1 if me is to move, else 0.
 
 
-@compiled(_i64(GEOMETRY, _u64, _i64))
-def _longest_path(board: Geometry, region: Bits, cell: int) -> int:
-    """No knight's path from a cell through a region has more moves than this.
-
-    Colours alternate, so s cells of the knight's own colour and o of the other allow at most
-    min(2·o, 2·s+1) moves.
-    """
-    own = board.dark if board.dark & bit(cell) != _u64(0) else ~board.dark
-    return min(2 * count(region & ~own), 2 * count(region & own) + 1)
-
-
 @compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
 def _at_most(board: Geometry, open: Bits, me: int, opp: int, turn: int) -> int:
     """No continuation that me wins has more plies than this."""
     mine, theirs = reach(board, open, me), reach(board, open, opp)
-    most = min(_longest_path(board, mine, me), _longest_path(board, theirs, opp) + turn)
+    most = min(path_bound(board, mine, me), path_bound(board, theirs, opp) + turn)
 
     # The two paths share no cell, so together they must find enough cells of either colour.
     dark, light = count((mine | theirs) & board.dark), count((mine | theirs) & ~board.dark)
@@ -90,18 +79,6 @@ def _at_most(board: Geometry, open: Bits, me: int, opp: int, turn: int) -> int:
             return plies
         most -= 1
     return 0
-
-
-@compiled(_i64(GEOMETRY, _u64, _u64))
-def _tightest(board: Geometry, open: Bits, cells: Bits) -> int:
-    """The cell of a set with the fewest ways on (Warnsdorff's rule for long knight's paths)."""
-    tightest, fewest = 0, 65
-    while cells != _u64(0):
-        ways = rules.mobility(board, open, first(cells))
-        if ways < fewest:
-            tightest, fewest = first(cells), ways
-        cells = rest(cells)
-    return tightest
 
 
 @compiled(_pair(GEOMETRY, _u64, _i64, _i64, _i64, _i64, _i64, _i64, _i64))
@@ -130,7 +107,7 @@ def _extend(
     if length + _at_most(board, open, me, opp, turn) <= best:
         return best, steps
     while left != _u64(0) and steps >= 0 and best < goal:
-        cell = _tightest(board, open, left)
+        cell = tightest(board, open, left)
         left &= ~bit(cell)
         after = open & ~bit(cell)
         mine, theirs = (cell, opp) if turn == 1 else (me, cell)
@@ -151,7 +128,10 @@ def _longest(
     return _extend(board, open, me, opp, turn, 0, 0, goal, share)
 
 
-@heuristic(study="staged", formula="plies of the longest continuation that me wins")
+# Mirror images may differ once the share is spent.
+@heuristic(
+    study="staged", formula="plies of the longest continuation that me wins", symmetric=False
+)
 def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Length of the longest continuation, both sides helping, that ends in a win; 0 if none does.
 
@@ -163,7 +143,7 @@ def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     return float(length)
 
 
-@heuristic(study="staged", formula="longest_win(me) − longest_win(opp)")
+@heuristic(study="staged", formula="longest_win(me) − longest_win(opp)", symmetric=False)
 def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The longest way to win, less the opponent's longest.
 

@@ -15,9 +15,9 @@ from numba import types
 from numba.core.errors import NumbaWarning
 
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.loading import describe
+from knightfall.heuristics.loading import a_number, describe
 from knightfall.heuristics.plain import plain_board
-from knightfall.heuristics.registry import HEURISTIC, Score
+from knightfall.heuristics.registry import HEURISTIC, Score, ready_for_python
 from knightfall.kernel.compile import compile_later, compiled, quiet
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
@@ -33,15 +33,14 @@ class HeuristicWarning(UserWarning):
 
 def compile_yours(shown: str, python: Score) -> Any:
     """A user's function, compiled with checks on; None (and a warning) if it cannot be."""
-    dispatcher = compile_later(python, cache=False, boundscheck=True)
+    dispatcher = compile_later(python, cache=False, error_model="python", boundscheck=True)
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaWarning)
         try:
             dispatcher.compile(HEURISTIC)
+            return _guarded(dispatcher)
         except Exception as error:  # Numba's errors have no common, documented base
             reason = error
-        else:
-            return _guarded(dispatcher)
     _warn_of_plain_python(shown, python, reason)
     return None
 
@@ -68,14 +67,18 @@ def _guarded(score: Any) -> Any:
 def _warn_of_plain_python(shown: str, python: Score, error: Exception) -> None:
     """Find out whether the function works at all and what it costs; say it once."""
     path = python.__code__.co_filename
+    with quiet():
+        ready_for_python()
     questions = _sample_questions()
-    start = time.perf_counter()
-    for question in questions:
+    start = 0.0
+    for number, question in enumerate(questions):
+        if number == 1:  # the first one pays for what is compiled on the way
+            start = time.perf_counter()
         try:
-            float(python(*question))
+            a_number(python(*question))
         except Exception as failure:
             raise KnightfallError(f"heuristic {describe(path, failure, shown)}") from None
-    cost = (time.perf_counter() - start) / len(questions)
+    cost = (time.perf_counter() - start) / (len(questions) - 1)
     # Code compares equal across files, so the file must be part of the key.
     if (path, python.__code__) in _warned:
         return

@@ -25,9 +25,6 @@ from knightfall.kernel.compile import compile_later, compiled
 Bits = int
 """A set of cells (``uint64`` once compiled)."""
 
-NONE = types.uint64(0)
-ONE = types.uint64(1)
-
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _population(typing: Any, word: Any) -> Any:

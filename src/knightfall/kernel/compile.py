@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -55,10 +55,11 @@ def cache_folder() -> Path | None:
 
 
 def _prune(folder: Path) -> None:
-    others = [other for other in folder.parent.iterdir() if other != folder]
-    others.sort(key=lambda other: other.stat().st_mtime, reverse=True)
-    for stale in others[KEPT_FOLDERS:]:
-        shutil.rmtree(stale, ignore_errors=True)
+    with suppress(OSError):  # another process may be pruning, too
+        others = [other for other in folder.parent.iterdir() if other != folder]
+        others.sort(key=lambda other: other.stat().st_mtime, reverse=True)
+        for stale in others[KEPT_FOLDERS:]:
+            shutil.rmtree(stale, ignore_errors=True)
 
 
 @contextmanager
@@ -93,8 +94,11 @@ def compiled(signature: Any, *, cache: bool = True, **options: Any) -> Callable[
 
 
 def compile_later(function: Callable[..., Any], *, cache: bool, **options: Any) -> Any:
-    """A dispatcher that is compiled when it is first called or asked to (`dispatcher.compile`)."""
-    options.setdefault("error_model", "numpy" if cache else "python")
+    """A dispatcher that is compiled when it is first called or asked to (`dispatcher.compile`).
+
+    Division follows the machine unless `error_model` says otherwise.
+    """
+    options.setdefault("error_model", "numpy")
     if not cache:
         return numba.njit(nogil=True, **options)(function)
     with _our_cache() as cached:
@@ -119,9 +123,11 @@ class _Announcer(event.Listener):  # type: ignore[misc]
     def on_start(self, happening: Any) -> None:
         if not self.said:
             self.said = True
+            kept = "kept for the next run"
+            if cache_folder() is None:
+                kept = "not kept: no cache folder can be written, set KNIGHTFALL_CACHE_DIR"
             print(
-                "knightfall: compiling for this machine (only after an install or an edit; "
-                "a few seconds)…",
+                f"knightfall: compiling for this machine, some seconds ({kept})…",
                 file=sys.stderr,
                 flush=True,
             )

@@ -36,7 +36,7 @@ FIELDS = np.dtype(
         ("touching", "u8", (64,)),  # the up to eight cells around
         ("row", "i8", (64,)),
         ("column", "i8", (64,)),
-        ("distance", "i8", (64, 64)),  # knight distance on the empty board
+        ("distance", "i1", (64, 64)),  # knight distance on the empty board
         ("ring", "u8", (64, RINGS)),  # ring[c][d]: the cells at knight distance d from c
         ("symmetries", "i8"),  # how many symmetries the board has, and where each takes a cell;
         ("symmetry", "i1", (8, 65)),  # the pocket stays where it is

@@ -81,6 +81,33 @@ def reach(board: Geometry, open: Bits, cell: int) -> Bits:
     return reached  # type: ignore[no-any-return]
 
 
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def path_bound(board: Geometry, region: Bits, cell: int) -> int:
+    """No knight's path from a cell through a region has more steps than this.
+
+    It alternates colours and uses each cell once: s cells of the knight's own colour and o of the
+    other allow at most min(2·o, 2·s+1) steps.
+    """
+    dark = count(region & board.dark)
+    light = count(region) - dark
+    if (board.dark >> _u64(cell)) & _u64(1) != _u64(0):
+        return min(2 * light, 2 * dark + 1)
+    return min(2 * dark, 2 * light + 1)
+
+
+@compiled(_i64(GEOMETRY, _u64, _u64))
+def tightest(board: Geometry, open: Bits, cells: Bits) -> int:
+    """The cell of a set with the fewest ways on: Warnsdorff's rule for long knight's paths."""
+    chosen, fewest = 0, 65
+    while cells != _u64(0):
+        cell = first(cells)
+        ways = mobility(board, open, cell)
+        if ways < fewest:
+            chosen, fewest = cell, ways
+        cells = rest(cells)
+    return chosen
+
+
 @compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
 def perft(board: Geometry, open: Bits, mover: int, waiter: int, depth: int) -> int:
     """The number of lines of exactly `depth` plies."""

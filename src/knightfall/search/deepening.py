@@ -153,7 +153,7 @@ def _value(
                 return 0.0
             if plies != UNSETTLED:
                 score = WIN - (ply + plies) if plies > 0 else (ply - plies) - WIN
-                store(state, open, mover, waiter, score, SETTLED, EXACT, NO_MOVE)
+                store(state, key_open, key_mover, key_waiter, score, SETTLED, EXACT, NO_MOVE)
                 return score
 
     best = -2.0 * WIN

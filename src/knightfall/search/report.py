@@ -10,7 +10,8 @@ class Report:
     """The answer to "what would you play here?".
 
     `score` is for the side to move: a heuristic value, or ±inf when `proven`, and then `plies`
-    is the length of the rest of the game.  `cut` counts evaluations that ran out of their share.
+    is the length of the rest of the game (at most, if it lies beyond `depth`).  `cut` counts
+    evaluations that ran out of their share.
     """
 
     move: str

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from numba import types
 
-from knightfall.kernel.bits import Bits, count, first, rest
+from knightfall.kernel.bits import Bits
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry, reach, spread
+from knightfall.kernel.rules import Geometry, path_bound, reach, spread, tightest
 from knightfall.search.state import STATE, State
 
 _u64, _i64 = types.uint64, types.int64
@@ -41,42 +41,21 @@ def separated(board: Geometry, open: Bits, one: int, other: int) -> bool:
     return False
 
 
-@compiled(_i64(GEOMETRY, _u64, _i64))
-def path_bound(board: Geometry, open: Bits, cell: int) -> int:
-    """No path from a cell is longer: it alternates colours, and each cell serves once."""
-    reached = reach(board, open, cell)
-    dark = count(reached & board.dark)
-    light = count(reached) - dark
-    if (board.dark >> _u64(cell)) & _u64(1) == _u64(1):
-        same, opposite = dark, light
-    else:
-        same, opposite = light, dark
-    return min(2 * opposite, 2 * same + 1)
-
-
 @compiled(_i64(GEOMETRY, STATE, _u64, _i64, _i64, _i64))
 def _walk(board: Geometry, state: State, open: Bits, cell: int, goal: int, stop_at: int) -> int:
     """The longest path from a cell, or any path of at least `goal` steps; GAVE_UP at `stop_at`."""
     left = open & board.knight[cell]
     if left == _u64(0):
         return 0
-    goal = min(goal, path_bound(board, open, cell))
+    goal = min(goal, path_bound(board, reach(board, open, cell), cell))
     best = 0
     while left != _u64(0):
-        # Warnsdorff's rule: the neighbour with the fewest ways on goes first.
-        chosen, fewest = first(left), 9
-        for_choice = left
-        while for_choice != _u64(0):
-            candidate = first(for_choice)
-            ways = count(open & board.knight[candidate])
-            if ways < fewest:
-                chosen, fewest = candidate, ways
-            for_choice = rest(for_choice)
+        chosen = tightest(board, open, left)
         chosen_bit = _u64(1) << _u64(chosen)
         left &= ~chosen_bit
-        state.nodes += 1
         if state.nodes >= stop_at or state.nodes >= board.limit:
             return GAVE_UP
+        state.nodes += 1
         length = _walk(board, state, open & ~chosen_bit, chosen, goal - 1, stop_at)
         if length == GAVE_UP:
             return GAVE_UP
@@ -103,7 +82,8 @@ def solitaires(board: Geometry, state: State, open: Bits, mover: int, waiter: in
     The loser walks its longest path and the winner always has a step more, so the longer walk
     need not be measured to its end: whoever has less room is measured first.
     """
-    if path_bound(board, open, mover) <= path_bound(board, open, waiter):
+    my_room, their_room = reach(board, open, mover), reach(board, open, waiter)
+    if path_bound(board, my_room, mover) <= path_bound(board, their_room, waiter):
         mine = longest_path(board, state, open, mover, board.cells)
         if mine == GAVE_UP:
             return UNSETTLED

@@ -15,25 +15,44 @@ import time
 from knightfall.kernel.geometry import GeometryArray
 
 
+class Alarm:
+    """What rings at a deadline: it tells one search to stop, unless it was cancelled."""
+
+    def __init__(self, boards: GeometryArray) -> None:
+        self._boards: GeometryArray | None = boards
+
+    def ring(self) -> None:
+        """Stop the search."""
+        boards = self._boards
+        if boards is not None:
+            boards["limit"] = 0
+
+    def cancel(self) -> None:
+        """Let go of the search."""
+        self._boards = None
+
+
 class Stopwatch:
     """Stops searches at their deadlines (`time.perf_counter` seconds)."""
 
     def __init__(self) -> None:
         self._wake = threading.Condition()
-        self._alarms: list[tuple[float, int, GeometryArray]] = []
+        self._alarms: list[tuple[float, int, Alarm]] = []
         self._serial = itertools.count()
         threading.Thread(target=self._watch, name="knightfall-stopwatch", daemon=True).start()
 
-    def stop_at(self, deadline: float, boards: GeometryArray) -> None:
+    def stop_at(self, deadline: float, boards: GeometryArray) -> Alarm:
         """Stop the search that uses these geometry records at the deadline.
 
-        A search that ends sooner need not say so: stopping it again harms nobody.
+        A search that ends sooner should cancel the alarm, which otherwise keeps its records.
         """
+        alarm = Alarm(boards)
         with self._wake:
-            alarm = (deadline, next(self._serial), boards)
-            heapq.heappush(self._alarms, alarm)
-            if self._alarms[0] is alarm:
+            entry = (deadline, next(self._serial), alarm)
+            heapq.heappush(self._alarms, entry)
+            if self._alarms[0] is entry:
                 self._wake.notify()
+        return alarm
 
     def _watch(self) -> None:
         with self._wake:
@@ -43,8 +62,8 @@ class Stopwatch:
                     wait = self._alarms[0][0] - time.perf_counter()
                     if wait > 0:
                         break
-                    _, _, boards = heapq.heappop(self._alarms)
-                    boards["limit"] = 0
+                    _, _, alarm = heapq.heappop(self._alarms)
+                    alarm.ring()
                     wait = None
                 self._wake.wait(wait)
 

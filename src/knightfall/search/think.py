@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
-from knightfall.kernel.geometry import NO_LIMIT, GeometryArray, geometry
+from knightfall.kernel.geometry import NO_LIMIT, geometry
+from knightfall.kernel.interrupt import interruptibly
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta, plain_deepening
@@ -32,14 +31,17 @@ METHODS: dict[str, Callable[..., None]] = {
 }
 
 LEAF_SHARE = 1000
-"""Steps one evaluation by a dear heuristic may spend inside a search (some ten microseconds)."""
+"""Steps one evaluation by a dear heuristic may spend inside a search: well under 0.1 ms."""
+
+MANY_NODES = 1_000_000
+"""What a search without a node budget is given a table for."""
 
 # Held back from a time budget, for waking up, unwinding and building the report.
 RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.03, 0.0004, 0.004
 
 SOON = 0.3
 """Searches surely done within this many seconds need not be interruptible."""
-NODES_SOON, DEPTH_SOON = 1_000_000, 6
+NODES_SOON, DEPTH_SOON = 5_000, 5
 
 
 def think(
@@ -51,7 +53,7 @@ def think(
     if position.winner is not None:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to search for")
     boards, states = geometry(position.board), np.zeros(1, DTYPE)
-    table, generation = table_for(_expected_nodes(budget) if method == "deepening" else 0)
+    table, generation = table_for(budget.nodes or MANY_NODES if method == "deepening" else 0)
     state = states[0]
     state["depth_limit"] = budget.depth or DEEPEST
     state["seed"] = seed
@@ -65,15 +67,17 @@ def think(
     def search() -> None:
         METHODS[method](boards, states, open, mover, waiter)
 
-    seconds = budget.seconds
+    alarm, seconds = None, budget.seconds
     if seconds is not None:
         reserve = min(max(seconds * RESERVE_SHARE, LEAST_RESERVE), MOST_RESERVE, seconds / 2)
-        stopwatch().stop_at(start + seconds - reserve, boards)
+        alarm = stopwatch().stop_at(start + seconds - reserve, boards)
     with heuristic.errors_explained(boards):
         if _surely_soon(budget, heuristic):
             search()
         else:
-            _interruptibly(search, boards)
+            interruptibly(search, boards, seconds)
+    if alarm is not None:
+        alarm.cancel()
 
     name = position.board.name
     score, proven, plies = float(state["score"]) + 0.0, abs(state["score"]) >= PROVEN, None
@@ -94,46 +98,11 @@ def think(
     )
 
 
-def _expected_nodes(budget: Budget) -> int:
-    """How large a table is worth having."""
-    return budget.nodes or NODES_SOON
-
-
 def _surely_soon(budget: Budget, heuristic: Evaluator) -> bool:
+    if heuristic.yours:
+        return False  # who knows
     if budget.seconds is not None and budget.seconds <= SOON:
         return True
     few = budget.nodes is not None and budget.nodes <= NODES_SOON
     shallow = budget.depth is not None and budget.depth <= DEPTH_SOON
-    return heuristic.compiled and (few or shallow)
-
-
-def _interruptibly(search: Callable[[], None], boards: GeometryArray) -> None:
-    """Run a search that Ctrl-C can end.
-
-    Python handles a signal only between byte codes, and compiled code has none: so the search
-    runs in another thread while this one waits.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        search()
-        return
-    done = threading.Event()
-    failure: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            search()
-        except BaseException as error:
-            failure.append(error)
-        finally:
-            done.set()
-
-    worker: Any = threading.Thread(target=run, name="knightfall-search", daemon=True)
-    worker.start()
-    try:
-        done.wait()
-    except KeyboardInterrupt:
-        boards["limit"] = 0
-        worker.join()
-        raise
-    if failure:
-        raise failure[0]
+    return few or shallow

@@ -1,0 +1,52 @@
+"""Letting Ctrl-C end compiled code.
+
+Python handles a signal only between byte codes, and compiled code has none.  So whatever may take
+long runs in another thread while the main one waits; on Ctrl-C the work is told to stop the way
+everyone tells it: its limit becomes 0.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from knightfall.errors import KnightfallError
+from knightfall.kernel.geometry import GeometryArray
+
+GRACE = 1.0
+"""Seconds to wait for work that was told to stop.  Only a heuristic that hangs takes longer."""
+
+
+def interruptibly(
+    run: Callable[[], None], boards: GeometryArray, seconds: float | None = None
+) -> None:
+    """Call `run`, which stops soon after ``boards["limit"]`` has become 0.
+
+    If `seconds` are given, it is expected to be told by then.  Work that does not stop is left to
+    itself, with a `KnightfallError`.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        run()
+        return
+    done = threading.Event()
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            run()
+        except BaseException as error:
+            failure.append(error)
+        finally:
+            done.set()
+
+    worker = threading.Thread(target=work, name="knightfall-worker", daemon=True)
+    worker.start()
+    try:
+        if not done.wait(None if seconds is None else seconds + GRACE):
+            raise KnightfallError("the heuristic does not return: is there an endless loop in it?")
+    except BaseException:  # Ctrl-C
+        boards["limit"] = 0
+        worker.join(GRACE)
+        raise
+    if failure:
+        raise failure[0]
