@@ -95,13 +95,9 @@ bool root(Geometry &board, State &state, Bits open, int64_t waiter, int64_t numb
         if (state.nodes >= board.limit) return false;
         const int64_t cell = state.root[i];
         const Bits after = open & ~bit(cell);
-        double value;
-        if (depth == 1) {
-            state.lengths[1] = 0;
-            value = -leaf(board, state, after, waiter, cell, 1);
-        } else {
-            value = -value_of(board, state, after, waiter, cell, 1, -2.0 * WIN, -alpha);
-        }
+        const double value =
+            depth == 1 ? -leaf(board, state, after, waiter, cell, 1)
+                       : -value_of(board, state, after, waiter, cell, 1, -2.0 * WIN, -alpha);
         if (value > alpha) {
             alpha = value;
             remember(state, 0, cell);
@@ -135,6 +131,7 @@ int64_t begin(State &state, Bits moves, Bits open, int64_t mover, int64_t waiter
     state.nodes = 0;
     state.lines[0][0] = int8_t(state.root[0]);
     state.lengths[0] = 1;
+    state.lengths[1] = 0;
     conclude(state, 0.0, 0);
     return number;
 }

@@ -12,6 +12,8 @@ class KnightfallError(ValueError):
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint such as ``; did you mean 'open'?``, or an empty string when nothing is close."""
-    by_lower = {k.lower(): k for k in known}
+    by_lower: dict[str, str] = {}
+    for name in known:
+        by_lower.setdefault(name.lower(), name)
     close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.5)
     return f"; did you mean {by_lower[close[0]]!r}?" if close else ""

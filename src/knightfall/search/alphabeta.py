@@ -82,7 +82,6 @@ def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, d
         cell = state.root[i]
         after = open & ~(_u64(1) << _u64(cell))
         if depth == 1:
-            state.lengths[1] = 0
             value = -leaf(board, state, after, waiter, cell, 1)
         else:
             value = -alphabeta_value(board, state, after, waiter, cell, 1, -2.0 * WIN, -alpha)

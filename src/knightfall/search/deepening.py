@@ -224,7 +224,6 @@ def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, d
         ceiling = 2.0 * WIN if i == 0 else alpha + _hair(alpha)
         while True:
             if depth == 1:
-                state.lengths[1] = 0
                 value = -leaf(board, state, after, waiter, cell, 1)
                 break
             value = -_value(board, state, after, waiter, cell, 1, -ceiling, -alpha)

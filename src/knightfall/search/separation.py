@@ -32,7 +32,8 @@ def separated(board: Geometry, open: Bits, one: int, other: int) -> bool:
     ours = edge = open & board.knight[one]
     theirs = brink = open & board.knight[other]
     while ours & theirs == _u64(0):
-        if edge == _u64(0) and brink == _u64(0):
+        # A flood that cannot grow has everything next to it: the other can never enter.
+        if edge == _u64(0) or brink == _u64(0):
             return True
         edge = spread(board, edge) & open & ~ours
         ours |= edge

@@ -46,6 +46,6 @@ def begin(state: State, moves: Bits, open: Bits, mover: int, waiter: int) -> int
         state.root[other] = cell
     state.nodes = 0
     state.lines[0, 0] = state.root[0]
-    state.lengths[0] = 1
+    state.lengths[0], state.lengths[1] = 1, 0
     conclude(state, 0.0, 0)
     return number
