@@ -79,6 +79,31 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_every_environment_variable_is_explained() -> None:
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    read: set[str] = set()
+    for folder in ("src", "benchmarks"):
+        for file in (ROOT / folder).rglob("*.py"):
+            read |= set(re.findall(r"KNIGHTFALL_[A-Z_]+", file.read_text(encoding="utf-8")))
+    assert len(read) > 3
+    for variable in read:
+        assert f"`{variable}" in page, f"{variable} is not explained in docs/design.md"
+
+
+def test_every_option_is_explained() -> None:
+    from typer.main import get_command
+
+    from knightfall.cli.app import app
+
+    group: Any = get_command(app)
+    assert len(group.commands) > 8
+    for name, command in group.commands.items():
+        assert "Example" in command.help, f"{name} shows no example"
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                assert parameter.help, f"{name} {parameter.opts} is not explained"
+
+
 def test_everything_a_heuristic_may_import_is_explained() -> None:
     import knightfall.heuristics as room
 

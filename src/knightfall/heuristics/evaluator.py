@@ -45,6 +45,7 @@ class _Term:
     score: Any
     python: Callable[..., float]
     symmetric: bool
+    dear: bool
     yours: bool
 
 
@@ -64,9 +65,9 @@ class Evaluator:
     terms: tuple[_Term, ...] = field(repr=False)
 
     @property
-    def yours(self) -> bool:
-        """Whether any part of it is a user's function."""
-        return any(term.yours for term in self.terms)
+    def quick(self) -> bool:
+        """Whether an evaluation is surely a matter of microseconds: published, and not dear."""
+        return not any(term.yours or term.dear for term in self.terms)
 
     def value(self, position: Position, side: Side | None = None) -> float:
         """The value of a position for a side (the side to move by default), without any limit."""
@@ -86,10 +87,15 @@ class Evaluator:
         open, me, opp = words(position, side)
         _, to_move, _ = words(position)
         values: list[float] = []
+
+        def evaluate() -> None:
+            values.append(_ask(boards, self.address, open, me, opp, to_move))
+
         with self.errors_explained(boards):
-            interruptibly(
-                lambda: values.append(_ask(boards, self.address, open, me, opp, to_move)), boards
-            )
+            if self.quick:
+                evaluate()
+            else:
+                interruptibly(evaluate, boards)
         return values[0], bool(boards["cut"][0] == 0)
 
     @contextmanager
@@ -190,7 +196,7 @@ def _term(atom: Atom) -> _Term:
             if atom.parameter is not None:
                 score = compile_later(score(float(atom.parameter)), cache=True)
             ready(score)
-            return _Term(atom, score, score, declared.symmetric, yours=False)
+            return _Term(atom, score, score, declared.symmetric, declared.dear, yours=False)
         function, symmetric = declared.score, declared.symmetric
         check_parameters(function)
     else:
@@ -199,7 +205,8 @@ def _term(atom: Atom) -> _Term:
         if declared_here is not None and declared_here.score is function:
             symmetric = declared_here.symmetric
     python = python_function(function)
-    return _Term(atom, compile_yours(str(atom), python), python, symmetric, yours=True)
+    score = compile_yours(str(atom), python)
+    return _Term(atom, score, python, symmetric, dear=False, yours=True)
 
 
 # -- sums ----------------------------------------------------------------------------------

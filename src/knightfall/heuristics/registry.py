@@ -52,6 +52,7 @@ class Declared:
     formula: str
     summary: str
     symmetric: bool
+    dear: bool
     score: Any = field(repr=False)
     parameter: str = ""
     published: tuple[Fraction, ...] = ()
@@ -74,7 +75,7 @@ def _declare(row: Declared) -> None:
 def heuristic(function: Score) -> Any: ...
 @overload
 def heuristic(
-    *, study: str = ..., formula: str = ..., symmetric: bool = ...
+    *, study: str = ..., formula: str = ..., symmetric: bool = ..., dear: bool = ...
 ) -> Callable[[Score], Any]: ...
 def heuristic(
     function: Score | None = None,
@@ -82,20 +83,22 @@ def heuristic(
     study: str = YOURS,
     formula: str = "",
     symmetric: bool | None = None,
+    dear: bool = False,
 ) -> Any:
     """Declare a heuristic; its id is the function's name.
 
     Returns the function as a Numba dispatcher: other heuristics may call it, and so may Python.
     It is compiled when it is first used.  `symmetric` promises that mirrored and turned
     positions get the same value, which lets a search skip mirror images; published heuristics
-    keep the promise by default, yours is only believed to if you say so.
+    keep the promise by default, yours is only believed to if you say so.  A `dear` heuristic
+    searches on its own: it heeds ``board.share`` and ``board.limit``.
     """
 
     def declare(score: Score) -> Any:
         dispatcher = compile_later(score, cache=study != YOURS)
         text = (inspect.getdoc(score) or "").split("\n")[0]
         keeps = symmetric if symmetric is not None else study != YOURS
-        _declare(Declared(score.__name__, study, formula, text, keeps, dispatcher))
+        _declare(Declared(score.__name__, study, formula, text, keeps, dear, dispatcher))
         return dispatcher
 
     return declare if function is None else declare(function)
@@ -110,7 +113,15 @@ def family(
         summary = (inspect.getdoc(make) or "").split("\n")[0]
         _declare(
             Declared(
-                make.__name__, study, formula, summary, True, make, parameter, tuple(published)
+                make.__name__,
+                study,
+                formula,
+                summary,
+                symmetric=True,
+                dear=False,
+                score=make,
+                parameter=parameter,
+                published=tuple(published),
             )
         )
         return make

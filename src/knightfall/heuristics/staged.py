@@ -130,7 +130,10 @@ def _longest(
 
 # Mirror images may differ once the share is spent.
 @heuristic(
-    study="staged", formula="plies of the longest continuation that me wins", symmetric=False
+    study="staged",
+    formula="plies of the longest continuation that me wins",
+    symmetric=False,
+    dear=True,
 )
 def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Length of the longest continuation, both sides helping, that ends in a win; 0 if none does.
@@ -143,7 +146,7 @@ def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     return float(length)
 
 
-@heuristic(study="staged", formula="longest_win(me) − longest_win(opp)", symmetric=False)
+@heuristic(study="staged", formula="longest_win(me) − longest_win(opp)", symmetric=False, dear=True)
 def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The longest way to win, less the opponent's longest.
 
@@ -181,7 +184,7 @@ def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
     return _phase(board, open) * improved(board, open, me, opp, to_move) + elbow_room
 
 
-@heuristic(study="staged", formula="phase < 0.2: longest_win_difference; else main_less")
+@heuristic(study="staged", formula="phase < 0.2: longest_win_difference; else main_less", dear=True)
 def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; near the end the longest win, less the opponent's."""
     if _phase(board, open) < 0.2:
@@ -189,7 +192,7 @@ def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(study="staged", formula="phase < 0.2: longest_win; else main_less")
+@heuristic(study="staged", formula="phase < 0.2: longest_win; else main_less", dear=True)
 def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; in the last fifth the longest win."""
     if _phase(board, open) < 0.2:
@@ -197,7 +200,7 @@ def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> fl
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(study="staged", formula="phase < 0.1: longest_win; else main_less")
+@heuristic(study="staged", formula="phase < 0.1: longest_win; else main_less", dear=True)
 def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; in the last tenth the longest win."""
     if _phase(board, open) < 0.1:
@@ -205,7 +208,7 @@ def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(study="staged", formula="phase < 0.3: longest_win; else main_less")
+@heuristic(study="staged", formula="phase < 0.3: longest_win; else main_less", dear=True)
 def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; in the last three tenths the longest win."""
     if _phase(board, open) < 0.3:
@@ -217,6 +220,7 @@ def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     study="staged",
     formula="phase > 0.7: mobility; phase < 0.2: longest_win_difference; "
     "else open_space_difference",
+    dear=True,
 )
 def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """First mobility, then elbow room, at last the longest win, less the opponent's."""
@@ -230,6 +234,7 @@ def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
 @heuristic(
     study="staged",
     formula="phase > 0.7: mobility; phase < 0.2: longest_win; else open_space_difference",
+    dear=True,
 )
 def main_alt_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """First mobility, then elbow room, at last the longest win."""

@@ -98,17 +98,20 @@ def store(
     entry.move = move
 
 
-_LARGEST = 1 << 20
+_SMALLEST, _LARGEST = 1 << 12, 1 << 20
+_NODES_PER_ENTRY = 16
 _tables = threading.local()
 
 
 def table_for(nodes: int) -> tuple[Table, int]:
     """This thread's table for a search of about that many nodes, and a fresh generation.
 
-    One table serves all searches of a thread: a new generation empties it at no cost.
+    One table serves all searches of a thread: a new generation empties it at no cost.  Few nodes
+    are deep enough to be stored, and a table that fits the processor's cache is worth more than
+    one that holds everything.
     """
-    size = 1 << 12
-    while size < 2 * nodes and size < _LARGEST:
+    size = _SMALLEST
+    while size * _NODES_PER_ENTRY < nodes and size < _LARGEST:
         size <<= 1
     held: dict[int, Table] = _tables.__dict__.setdefault("held", {})
     if size not in held:

@@ -33,15 +33,15 @@ METHODS: dict[str, Callable[..., None]] = {
 LEAF_SHARE = 1000
 """Steps one evaluation by a dear heuristic may spend inside a search: well under 0.1 ms."""
 
-MANY_NODES = 1_000_000
-"""What a search without a node budget is given a table for."""
+MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
+"""What a search is given a table for, without any budget but depth, and under a time budget."""
 
 # Held back from a time budget, for waking up, unwinding and building the report.
-RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.03, 0.0004, 0.004
+RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.1, 0.0004, 0.02
 
-SOON = 0.3
-"""Searches surely done within this many seconds need not be interruptible."""
-NODES_SOON, DEPTH_SOON = 5_000, 5
+SOON, NODES_SOON, DEPTH_SOON = 0.3, 1_000_000, 6
+"""Searches with a quick heuristic that are done within a third of a second need not be
+interruptible: so many seconds, nodes or plies."""
 
 
 def think(
@@ -53,7 +53,7 @@ def think(
     if position.winner is not None:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to search for")
     boards, states = geometry(position.board), np.zeros(1, DTYPE)
-    table, generation = table_for(budget.nodes or MANY_NODES if method == "deepening" else 0)
+    table, generation = table_for(_expected_nodes(budget) if method == "deepening" else 0)
     state = states[0]
     state["depth_limit"] = budget.depth or DEEPEST
     state["seed"] = seed
@@ -98,9 +98,15 @@ def think(
     )
 
 
+def _expected_nodes(budget: Budget) -> int:
+    if budget.nodes is not None:
+        return budget.nodes
+    return MANY_NODES if budget.seconds is None else int(NODES_PER_SECOND * budget.seconds)
+
+
 def _surely_soon(budget: Budget, heuristic: Evaluator) -> bool:
-    if heuristic.yours:
-        return False  # who knows
+    if not heuristic.quick:
+        return False
     if budget.seconds is not None and budget.seconds <= SOON:
         return True
     few = budget.nodes is not None and budget.nodes <= NODES_SOON
