@@ -4,6 +4,7 @@ every process.  How long it took is nobody's business here: the machine may be b
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import positions
 
+import knightfall.search.think as think_module
 from knightfall.agents import agent, parse_agent
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
@@ -283,3 +285,16 @@ def test_walks_of_separated_knights_keep_the_node_budget_to_the_node() -> None:
     for nodes in range(1150, 1250):
         report = parse_agent(f"id(improved, nodes={nodes})").analyse(Position.from_fen(fen))
         assert report.nodes <= nodes
+
+
+def test_the_garbage_collector_waits_for_a_timed_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    rules_of = think_module.words
+    monkeypatch.setattr(
+        think_module, "words", lambda position: (seen.append(gc.isenabled()), rules_of(position))[1]
+    )
+    position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+    parse_agent("id(improved, time=5ms)").choose(position)
+    parse_agent("id(improved, nodes=50)").choose(position)
+    assert seen == [False, True]
+    assert gc.isenabled()
