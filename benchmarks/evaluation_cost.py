@@ -103,8 +103,8 @@ def run(how_many: int = HOW_MANY, rounds: int = ROUNDS) -> Result:
         rows=rows,
         notes=[
             "Cut short: the part of the evaluations that ran out of their share of steps",
-            "The loop and the call alone cost what `null` costs: a figure close to that is a floor, "
-            "not a price, and ratios to `improved`, itself at the floor, are too small",
+            "The loop and the call alone cost what `null` costs: a figure close to that is a "
+            "floor, not a price, and ratios to `improved`, itself at the floor, are too small",
             "Random games seldom last into the phase in which `main*` looks for longest wins, so "
             "its figures hardly show what that costs",
         ],
