@@ -15,7 +15,8 @@ def draw_costs(rows: list[dict[str, Any]], path: Path) -> str:
         from matplotlib.figure import Figure
     except ImportError:
         return "no plot: matplotlib is not installed (pip install 'knightfall[plot]')"
-    rows = sorted(rows, key=lambda row: row["ns"], reverse=True)
+    # `null` is the zero of the scale, and a logarithm has none.
+    rows = sorted((row for row in rows if row["ns"] > 0), key=lambda row: row["ns"], reverse=True)
     studies = list(dict.fromkeys(row["study"] for row in sorted(rows, key=lambda r: r["study"])))
     with rc_context({"svg.hashsalt": "knightfall", "svg.fonttype": "none"}):
         figure = Figure(figsize=(8, 0.22 * len(rows) + 1), layout="constrained")

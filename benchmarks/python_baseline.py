@@ -9,6 +9,7 @@ from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta
 
 from .course_board import CourseBoard, PlainSearch, UnshuffledBoard, set_up
+from .lean_python import LeanSearch
 from .measure import fastest
 from .positions import FENS
 from .result import Ratio, Result
@@ -21,12 +22,13 @@ ROUNDS = 2
 COMPILED_CALLS = 5
 POSITIONS = FENS[:5]  # one of each number of open cells
 BOARDS = {"the course's board": CourseBoard, "its moves unshuffled": UnshuffledBoard}
+LEAN = "nothing but a list of cells"
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
     """All search the same trees (checked: nodes, scores and moves are equal)."""
     improved = evaluator("improved")
-    nodes, spent = 0, dict.fromkeys(["compiled", *BOARDS], 0.0)
+    nodes, spent = 0, dict.fromkeys(["compiled", *BOARDS, LEAN], 0.0)
     for fen in POSITIONS:
         position = Position.from_fen(fen)
         call = Call(position, depth)
@@ -39,6 +41,7 @@ def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
             sides[name] = lambda kind=kind, position=position, call=call: _in_python(
                 kind, position, call, depth
             )
+        sides[LEAN] = lambda position=position, call=call: _lean(position, call, depth)
         for side, seconds in fastest(sides, rounds, {"compiled": COMPILED_CALLS}).items():
             spent[side] += seconds
     faithful, unshuffled = BOARDS
@@ -48,6 +51,7 @@ def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
                 spent[faithful] / spent["compiled"], at_least=GOAL
             ),
             f"nodes per second ÷ {unshuffled}": Ratio(spent[unshuffled] / spent["compiled"]),
+            f"nodes per second ÷ {LEAN}": Ratio(spent[LEAN] / spent["compiled"]),
         },
         figures={
             "depth": depth,
@@ -60,10 +64,19 @@ def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
 
 def _in_python(kind: type[CourseBoard], position: Position, call: Call, depth: int) -> None:
     """Search in plain Python what `call` has searched; raises if the two do not agree."""
-    board, search, found = position.board, PlainSearch(), call.found
+    board, search = position.board, PlainSearch()
     order = [(board.row(cell), board.column(cell)) for cell in call.root_order]
     value, move = search.best(set_up(kind, position, search), order, depth)
-    if (search.nodes, value, board.at(*move)) != (found.nodes, found.score, found.pv[0]):
-        raise AssertionError(
-            f"{position}: compiled {found}, plain Python {search.nodes} nodes, {value}, {move}"
-        )
+    _agree(position, call, (search.nodes, value, board.at(*move)))
+
+
+def _lean(position: Position, call: Call, depth: int) -> None:
+    search = LeanSearch(position)
+    value, cell = search.best(position, call.root_order, depth)
+    _agree(position, call, (search.nodes, value, cell))
+
+
+def _agree(position: Position, call: Call, found: tuple[int, float, int]) -> None:
+    compiled = (call.found.nodes, call.found.score, call.found.pv[0])
+    if found != compiled:
+        raise AssertionError(f"{position}: compiled {compiled}, plain Python {found}")

@@ -14,7 +14,7 @@ from knightfall.position import Position
 from .positions import FENS
 from .result import Result
 
-SIGNATURE = 2_897_714
+SIGNATURE = 2_934_726
 
 SUMMARY = "Nodes of every kind of search over a fixed workload; equal on every machine"
 

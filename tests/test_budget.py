@@ -22,10 +22,11 @@ import knightfall.search.think as think_module
 from knightfall.agents import agent, parse_agent
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
+from knightfall.kernel import clock
 from knightfall.kernel.geometry import NO_LIMIT, geometry
 from knightfall.position import Position
 from knightfall.search.budget import DEEPEST, LONGEST, MOST_NODES, Budget, parse_budget
-from knightfall.search.stopwatch import Stopwatch, stopwatch
+from knightfall.search.stopwatch import Alarm, Stopwatch, stopwatch
 
 ENDLESS = Position.from_fen("8/8/2N5/8/8/5n2/8/8 w")
 """Hundreds of millions of nodes from its end."""
@@ -159,6 +160,16 @@ def test_the_stopwatch_stops_a_search(id: str, plain: str) -> None:
         assert not report.proven
         assert report.nodes >= 1
         assert report.move in ENDLESS.legal_moves
+
+
+@pytest.mark.skipif(not clock._CLOCK, reason="compiled code cannot read a clock here")
+def test_a_search_heeds_the_clock_even_if_nobody_rings(monkeypatch: pytest.MonkeyPatch) -> None:
+    thinker = agent("id(improved, nodes=300000000, time=40ms)")
+    monkeypatch.setattr(Alarm, "ring", lambda alarm: None)
+    report = thinker.analyse(ENDLESS)
+    assert 0 < report.nodes < 300_000_000
+    monkeypatch.setattr(clock, "_CLOCK", 0)  # and without a clock only the nodes stop it
+    assert agent("id(improved, nodes=300000, time=1ms)").analyse(ENDLESS).nodes == 300_000
 
 
 def test_whichever_limit_is_met_first_ends_the_search() -> None:

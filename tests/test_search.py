@@ -613,15 +613,15 @@ POSITIONS = {
 }
 
 SIGNATURE: list[tuple[str, str, str, int]] = [
-    ("id(improved, depth=8)", "start", "d4", 5694),
+    ("id(improved, depth=8)", "start", "d4", 5713),
     ("id(improved, nodes=2500)", "start", "d4", 2500),
     ("id(improved, nodes=2500, seed=7)", "start", "c3", 2500),
     ("id(improved, nodes=2500, plain)", "start", "a3", 2500),
-    ("id(bfs_reach, depth=9)", "start", "c3", 29134),
-    ("id(improved, depth=64)", "middle", "d4", 162770),
-    ("id(center_pull, depth=8, seed=3)", "middle", "d6", 2664),
-    ("id(main, depth=7)", "middle", "d4", 1531),
-    ("id(open-1/2*near_opponent, depth=7)", "middle", "d4", 1052),
+    ("id(bfs_reach, depth=9)", "start", "c3", 28515),
+    ("id(improved, depth=64)", "middle", "d4", 155203),
+    ("id(center_pull, depth=8, seed=3)", "middle", "d6", 3202),
+    ("id(main, depth=7)", "middle", "d4", 1493),
+    ("id(open-1/2*near_opponent, depth=7)", "middle", "d4", 1039),
     ("id(longest_win, depth=6)", "late", "d2", 134),
     ("id(improved, depth=64)", "late", "d2", 201),
     ("alphabeta(improved, depth=5)", "wide", "c4", 1101),
@@ -629,8 +629,8 @@ SIGNATURE: list[tuple[str, str, str, int]] = [
     ("minimax(open, depth=3)", "wide", "g4", 198),
     ("minimax(aggressive, depth=4, seed=1)", "start", "d6", 659),
     ("greedy(improved)", "wide", "f5", 8),
-    ("id(improved, depth=4)", "placing", "e4", 850),
-    ("id(static_reach(1/3), depth=7)", "wide", "c2", 5118),
+    ("id(improved, depth=4)", "placing", "e4", 855),
+    ("id(static_reach(1/3), depth=7)", "wide", "c2", 5262),
 ]
 """Agent, position, move, nodes.  The head of this file says how to print it anew."""
 

@@ -336,7 +336,7 @@ def test_deepening_sees_beyond_its_horizon_but_never_wrongly() -> None:
     for position in split_games():
         if position.winner is not None:
             continue
-        for depth in (5, 6, 7):
+        for depth in (6, 7, 8):
             report = parse_agent(f"id(improved, depth={depth})").analyse(position)
             tree = search(position, depth, lambda *_: 0.0)
             if report.proven:

@@ -13,6 +13,7 @@ Numba would turn the sum into a float.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,8 @@ from knightfall.kernel.compile import compile_later, compiled
 
 Bits = int
 """A set of cells (``uint64`` once compiled)."""
+
+CLOCK_MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 0)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -53,6 +56,28 @@ def ask(typing: Any, address: Any, board: Any, open: Any, me: Any, opp: Any, to_
 
     word, cell = types.uint64, types.int64
     return types.float64(word, board, word, cell, cell, cell), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def nanoseconds(typing: Any, address: Any, place: Any) -> Any:
+    """What C's ``clock_gettime`` at an address says of the monotonic clock.
+
+    `place` is the address of two words that it may write to.  (Memory of its own would be part of
+    every frame of the recursion that calls it.)
+    """
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        whole, small = ir.IntType(64), ir.IntType(32)
+        pair = ir.ArrayType(whole, 2).as_pointer()  # seconds, nanoseconds
+        kind = ir.FunctionType(small, [small, pair])
+        both = builder.inttoptr(values[1], pair)
+        which = ir.Constant(small, CLOCK_MONOTONIC)
+        builder.call(builder.inttoptr(values[0], kind.as_pointer()), [which, both])
+        read = builder.load(both)
+        seconds = builder.mul(builder.extract_value(read, 0), ir.Constant(whole, 1_000_000_000))
+        return builder.add(seconds, builder.extract_value(read, 1))
+
+    return types.int64(types.uint64, types.uint64), emit
 
 
 def records(record: Any) -> Any:

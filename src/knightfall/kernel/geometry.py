@@ -49,6 +49,10 @@ FIELDS = np.dtype(
         ("not_last_two", "u8"),
         # The work sheet of one search: its own copy, never shared between threads.
         ("limit", "i8"),  # nodes at which the search must stop; anyone may set it to 0: stop now
+        ("clock", "u8"),  # the address of the clock, 0 = none, and of two words it writes to
+        ("dial", "u8"),
+        ("reading", "i8", (2,)),  # those words
+        ("deadline", "i8"),  # the time to stop at
         ("share", "i8"),  # steps a single evaluation may spend
         ("cut", "i8"),  # evaluations that ran out of their share
         ("failed", "i8"),  # 1: a user's heuristic raised an error when asked this:

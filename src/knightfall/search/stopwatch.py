@@ -1,7 +1,9 @@
 """Time budgets: one watching thread per process tells searches that their time is up.
 
-Compiled code cannot look at the clock, but it compares its node count with ``board.limit`` at
-every node.  The watcher sets that limit to 0.
+Every search compares its node count with ``board.limit`` at every node.  The watcher sets that
+limit to 0.  A search with many nodes to spend also heeds the clock itself
+(`knightfall.kernel.clock`), in case this thread is woken late; one that waits for a dear heuristic
+leaves that to the watcher.
 """
 
 from __future__ import annotations

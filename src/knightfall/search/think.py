@@ -11,6 +11,7 @@ import numpy as np
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
+from knightfall.kernel.clock import stop_in
 from knightfall.kernel.geometry import NO_LIMIT, geometry
 from knightfall.kernel.interrupt import interruptibly
 from knightfall.kernel.rules import words
@@ -85,6 +86,7 @@ def _think(
     if seconds is not None:
         reserve = min(max(seconds * RESERVE_SHARE, LEAST_RESERVE), MOST_RESERVE, seconds / 2)
         alarm = stopwatch().stop_at(start + seconds - reserve, boards)
+        stop_in(boards, start + seconds - reserve - time.perf_counter())
     with heuristic.errors_explained(boards):
         if _surely_soon(budget, heuristic):
             search()
