@@ -1,0 +1,1 @@
+"""The part that knows: exact values of positions, the atlas of openings, certificates."""

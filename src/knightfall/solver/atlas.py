@@ -1,0 +1,159 @@
+"""The atlas: the value of every opening of a board, stored.
+
+An opening is a position in which both knights have just been placed.  Mirror images share an
+entry: 7×7 has 2,352 openings in 315 classes.  Three bytes tell a class::
+
+    plies           how long the game lasts; odd: the side to move wins
+    winning moves   bit i: the i-th move of the representative (in board order) keeps the win
+    best move       the i-th move is best: quickest, or hardest to answer in a lost opening
+
+The file holds one line of hexadecimal digits per board, in the order of the representatives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from knightfall.board import Board
+from knightfall.position import Position
+
+FILE = "atlas.json"
+BYTES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the atlas says of an opening."""
+
+    plies: int
+    winning_moves: tuple[str, ...]
+    best: str | None
+    """The move to play; None where there is no move."""
+
+    @property
+    def mover_wins(self) -> bool:
+        """Whether the side to move wins."""
+        return self.plies % 2 == 1
+
+
+def representatives(board: Board) -> list[tuple[int, int]]:
+    """The first of each class of openings, as cells of the mover and of the waiter."""
+    return sorted({_first_image(board, a, b) for a, b in _pairs(board)})
+
+
+def _pairs(board: Board) -> Iterator[tuple[int, int]]:
+    for mover in range(board.cells):
+        for waiter in range(board.cells):
+            if mover != waiter:
+                yield mover, waiter
+
+
+def _first_image(board: Board, mover: int, waiter: int) -> tuple[int, int]:
+    return min((image[mover], image[waiter]) for image in board.symmetries)
+
+
+@cache
+def _images(board: Board) -> dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]]:
+    """For every opening its representative, and a symmetry that takes the representative to it."""
+    found = {}
+    for first in representatives(board):
+        for image in board.symmetries:
+            found.setdefault((image[first[0]], image[first[1]]), (first, image))
+    return found
+
+
+def _opening(position: Position) -> tuple[int, int] | None:
+    """The cells of mover and waiter, if every other cell is open."""
+    if not position.placed or len(position.open) != position.board.cells - 2:
+        return None
+    white, black = position.knight("w"), position.knight("b")
+    assert white is not None
+    assert black is not None
+    return (white, black) if position.to_move == "w" else (black, white)
+
+
+def canonical(position: Position) -> tuple[int, int] | None:
+    """The class of an opening, named by its representative; None for any other position."""
+    cells = _opening(position)
+    return None if cells is None else _images(position.board)[cells][0]
+
+
+def position_of(board: Board, mover: int, waiter: int) -> Position:
+    """The opening with the knights on these cells, the first player to move."""
+    return (
+        Position.start(board.width, board.height).play(board.name(mover)).play(board.name(waiter))
+    )
+
+
+def first_moves(board: Board, cells: tuple[int, int]) -> list[int]:
+    """The mover's moves in an opening, in board order: what the bits of an entry stand for."""
+    return sorted(cell for cell in board.knight[cells[0]] if cell != cells[1])
+
+
+@cache
+def _stored() -> dict[str, str]:
+    file = resources.files("knightfall.solver").joinpath(FILE)
+    return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
+
+
+def boards() -> list[str]:
+    """The boards the atlas has, as '7x7'; the longer side is the height."""
+    return list(_stored())
+
+
+@cache
+def _entries(width: int, height: int) -> dict[tuple[int, int], bytes] | None:
+    text = _stored().get(f"{width}x{height}")
+    if text is None:
+        return None
+    data = bytes.fromhex(text)
+    names = representatives(Board.of(width, height))
+    return {name: data[BYTES * at : BYTES * (at + 1)] for at, name in enumerate(names)}
+
+
+@cache
+def _turned(board: Board) -> tuple[int, ...]:
+    """Where each cell of a board goes when it is reflected in its diagonal."""
+    there = Board.of(board.height, board.width)
+    return tuple(there.at(board.column(cell), board.row(cell)) for cell in range(board.cells))
+
+
+def lookup(position: Position) -> Entry | None:
+    """What the atlas says of a position: nothing, unless it is an opening of one of its boards."""
+    cells = _opening(position)
+    return None if cells is None else _find(position.board, cells)
+
+
+@cache
+def _find(board: Board, cells: tuple[int, int]) -> Entry | None:
+    if board.width > board.height:
+        # Stored once for both ways to hold the board.
+        there, turned = Board.of(board.height, board.width), _turned(board)
+        entry = _find(there, (turned[cells[0]], turned[cells[1]]))
+        back = {there.name(image): board.name(cell) for cell, image in enumerate(turned)}
+        return None if entry is None else _renamed(board, entry, back)
+    entries = _entries(board.width, board.height)
+    if entries is None:
+        return None
+    first, image = _images(board)[cells]
+    moves = first_moves(board, first)
+    plies, winning, best = entries[first]
+    return Entry(
+        plies,
+        _in_order(board, [image[cell] for i, cell in enumerate(moves) if winning >> i & 1]),
+        board.name(image[moves[best]]) if moves else None,
+    )
+
+
+def _in_order(board: Board, cells: list[int]) -> tuple[str, ...]:
+    return tuple(board.name(cell) for cell in sorted(cells))
+
+
+def _renamed(board: Board, entry: Entry, name: dict[str, str]) -> Entry:
+    cells = [board.cell(name[move]) for move in entry.winning_moves]
+    best = None if entry.best is None else name[entry.best]
+    return Entry(entry.plies, _in_order(board, cells), best)

@@ -1,0 +1,177 @@
+"""How long does it last?  The winner hurries, the loser holds out.
+
+Every ply changes the mover and whoever cannot move has lost, so a game that ends within an odd
+number of plies is won by the mover, within an even number lost.  One question is enough:
+
+    ends_within(position, n)    Can the side that n's parity favours force the end within n plies?
+
+The attacker needs one move that does, the defender one that does not.  The length of the game is
+the smallest n for which the answer is yes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+
+from knightfall.kernel.bits import Bits, count, first, rest
+from knightfall.kernel.clock import heed_clock
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import Geometry, spread
+from knightfall.solver.company import mark, taken
+from knightfall.solver.facts import LOSES, WINS, beyond, note, outcome, recall, with_answer, within
+from knightfall.solver.state import STATE, State
+from knightfall.solver.winloss import MY_SPACE, MY_WAYS, THEIR_SPACE, THEIR_WAYS, insert, trapped
+
+_u64, _i64 = types.uint64, types.int64
+
+DEFENDER_SPACE = 4
+FIRST = -1000
+"""The value that puts a move before all others."""
+
+
+@compiled(types.boolean(GEOMETRY, _u64, _u64, _u64), forceinline=True)
+def _over_in_two(board: Geometry, open: Bits, mine: Bits, theirs: Bits) -> bool:
+    """Whether every move of the mover is its last."""
+    while mine != _u64(0):
+        cell = first(mine)
+        mine = rest(mine)
+        left = theirs & ~(_u64(1) << _u64(cell))
+        if not trapped(open & board.knight[_u64(cell)], left):
+            return False
+    return True
+
+
+@compiled(types.boolean(GEOMETRY, STATE, _u64, _u64, _u64, _i64, _i64))
+def _lower(
+    board: Geometry, state: State, open: Bits, mine: Bits, theirs: Bits, plies: int, ply: int
+) -> bool:
+    """`ends_within` for a quiet position (see `winloss.py`), at least two plies."""
+    state.nodes += 1
+    attacks = plies & 1 != 0
+    if plies <= 2:
+        return not attacks and _over_in_two(board, open, mine, theirs)
+    number = 0
+    while mine != _u64(0):
+        cell = first(mine)
+        mine = rest(mine)
+        ways = open & board.knight[_u64(cell)]
+        left = theirs & ~(_u64(1) << _u64(cell))
+        if trapped(ways, left):
+            continue  # loses at once: of no use to an attacker, no hindrance for a defender
+        value = THEIR_WAYS * count(left) - MY_WAYS * count(ways)
+        if not attacks and cell == state.killer[_u64(ply)]:
+            value = FIRST
+        insert(state, ply, number, value * 64 + cell)
+        number += 1
+    for i in range(_u64(number)):
+        if state.nodes >= board.limit:
+            return False
+        cell = state.order[_u64(ply), i] & 63
+        after = ~(_u64(1) << _u64(cell))
+        ways = open & board.knight[_u64(cell)]
+        ends = _lower(board, state, open & after, theirs & after, ways, plies - 1, ply + 1)
+        if ends == attacks:
+            if not attacks:
+                state.killer[_u64(ply)] = cell
+            return ends
+    return not attacks
+
+
+@compiled(types.boolean(GEOMETRY, STATE, _u64, _i64, _i64, _i64, _i64, _i64))
+def _upper(
+    board: Geometry,
+    state: State,
+    open: Bits,
+    mover: int,
+    waiter: int,
+    plies: int,
+    ply: int,
+    left: int,
+) -> bool:
+    """`_lower` with care, for positions with many open cells (`left` of them)."""
+    known = recall(state, open, mover, waiter)
+    attacks = plies & 1 != 0
+    if outcome(known) == (LOSES if attacks else WINS) or beyond(known, plies) >= plies:
+        return False
+    if outcome(known) == (WINS if attacks else LOSES) and within(known) <= plies:
+        return True
+    state.nodes += 1
+    heed_clock(board)
+    mine, theirs = open & board.knight[mover], open & board.knight[waiter]
+    if plies <= 2:
+        return not attacks and _over_in_two(board, open, mine, theirs)
+    number = 0
+    while mine != _u64(0):
+        cell = first(mine)
+        mine = rest(mine)
+        after = open & ~(_u64(1) << _u64(cell))
+        my_ways, their_ways = after & board.knight[cell], theirs & after
+        if trapped(my_ways, their_ways):
+            continue
+        value = THEIR_WAYS * count(their_ways) - MY_WAYS * count(my_ways)
+        if attacks:
+            value += THEIR_SPACE * count(spread(board, their_ways) & after)
+            value -= MY_SPACE * count(spread(board, my_ways) & after)
+        else:
+            value -= DEFENDER_SPACE * count(spread(board, my_ways) & after)
+        insert(state, ply, number, value * 64 + cell)
+        number += 1
+    answer = not attacks
+    put_off = _u64(0)
+    mark(state, open, mover, waiter, plies, True)
+    for round in range(2):
+        for i in range(_u64(number)):
+            if answer == attacks or state.nodes >= board.limit:
+                break
+            cell = state.order[_u64(ply), i] & 63
+            one = _u64(1) << _u64(cell)
+            after = open & ~one
+            ends = not attacks
+            if left <= state.upper:
+                if round == 0:
+                    ways = after & board.knight[_u64(cell)]
+                    ends = _lower(board, state, after, theirs & after, ways, plies - 1, ply + 1)
+            elif round == 0 and i > _u64(0) and taken(state, after, waiter, cell, plies - 1):
+                put_off |= one
+            elif round == 0 or put_off & one != _u64(0):
+                ends = _upper(board, state, after, waiter, cell, plies - 1, ply + 1, left - 1)
+            if ends == attacks:
+                answer = attacks
+        if put_off == _u64(0):
+            break
+    mark(state, open, mover, waiter, plies, False)
+    if state.nodes >= board.limit:
+        return False
+    known = recall(state, open, mover, waiter)
+    note(state, open, mover, waiter, with_answer(known, plies, answer))
+    return answer
+
+
+@compiled(
+    _i64(types.Array(GEOMETRY, 1, "C"), types.Array(STATE, 1, "C"), _u64, _i64, _i64, _i64),
+)
+def ends_within(boards: Any, states: Any, open: Bits, mover: int, waiter: int, plies: int) -> int:
+    """Whether the side favoured by the parity can end the game within so many plies.
+
+    1 yes, 0 no, −1 if the limit came first.
+    """
+    board, state = boards[0], states[0]
+    mine, theirs = open & board.knight[mover], open & board.knight[waiter]
+    attacks = plies & 1 != 0
+    if mine == _u64(0):
+        return _i64(not attacks)  # type: ignore[no-any-return]
+    if plies == 0:
+        return 0
+    if trapped(theirs, mine):
+        return _i64(attacks)  # type: ignore[no-any-return]
+    if plies == 1:
+        return 0
+    left = count(open)
+    if left >= state.upper:
+        answer = _upper(board, state, open, mover, waiter, plies, 0, left)
+    else:
+        answer = _lower(board, state, open, mine, theirs, plies, 0)
+    return -1 if state.nodes >= board.limit else _i64(answer)

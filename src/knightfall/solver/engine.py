@@ -1,0 +1,178 @@
+"""The compiled solver from Python: one board, one table of facts, any number of threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.kernel.clock import stop_in
+from knightfall.kernel.geometry import NO_LIMIT, POCKET, GeometryArray, geometry
+from knightfall.kernel.rules import words
+from knightfall.position import Position
+from knightfall.solver.company import MARK_DTYPE, MARKS
+from knightfall.solver.distance import ends_within
+from knightfall.solver.facts import BUCKET, ENTRY_DTYPE
+from knightfall.solver.state import DTYPE
+from knightfall.solver.winloss import who_wins
+
+UPPER_SHARE = 0.62
+"""Positions with more than this share of the board open get the table and careful ordering."""
+
+TABLE_MB = 16
+SMALLEST_MB, LARGEST_MB = 1, 16384
+MOST_THREADS = 64
+
+Question = Callable[[GeometryArray, np.ndarray[tuple[int], np.dtype[np.void]]], int]
+
+
+class OutOfBudget(Exception):
+    """The limit came before the answer."""
+
+
+@dataclass
+class Limits:
+    """What a solve may still spend: nodes in all, and the time (`time.perf_counter`) to be done."""
+
+    nodes: int = NO_LIMIT
+    deadline: float | None = None
+
+
+class Engine:
+    """Answers questions about positions of one board.  What it learns it keeps."""
+
+    def __init__(self, board: Board, *, threads: int = 1, table_mb: int = TABLE_MB) -> None:
+        if not 1 <= threads <= MOST_THREADS:
+            raise KnightfallError(f"threads={threads} must be from 1 to {MOST_THREADS}")
+        if not SMALLEST_MB <= table_mb <= LARGEST_MB:
+            raise KnightfallError(
+                f"a table of {table_mb} MB cannot be: give {SMALLEST_MB} to {LARGEST_MB}"
+            )
+        entries = 1 << ((table_mb << 20) // ENTRY_DTYPE.itemsize).bit_length() - 1
+        self.board = board
+        self.threads = threads
+        # Aligned to a bucket, so that looking at one touches one cache line.
+        spare = np.zeros(entries + BUCKET, ENTRY_DTYPE)
+        skip = -spare.ctypes.data % 64 // ENTRY_DTYPE.itemsize
+        self._table = spare[skip : skip + entries]
+        self._marks = np.zeros(MARKS, MARK_DTYPE)
+        self._states = [self._new_state() for _ in range(threads)]
+        self._boards = [geometry(board) for _ in range(threads)]
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def _new_state(self) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+        states = np.zeros(1, DTYPE)
+        states["table"] = self._table.ctypes.data
+        states["buckets"] = self._table.size // BUCKET - 1
+        states["busy"] = self._marks.ctypes.data if self.threads > 1 else 0
+        states["upper"] = round(self.board.cells * UPPER_SHARE)
+        return states
+
+    @property
+    def nodes(self) -> int:
+        """Positions searched so far, by all threads; may be asked while they search."""
+        return sum(int(states["nodes"][0]) for states in self._states)
+
+    @property
+    def fill(self) -> float:
+        """How much of the table is in use, from 0 to 1."""
+        return sum(int(states["stored"][0]) for states in self._states) / self._table.size
+
+    def wins(self, position: Position, limits: Limits | None = None) -> bool:
+        """Whether the side to move wins; both knights must stand.  Raises `OutOfBudget`."""
+        open, mover, waiter = self._words(position)
+        return self._ask(lambda b, s: who_wins(b, s, open, mover, waiter), limits) == 1
+
+    def ends_within(self, position: Position, plies: int, limits: Limits | None = None) -> bool:
+        """Whether the side that the parity of `plies` favours (odd: the side to move) can end the
+        game within that many plies.  Raises `OutOfBudget`.
+        """
+        open, mover, waiter = self._words(position)
+        return self._ask(lambda b, s: ends_within(b, s, open, mover, waiter, plies), limits) == 1
+
+    def stop(self) -> None:
+        """Have whatever is being asked, and all that is asked later, end with `OutOfBudget`."""
+        self._stopped = True
+        self._halt()
+
+    def _halt(self) -> None:
+        for boards in self._boards:
+            boards["limit"] = 0
+
+    def _words(self, position: Position) -> tuple[int, int, int]:
+        open, mover, waiter = words(position)
+        if (mover | waiter) >= POCKET:
+            raise KnightfallError(f"position {position.fen!r}: both knights must stand")
+        if position.board != self.board:
+            raise KnightfallError(f"position {position.fen!r} is not on this engine's board")
+        return open, mover, waiter
+
+    def _ask(self, question: Question, limits: Limits | None) -> int:
+        limits = limits or Limits()
+        with self._lock:
+            before = self.nodes
+            if limits.nodes <= 0:
+                raise OutOfBudget
+            for boards, states in zip(self._boards, self._states, strict=True):
+                share = -(-limits.nodes // self.threads)
+                boards["limit"] = min(NO_LIMIT, int(states["nodes"][0]) + share)
+                boards["clock"] = 0
+                if limits.deadline is not None:
+                    left = limits.deadline - time.perf_counter()
+                    if left <= 0:
+                        raise OutOfBudget
+                    stop_in(boards, left)
+            if self._stopped:  # asked only now: whoever stops us sets this before the limits
+                raise OutOfBudget
+            answer = self._run(question)
+            limits.nodes -= self.nodes - before
+        if answer < 0:
+            raise OutOfBudget
+        return answer
+
+    def _run(self, question: Question) -> int:
+        if self.threads == 1:
+            return question(self._boards[0], self._states[0])
+        self._marks["key"] = 0
+        answers: list[int] = []
+        failures: list[BaseException] = []
+        done = threading.Event()
+
+        def work(number: int) -> None:
+            try:
+                answer = question(self._boards[number], self._states[number])
+                if answer >= 0:
+                    answers.append(answer)
+                    done.set()
+            except BaseException as error:
+                failures.append(error)
+
+        workers = [
+            threading.Thread(target=work, args=(number,), daemon=True)
+            for number in range(self.threads)
+        ]
+        for worker in workers:
+            worker.start()
+        while not done.wait(0.05) and any(worker.is_alive() for worker in workers):
+            pass
+        self._halt()
+        for worker in workers:
+            worker.join()
+        if failures:
+            raise failures[0]
+        return answers[0] if answers else -1
+
+
+def default_threads() -> int:
+    """As many threads as this process may use processors."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1

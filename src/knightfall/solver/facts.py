@@ -1,0 +1,143 @@
+"""The solver's table: proven facts about positions.
+
+A fact stays true, so the table is never emptied, is shared by all threads and outlives a solve.
+An entry is two words, and between them they hold the whole position: a hit is never a mistake,
+on any board of up to 64 cells::
+
+    data   bits  0–6   mover's cell      14–15  outcome: 1 the mover wins, 2 it loses
+                 7–13  waiter's cell     16–22  within: the game is over within so many plies
+                                         23–29  the mover does not win within so many plies
+                                         30–36  the mover does not lose within so many plies
+    key    open cells, xor data
+
+Two threads may write the two words of one entry at the same time.  Then key and data do not
+match, the entry reads as some other position's, and nothing worse happens.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype, types
+
+from knightfall.kernel.bits import Bits, count, records
+from knightfall.kernel.compile import compiled
+from knightfall.solver.state import STATE, State
+
+_u64, _i64 = types.uint64, types.int64
+
+ENTRY_DTYPE = np.dtype([("key", "u8"), ("data", "u8")])
+ENTRY = from_dtype(ENTRY_DTYPE)
+Table = npt.NDArray[Any]
+BUCKET = 4
+"""Entries to a bucket: one cache line."""
+
+UNKNOWN, WINS, LOSES = 0, 1, 2
+NEVER = 127
+"""More plies than any game has."""
+
+# The empty fact: nothing is known, the game may last for ever.
+BLANK = NEVER << 16
+
+entry_at = records(ENTRY)
+
+
+@compiled(_u64(_i64, _i64), forceinline=True)
+def cells_of(mover: int, waiter: int) -> int:
+    """The part of `data` that says where the knights stand."""
+    return _u64(mover) | (_u64(waiter) << _u64(7))  # type: ignore[no-any-return]
+
+
+@compiled(_u64(_u64, _u64), forceinline=True)
+def spread_out(open: Bits, cells: int) -> int:
+    """A hash of a position."""
+    key = (open ^ (cells << _u64(48))) * _u64(0x9E3779B97F4A7C15)
+    return key ^ (key >> _u64(29))  # type: ignore[no-any-return]
+
+
+@compiled(_u64(STATE, _u64, _i64, _i64))
+def recall(state: State, open: Bits, mover: int, waiter: int) -> int:
+    """What is known about a position: its data, 0 if nothing is."""
+    cells = cells_of(mover, waiter)
+    start = (spread_out(open, cells) & state.buckets) << _u64(2)
+    for i in range(BUCKET):
+        entry = entry_at(state.table, start + _u64(i))
+        data = entry.data
+        if data & _u64(0x3FFF) == cells and entry.key ^ data == open:
+            return data  # type: ignore[no-any-return]
+    return _u64(0)  # type: ignore[no-any-return]
+
+
+@compiled(types.void(STATE, _u64, _i64, _i64, _u64))
+def note(state: State, open: Bits, mover: int, waiter: int, data: int) -> None:
+    """Write down what is known about a position, over whatever is cheapest to find out again.
+
+    That is the position with the fewest open cells in the bucket.
+    """
+    cells = cells_of(mover, waiter)
+    start = (spread_out(open, cells) & state.buckets) << _u64(2)
+    chosen, fewest = start, 65
+    for i in range(BUCKET):
+        entry = entry_at(state.table, start + _u64(i))
+        there = entry.key ^ entry.data
+        if entry.data & _u64(0x3FFF) == cells and there == open:
+            chosen, fewest = start + _u64(i), -1
+            break
+        if entry.data == _u64(0):
+            if fewest > 0:
+                chosen, fewest = start + _u64(i), 0
+        elif count(there) < fewest:
+            chosen, fewest = start + _u64(i), count(there)
+    if fewest == 0:
+        state.stored += 1
+    entry = entry_at(state.table, chosen)
+    data = data | cells
+    entry.key = open ^ data
+    entry.data = data
+
+
+@compiled(_i64(_u64), forceinline=True)
+def outcome(data: int) -> int:
+    """UNKNOWN, WINS or LOSES, for the mover."""
+    return _i64((data >> _u64(14)) & _u64(3))  # type: ignore[no-any-return]
+
+
+@compiled(_i64(_u64), forceinline=True)
+def within(data: int) -> int:
+    """The game is over within so many plies of best play; NEVER if that is not known."""
+    return _i64((data >> _u64(16)) & _u64(127))  # type: ignore[no-any-return]
+
+
+@compiled(_i64(_u64, _i64), forceinline=True)
+def beyond(data: int, plies: int) -> int:
+    """The most plies of the parity of `plies` within which the game is known *not* to end.
+
+    Odd: with a win for the mover.  Even: with a loss.  Less than 0 if nothing is known.
+    """
+    shift = _u64(23) if plies & 1 else _u64(30)
+    return _i64((data >> shift) & _u64(127)) - 2  # type: ignore[no-any-return]
+
+
+@compiled(_u64(_u64, _i64), forceinline=True)
+def with_outcome(data: int, mover_wins: int) -> int:
+    """The fact with the winner added."""
+    if data == _u64(0):
+        data = _u64(BLANK)
+    return data | ((_u64(WINS) if mover_wins else _u64(LOSES)) << _u64(14))  # type: ignore[no-any-return]
+
+
+@compiled(_u64(_u64, _i64, types.boolean), forceinline=True)
+def with_answer(data: int, plies: int, ends: bool) -> int:
+    """The fact with the answer to `distance.ends_within` added."""
+    if data == _u64(0):
+        data = _u64(BLANK)
+    if ends:
+        data = with_outcome(data, plies & 1)
+        if plies < within(data):
+            data = (data & ~(_u64(127) << _u64(16))) | (_u64(plies) << _u64(16))
+    elif plies > beyond(data, plies):
+        shift = _u64(23) if plies & 1 else _u64(30)
+        data = (data & ~(_u64(127) << shift)) | (_u64(plies + 2) << shift)
+    return data

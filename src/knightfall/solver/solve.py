@@ -1,0 +1,258 @@
+"""Who wins, with which moves, and how soon: the exact answer for any position.
+
+Until both knights stand, positions are few and are gone through one by one, in Python; from then
+on the compiled engine answers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from knightfall.errors import KnightfallError
+from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.position import Position, Side, other
+from knightfall.solver.atlas import Entry, canonical, lookup
+from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget
+
+PROGRESS_EVERY = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What is known about a position.
+
+    `winner` is None, and `winning_moves` and `plies` are None, where the budget ended first.
+    Then `at_least` still says how many plies the game is known to last.
+    """
+
+    winner: Side | None
+    winning_moves: tuple[str, ...] | None
+    plies: int | None
+    pv: tuple[str, ...]
+    nodes: int
+    seconds: float
+    at_least: int = 0
+    from_atlas: bool = False
+
+
+@dataclass
+class Progress:
+    """How far a solve has got."""
+
+    nodes: int = 0
+    seconds: float = 0.0
+    fill: float = 0.0
+    winner: Side | None = None
+    at_least: int = 0
+    """Plies the game is known to last."""
+    stage: str = ""
+
+
+Listener = Callable[[Progress], None]
+
+
+@dataclass
+class Solver:
+    """Answers about positions of one board, with the atlas (if `use_atlas`) and an engine."""
+
+    engine: Engine
+    use_atlas: bool = True
+    limits: Limits = field(default_factory=Limits)
+    progress: Progress = field(default_factory=Progress)
+    _seen: dict[tuple[str, tuple[int, int]], bool | int] = field(default_factory=dict)
+
+    def wins(self, position: Position) -> bool:
+        """Whether the side to move wins."""
+        moves = position.legal_moves
+        if not moves:
+            return False
+        if not position.placed:
+            return any(not self.wins(position.play(move)) for move in moves)
+        entry = self.entry(position)
+        if entry is not None:
+            return entry.mover_wins
+        return bool(self._once("wins", position, lambda: self.engine.wins(position, self.limits)))
+
+    def plies(self, position: Position, at_least: int = 0) -> int:
+        """How long the game lasts if the winner hurries and the loser holds out."""
+        moves = position.legal_moves
+        if not moves:
+            return 0
+        if not position.placed:
+            # The first knight's placements come in classes of mirror images; see `_once`.
+            lengths = [self.plies(position.play(move)) for move in moves]
+            wins = [length for length in lengths if length % 2 == 0]
+            return 1 + (min(wins) if wins else max(lengths))
+        entry = self.entry(position)
+        if entry is not None:
+            return entry.plies
+        return int(self._once("plies", position, lambda: self._count(position, at_least)))
+
+    def _count(self, position: Position, at_least: int) -> int:
+        plies = at_least | 1 if self.wins(position) else at_least + at_least % 2
+        while not self.engine.ends_within(position, plies, self.limits):
+            plies += 2
+            self.progress.at_least = max(self.progress.at_least, plies)
+        return plies
+
+    def lasts(self, position: Position, plies: int) -> bool:
+        """Whether the game lasts exactly that long, when it is known to last no longer or no less.
+
+        For the loser's move, at most `plies`; for the winner's, at least.
+        """
+        entry = self.entry(position) if position.placed else None
+        if entry is not None or not position.placed or not position.legal_moves:
+            return self.plies(position) == plies
+        engine, limits = self.engine, self.limits
+        if plies % 2 == 0:  # the mover loses: it must be over by then
+            return engine.ends_within(position, plies, limits)
+        # The mover wins, but not sooner.
+        return plies == 1 or not engine.ends_within(position, plies - 2, limits)
+
+    def entry(self, position: Position) -> Entry | None:
+        """The atlas's word on a position."""
+        return lookup(position) if self.use_atlas else None
+
+    def _once(self, question: str, position: Position, ask: Callable[[], bool | int]) -> bool | int:
+        """Ask about openings once for all their mirror images; about others, ask."""
+        key = canonical(position)
+        if key is None:
+            return ask()
+        if (question, key) not in self._seen:
+            self._seen[question, key] = ask()
+        return self._seen[question, key]
+
+    def line(self, position: Position, plies: int) -> tuple[str, ...]:
+        """A principal variation of a game that lasts that long; the first of equal moves."""
+        moves = []
+        while plies > 0:
+            for move in position.legal_moves:
+                after = position.play(move)
+                if plies % 2 == 1:  # the winner moves
+                    good = not self.wins(after) and self.lasts(after, plies - 1)
+                else:
+                    good = self.lasts(after, plies - 1)
+                if good:
+                    break
+            else:
+                raise AssertionError(f"{position}: no move of a game of {plies} plies")
+            moves.append(move)
+            position, plies = after, plies - 1
+        return tuple(moves)
+
+
+def solve(
+    position: Position,
+    *,
+    distance: bool = True,
+    atlas: bool = True,
+    threads: int = 1,
+    table_mb: int = TABLE_MB,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    listener: Listener | None = None,
+) -> Solution:
+    """Solve a position.  Ctrl-C, too, ends it with what is known by then.
+
+    `distance=False` asks for the winner and the winning moves only, which is faster;
+    `atlas=False` searches even where the answer is stored; `listener` hears of the progress.
+    """
+    start = time.perf_counter()
+    if nodes is not None and nodes < 1:
+        raise KnightfallError(f"nodes={nodes} must be at least 1")
+    if seconds is not None and seconds <= 0:
+        raise KnightfallError(f"time={seconds} s must be more than 0")
+    engine = Engine(position.board, threads=threads, table_mb=table_mb)
+    limits = Limits(nodes or NO_LIMIT, None if seconds is None else start + seconds)
+    solver = Solver(engine, use_atlas=atlas, limits=limits)
+    found = _Found()
+
+    def work() -> None:
+        try:
+            _work(solver, position, distance, found)
+        except OutOfBudget:
+            pass
+        except BaseException as error:
+            found.failure = error
+
+    worker = threading.Thread(target=work, name="knightfall-solver", daemon=True)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(PROGRESS_EVERY)
+            if listener is not None and worker.is_alive():
+                progress = solver.progress
+                progress.nodes, progress.fill = engine.nodes, engine.fill
+                progress.seconds = time.perf_counter() - start
+                listener(progress)
+    except KeyboardInterrupt:
+        engine.stop()
+        worker.join()
+        found.interrupted = True
+    if found.failure is not None:
+        raise found.failure
+    return Solution(
+        winner=found.winner,
+        winning_moves=found.winning_moves,
+        plies=found.plies,
+        pv=found.pv,
+        nodes=engine.nodes,
+        seconds=time.perf_counter() - start,
+        at_least=found.plies or solver.progress.at_least,
+        from_atlas=found.from_atlas,
+    )
+
+
+@dataclass
+class _Found:
+    winner: Side | None = None
+    winning_moves: tuple[str, ...] | None = None
+    plies: int | None = None
+    pv: tuple[str, ...] = ()
+    from_atlas: bool = False
+    interrupted: bool = False
+    failure: BaseException | None = None
+
+
+def _work(solver: Solver, position: Position, distance: bool, found: _Found) -> None:
+    """Find out one thing after the other, so that whatever is known when time is up stays."""
+    progress, mover = solver.progress, position.to_move
+    entry = solver.entry(position)
+    found.from_atlas = entry is not None
+    if entry is not None:
+        found.winner = mover if entry.mover_wins else other(mover)
+        found.winning_moves = entry.winning_moves
+    else:
+        progress.stage = "who wins"
+        winning: tuple[str, ...] = ()
+        if not position.placed or solver.wins(position):
+            if position.placed:
+                found.winner = progress.winner = mover
+            moves = position.legal_moves
+            winning = tuple(move for move in moves if not solver.wins(position.play(move)))
+        found.winner = mover if winning else other(mover)
+        found.winning_moves = winning
+    progress.winner = found.winner
+    if distance:
+        progress.stage = "how long"
+        found.plies = entry.plies if entry is not None else solver.plies(position)
+        progress.stage = "best play"
+        found.pv = solver.line(position, found.plies)
+    elif found.winning_moves:
+        found.pv = found.winning_moves[:1]
+
+
+@lru_cache(maxsize=8)
+def _kept_engine(width: int, height: int) -> Engine:
+    from knightfall.board import Board
+
+    return Engine(Board.of(width, height))
+
+
+def kept_engine(position: Position) -> Engine:
+    """This process's engine for a board: what it has learnt stays."""
+    return _kept_engine(position.board.width, position.board.height)

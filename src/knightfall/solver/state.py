@@ -1,0 +1,29 @@
+"""What one thread of the solver carries along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import from_dtype
+
+PLIES = 66
+"""Longer than any game."""
+
+DTYPE = np.dtype(
+    [
+        ("nodes", "i8"),
+        ("table", "u8"),  # the address of the facts (`facts.py`), and the number of buckets − 1
+        ("buckets", "u8"),
+        ("stored", "i8"),  # entries this thread was the first to fill
+        ("busy", "u8"),  # the address of what other threads are at (`company.py`); 0 = alone
+        ("upper", "i8"),  # positions with at least so many open cells are worth every care
+        ("stopped", "i8"),  # 1: the answer is no answer, the limit was met before
+        # Scratch: row p belongs to ply p.
+        ("order", "i8", (PLIES, 8)),  # moves, packed as value · 64 + cell, best first
+        ("killer", "i8", (PLIES,)),
+    ],
+    align=True,
+)
+STATE = from_dtype(DTYPE)
+State = Any
