@@ -65,16 +65,21 @@ def build(*flags: str) -> ctypes.CDLL:
     Raises `subprocess.CalledProcessError` (with the compiler's words in `stderr`) if it does not
     compile; there must be a compiler.
     """
-    folder = _folder()
     layouts = _struct("Geometry", geometry.DTYPE) + _struct("State", state.DTYPE)
-    (folder / "layout.h").write_text(layouts)
-    name = "alphabeta" + "".join(flag.replace("=", "_") for flag in flags) + ".so"
+    (_folder() / "layout.h").write_text(layouts)
+    return build_from(SOURCE, *flags)
+
+
+def build_from(source: Path, *flags: str) -> ctypes.CDLL:
+    """`build`, from any source file."""
+    folder = _folder()
+    name = source.stem + "".join(flag.replace("=", "_") for flag in flags) + ".so"
     library = folder / name
     # Built beside and moved into place: a library that is already loaded must not be overwritten.
     fresh = folder / f"{os.getpid()}-{name}"
     command = [compiler() or "g++", "-std=c++17", *flags, "-shared", "-fPIC", f"-I{folder}"]
     subprocess.run(
-        [*command, str(SOURCE), "-o", str(fresh)],
+        [*command, str(source), "-o", str(fresh)],
         capture_output=True,
         text=True,
         check=True,

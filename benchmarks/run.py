@@ -25,6 +25,7 @@ DEFAULT = (
     "cpp",
     "evaluation_cost",
     "user_heuristic",
+    "solver",
     "startup",
     "signature",
 )

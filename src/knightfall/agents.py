@@ -5,6 +5,7 @@
     random                            greedy(improved)
     minimax(open, depth=3)            alphabeta(improved, depth=5)
     id(bfs_reach, nodes=2500)         id(improved, time=150ms, plain)
+    perfect(time=150ms)
 
 `plain` deepens as the course's agents do, without table and ordering.  Every kind takes
 ``seed=N``; ties among equal moves (all moves, for `random`) are broken by the seed and the
@@ -76,6 +77,14 @@ AGENT_KINDS: dict[str, Kind] = {
             default=Budget(nodes=COURSE_NODES),
             method="deepening",
         ),
+        Kind(
+            "perfect",
+            "atlas, then exact solver: never leaves a won position it had time to solve",
+            "perfect(time=150ms)",
+            needs_heuristic=False,
+            budgets=("nodes", "time"),
+            default=Budget(time=150_000),
+        ),
     )
 }
 
@@ -127,7 +136,10 @@ class Agent:
 
     def prepare(self) -> Agent:
         """Compile and warm up, so that the first move is not the slow one."""
-        if self.kind != "random":
+        if self.kind == "perfect":
+            for fen in ("7/7/1N5/7/7/4n2/7 w", "7/7/1N5/7/7/4n1*/7 w"):  # atlas; solver, fallback
+                self._think(Position.from_fen(fen), Budget(nodes=1))
+        elif self.kind != "random":
             self._think(Position.from_fen("7/7/1N5/7/7/4n2/7 w"), Budget(depth=1, time=1_000_000))
         return self
 
@@ -146,6 +158,10 @@ class Agent:
         return self._think(position, self.budget)
 
     def _think(self, position: Position, budget: Budget) -> Report:
+        if self.kind == "perfect":
+            from knightfall.solver.perfect import choose
+
+            return choose(position, budget, self.seed)
         from knightfall.search.think import think
 
         if self.kind == "greedy":

@@ -35,7 +35,7 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
         return
     name = thinker.name if thinker.name == str(thinker) else f"{thinker.name} = {thinker}"
     rows = {"agent": name, "move": report.move}
-    if report.depth:  # it did search
+    if report.depth or report.nodes:  # it did search
         rows |= {
             "score": verdict(report),
             "line": " ".join(report.pv),
@@ -46,4 +46,6 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
         }
     if report.cut:
         rows["cut"] = f"{report.cut:,} evaluations ran out of their share: they are not exact"
+    if report.note:
+        rows["note"] = report.note
     print_table(facts(rows))

@@ -8,6 +8,7 @@ import typer
 
 from knightfall.cli.agents import agents
 from knightfall.cli.analyse import analyse
+from knightfall.cli.atlas import atlas
 from knightfall.cli.bench import bench
 from knightfall.cli.evaluate import evaluate
 from knightfall.cli.guard import GuardedGroup
@@ -15,6 +16,7 @@ from knightfall.cli.heuristics import heuristics
 from knightfall.cli.moves import moves
 from knightfall.cli.perft import perft
 from knightfall.cli.play import PlayCommand, play
+from knightfall.cli.solve import solve
 from knightfall.cli.watch import watch
 
 app = typer.Typer(
@@ -57,6 +59,8 @@ def knightfall(
 app.command(name="play", cls=PlayCommand)(play)
 app.command(name="watch")(watch)
 app.command(name="analyse")(analyse)
+app.command(name="solve")(solve)
+app.add_typer(atlas)
 app.command(name="eval")(evaluate)
 app.command(name="moves")(moves)
 app.command(name="perft")(perft)

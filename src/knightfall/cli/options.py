@@ -27,3 +27,19 @@ def whole(given: str | int) -> int:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def _at_least_one(given: str | int) -> int:
+    number = whole(given)
+    if number == 0:
+        raise typer.BadParameter("'0' is not a whole number from 1 on")
+    return number
+
+
+Threads = Annotated[
+    int, typer.Option("--threads", metavar="N", parser=_at_least_one, help="Processors to use.")
+]
+TableMb = Annotated[
+    int | None,
+    typer.Option("--table-mb", metavar="MB", parser=_at_least_one, help="Memory for the table."),
+]

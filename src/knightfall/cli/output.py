@@ -82,6 +82,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "seconds": report.seconds,
         "pv": list(report.pv),
         "cut": report.cut,
+        "note": report.note,
     }
 
 
@@ -89,8 +90,10 @@ def verdict(report: Report) -> str:
     """The score in words where it is certain, as a number where it is not."""
     if report.proven:
         end = "win" if report.score > 0 else "loss"
+        if report.plies is None:
+            return end
         # Beyond the depth searched, a shorter way may exist.
-        exact = report.plies is not None and report.plies <= report.depth
+        exact = report.plies <= report.depth
         plies = "ply" if report.plies == 1 else "plies"
         return f"{end} {'in' if exact else 'within'} {report.plies} {plies}"
     if report.score == 0:

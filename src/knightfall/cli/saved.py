@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.cli.game import SEAT, Game
 from knightfall.errors import KnightfallError, nearest
+from knightfall.folders import data_folder
 from knightfall.position import Position, Side
 
 if TYPE_CHECKING:
@@ -25,13 +26,8 @@ _SIDE: dict[str, Side] = {seat: side for side, seat in SEAT.items()}
 
 
 def games_folder() -> Path:
-    """Where games are kept; KNIGHTFALL_DATA_DIR moves it."""
-    override = os.environ.get("KNIGHTFALL_DATA_DIR")
-    if override:
-        return Path(override).absolute() / "games"
-    from platformdirs import user_data_path
-
-    return user_data_path("knightfall") / "games"
+    """Where games are kept."""
+    return data_folder() / "games"
 
 
 # -- writing -----------------------------------------------------------------------------------

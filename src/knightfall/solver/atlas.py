@@ -13,15 +13,18 @@ The file holds one line of hexadecimal digits per board, in the order of the rep
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from knightfall.board import Board
+from knightfall.folders import data_folder
 from knightfall.position import Position
 
-FILE = "atlas.json"
+FILE = USER_FILE = "atlas.json"
 BYTES = 3
 
 
@@ -59,7 +62,7 @@ def _first_image(board: Board, mover: int, waiter: int) -> tuple[int, int]:
 @cache
 def _images(board: Board) -> dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]]:
     """For every opening its representative, and a symmetry that takes the representative to it."""
-    found = {}
+    found: dict[tuple[int, int], tuple[tuple[int, int], tuple[int, ...]]] = {}
     for first in representatives(board):
         for image in board.symmetries:
             found.setdefault((image[first[0]], image[first[1]]), (first, image))
@@ -96,8 +99,32 @@ def first_moves(board: Board, cells: tuple[int, int]) -> list[int]:
 
 @cache
 def _stored() -> dict[str, str]:
-    file = resources.files("knightfall.solver").joinpath(FILE)
-    return dict(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
+    """The boards that come with knightfall, and those the user has built."""
+    shipped = resources.files("knightfall.solver").joinpath(FILE)
+    held = dict(json.loads(shipped.read_text("utf-8"))) if shipped.is_file() else {}
+    own = data_folder() / "atlas" / USER_FILE
+    with suppress(OSError, ValueError):  # a damaged file of one's own is as good as none
+        for name, entries in json.loads(own.read_text("utf-8")).items():
+            if _fits(name, entries):
+                held.setdefault(name, entries)
+    return held
+
+
+def _fits(name: str, entries: object) -> bool:
+    match = re.fullmatch(r"([0-9]{1,2})x([0-9]{1,2})", name)
+    if match is None or not isinstance(entries, str):
+        return False
+    try:
+        board = Board.of(int(match[1]), int(match[2]))
+        return len(bytes.fromhex(entries)) == BYTES * len(representatives(board))
+    except ValueError:  # KnightfallError is one
+        return False
+
+
+def forget() -> None:
+    """Look into the files again next time: one of them has changed."""
+    for cached in (_stored, _entries, _find):
+        cached.cache_clear()
 
 
 def boards() -> list[str]:

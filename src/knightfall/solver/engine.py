@@ -18,7 +18,7 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.solver.company import MARK_DTYPE, MARKS
 from knightfall.solver.distance import ends_within
-from knightfall.solver.facts import BUCKET, ENTRY_DTYPE
+from knightfall.solver.facts import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome, recall
 from knightfall.solver.state import DTYPE
 from knightfall.solver.winloss import who_wins
 
@@ -96,6 +96,11 @@ class Engine:
         """
         open, mover, waiter = self._words(position)
         return self._ask(lambda b, s: ends_within(b, s, open, mover, waiter, plies), limits) == 1
+
+    def known(self, position: Position) -> bool | None:
+        """Whether the side to move wins, if that is in the table already."""
+        found = outcome(recall(self._states[0][0], *self._words(position)))
+        return None if found == UNKNOWN else found == WINS
 
     def stop(self) -> None:
         """Have whatever is being asked, and all that is asked later, end with `OutOfBudget`."""

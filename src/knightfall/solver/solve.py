@@ -37,6 +37,7 @@ class Solution:
     seconds: float
     at_least: int = 0
     from_atlas: bool = False
+    interrupted: bool = False
 
 
 @dataclass
@@ -204,6 +205,7 @@ def solve(
         seconds=time.perf_counter() - start,
         at_least=found.plies or solver.progress.at_least,
         from_atlas=found.from_atlas,
+        interrupted=found.interrupted,
     )
 
 

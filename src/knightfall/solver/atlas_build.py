@@ -1,0 +1,163 @@
+"""Building an atlas: every class of openings solved, one line of a journal each.
+
+The journal is what makes a build resumable: a class is written down as soon as it is solved, and
+a build that starts again begins with what the journal has.  A line cut short by a kill is no line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from knightfall.board import Board
+from knightfall.folders import data_folder
+from knightfall.position import Position
+from knightfall.solver.atlas import BYTES, USER_FILE, first_moves, position_of, representatives
+from knightfall.solver.engine import Engine, OutOfBudget
+from knightfall.solver.solve import Solver
+
+Cells = tuple[int, int]
+Told = Callable[[int, int], None]
+"""Hears how many classes are done, and of how many."""
+
+
+class Builder:
+    """Solves the classes of one board, in as many threads as wanted."""
+
+    def __init__(self, board: Board, *, threads: int = 1, folder: Path | None = None) -> None:
+        self.board = board
+        self.threads = threads
+        self.journal = (folder or data_folder() / "atlas") / f"{name_of(board)}.journal"
+        self.classes = representatives(board)
+        self._engines = [Engine(board) for _ in range(threads)]
+        self._free = list(self._engines)
+        self._lock = threading.Lock()
+
+    @property
+    def nodes(self) -> int:
+        """Positions searched so far."""
+        return sum(engine.nodes for engine in self._engines)
+
+    def build(self, told: Told | None = None) -> bytes:
+        """Solve what is missing and return the board's entries; the journal may go then."""
+        done = self.resumed()
+        missing = [cells for cells in self.classes if cells not in done]
+        if told:
+            told(len(done), len(self.classes))
+        if missing:
+            self.journal.parent.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(self.threads) as pool:
+            futures = {pool.submit(self._solve, cells): cells for cells in missing}
+            try:
+                for future in as_completed(futures):
+                    cells = futures[future]
+                    done[cells] = future.result()
+                    self._write_down(cells, done[cells])
+                    if told:
+                        told(len(done), len(self.classes))
+            except BaseException:  # Ctrl-C: what is written down stays
+                for future in futures:
+                    future.cancel()
+                for engine in self._engines:
+                    engine.stop()
+                raise
+        return b"".join(done[cells] for cells in self.classes)
+
+    def resumed(self) -> dict[Cells, bytes]:
+        """What an earlier build has written down."""
+        done: dict[Cells, bytes] = {}
+        if not self.journal.exists():
+            return done
+        known = set(self.classes)
+        for line in self.journal.read_text("utf-8").splitlines():
+            try:
+                mover, waiter, entry = json.loads(line)
+                data = bytes.fromhex(entry)
+            except (ValueError, TypeError):
+                continue
+            if (mover, waiter) in known and len(data) == BYTES:
+                done[mover, waiter] = data
+        return done
+
+    def _write_down(self, cells: Cells, entry: bytes) -> None:
+        # A line begins, not ends, with a line break: after a kill in the middle of one, the next
+        # still stands on its own.
+        with self.journal.open("a", encoding="utf-8") as file:
+            file.write("\n" + json.dumps([*cells, entry.hex()]))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _solve(self, cells: Cells) -> bytes:
+        with self._lock:
+            engine = self._free.pop()
+        try:
+            return solved(Solver(engine, use_atlas=False), self.board, cells)
+        except OutOfBudget:
+            raise KeyboardInterrupt from None
+        finally:
+            with self._lock:
+                self._free.append(engine)
+
+
+def solved(solver: Solver, board: Board, cells: Cells) -> bytes:
+    """The three bytes of an opening (see `atlas.py`)."""
+    position = position_of(board, *cells)
+    moves = [board.name(cell) for cell in first_moves(board, cells)]
+    if not moves:
+        return bytes([0, 0, 0])
+    after = {move: position.play(move) for move in moves}
+    winning = [move for move in moves if not solver.wins(after[move])]
+    plies = solver.plies(position)
+    if winning:
+        best = next(move for move in winning if solver.lasts(after[move], plies - 1))
+    else:
+        best = hardest(solver, position, plies)
+    mask = sum(1 << moves.index(move) for move in winning)
+    return bytes([plies, mask, moves.index(best)])
+
+
+def hardest(solver: Solver, position: Position, plies: int) -> str:
+    """The move of a lost position that is hardest to answer, the game being that long.
+
+    One that holds out longest, and of those the first to which the fewest replies keep the win.
+    """
+    choices: list[tuple[int, str]] = []
+    for move in position.legal_moves:
+        after = position.play(move)
+        if solver.lasts(after, plies - 1):
+            replies = (after.play(reply) for reply in after.legal_moves)
+            choices.append((sum(not solver.wins(reply) for reply in replies), move))
+    fewest = min(count for count, _ in choices)
+    return next(move for count, move in choices if count == fewest)
+
+
+def name_of(board: Board) -> str:
+    """A board's name in the atlas, '4x7': as wide as or narrower than high."""
+    return f"{board.width}x{board.height}"
+
+
+def upright(board: Board) -> Board:
+    """The board as the atlas holds it: not wider than high."""
+    if board.width <= board.height:
+        return board
+    return Board.of(board.height, board.width)
+
+
+def save(file: Path, name: str, entries: bytes) -> None:
+    """Add a board to an atlas file, or replace it there; the file is never half written."""
+    held = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    held[name] = entries.hex()
+    ordered = sorted(held.items(), key=lambda item: [int(side) for side in item[0].split("x")])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".draft")
+    draft.write_text(json.dumps(dict(ordered), indent=0) + "\n", encoding="utf-8")
+    draft.replace(file)
+
+
+def user_file() -> Path:
+    """The user's own atlas, which is looked at beside the one that comes with knightfall."""
+    return data_folder() / "atlas" / USER_FILE

@@ -1,0 +1,200 @@
+"""The perfect player: atlas, then solver.
+
+In a won position it plays a move that wins, the quickest it can find in its time.  In a lost one
+it plays the move that is hardest to answer: longest resistance first, and among equals the move
+to which the fewest replies keep the opponent's win.  Where the budget ends before the question is
+settled it plays what a heuristic search would, and says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+
+from knightfall.errors import KnightfallError
+from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.position import Position
+from knightfall.search.budget import Budget
+from knightfall.search.report import Report
+from knightfall.solver.atlas import lookup
+from knightfall.solver.engine import Limits, OutOfBudget
+from knightfall.solver.solve import Solver, kept_engine
+
+FALLBACK = "improved"
+"""The heuristic that decides when the solver cannot."""
+
+SOLVER_SHARE = 0.65
+"""The part of a time budget that is the solver's; a heuristic search may need most of the rest."""
+
+FALLBACK_NODES = 100_000
+"""What a heuristic search may spend where nodes are counted, not time."""
+
+RESERVE = 0.1
+"""The part of a time budget that is held back, for all that is not search."""
+
+
+class _Choice:
+    """One decision; whatever is known when the budget ends stays."""
+
+    def __init__(self, position: Position, limits: Limits, seed: int) -> None:
+        self.position = position
+        self.moves = _in_seeded_order(position, seed)
+        self.after = {move: position.play(move) for move in self.moves}
+        self.solver = Solver(kept_engine(position), limits=limits)
+        self.wins: bool | None = None
+        self.move = ""
+        self.plies: int | None = None
+
+    def decide(self) -> None:
+        """Find the move; raises `OutOfBudget`, perhaps with a good one found already."""
+        entry = lookup(self.position)
+        if entry is not None and entry.best is not None:
+            self.wins, self.move, self.plies = entry.mover_wins, entry.best, entry.plies
+            return
+        if not self.position.placed and not _stored(self.position):
+            raise OutOfBudget  # far too many openings to solve on the clock
+        if self.position.placed:
+            self._settle()
+        winning = []
+        if self.wins is not False:
+            for move in self.moves:
+                if not self.solver.wins(self.after[move]):
+                    self.wins, self.move = True, self.move or move
+                    winning.append(move)
+        if winning:
+            self._hurry(winning)
+        else:
+            self.wins = False
+            self._resist()
+
+    def _settle(self) -> None:
+        """Who wins, and a move that does if the search came across it: one question, not eight."""
+        engine = self.solver.engine
+        wins = self.solver.wins(self.position)
+        if wins:
+            for move in self.moves:
+                if self.after[move].legal_moves and engine.known(self.after[move]) is False:
+                    self.move = move
+                    break
+            else:
+                return  # won, but with which move?
+        self.wins = wins
+
+    def _hurry(self, winning: list[str]) -> None:
+        """The first of the quickest wins."""
+        if not self.position.placed:
+            lengths = {move: self.solver.plies(self.after[move]) for move in winning}
+            self.plies = 1 + min(lengths.values())
+            self.move = next(m for m in winning if lengths[m] + 1 == self.plies)
+            return
+        plies = 0
+        while True:
+            for move in winning:
+                if self._ends(move, plies):
+                    self.move, self.plies = move, plies + 1
+                    return
+            plies += 2
+
+    def _resist(self) -> None:
+        """The move that is hardest to answer."""
+        left = list(self.moves)
+        if not self.position.placed:
+            lengths = {move: self.solver.plies(self.after[move]) for move in left}
+            longest = max(lengths.values())
+            left = [move for move in left if lengths[move] == longest]
+            self.plies = longest + 1
+        else:
+            plies = 1
+            while len(left) > 1 or self.plies is None:
+                longer = [move for move in left if not self._ends(move, plies)]
+                if not longer:
+                    self.plies = plies + 1
+                    break
+                left, plies = longer, plies + 2
+                self.move = left[0]
+        fewest = math.inf
+        for move in left:
+            replies = [self.after[move].play(reply) for reply in self.after[move].legal_moves]
+            keeping = sum(not self.solver.wins(reply) for reply in replies)
+            if keeping < fewest:
+                fewest, self.move = keeping, move
+
+    def _ends(self, move: str, plies: int) -> bool:
+        after = self.after[move]
+        if not after.legal_moves:
+            return plies % 2 == 0
+        return self.solver.engine.ends_within(after, plies, self.solver.limits)
+
+
+def choose(position: Position, budget: Budget, seed: int = 0) -> Report:
+    """The perfect move, or the best that the budget allows; counted from the call."""
+    start = time.perf_counter()
+    if not position.legal_moves:
+        raise KnightfallError(f"position {position.fen!r} is over: there is no move to choose")
+    seconds = budget.seconds
+    deadline = None if seconds is None else start + seconds * SOLVER_SHARE
+    choice = _Choice(position, Limits(budget.nodes or NO_LIMIT, deadline), seed)
+    engine = choice.solver.engine
+    before, note = engine.nodes, ""
+    try:
+        choice.decide()
+    except OutOfBudget:
+        note = _unfinished(choice)
+    if choice.wins is None:
+        left = None if seconds is None else start + seconds * (1 - RESERVE) - time.perf_counter()
+        return _fallback(position, left, seed, start, engine.nodes - before)
+    return Report(
+        move=choice.move or choice.moves[0],
+        score=math.inf if choice.wins else -math.inf,
+        proven=True,
+        plies=choice.plies,
+        depth=choice.plies or 0,
+        nodes=engine.nodes - before,
+        seconds=time.perf_counter() - start,
+        pv=(choice.move or choice.moves[0],),
+        note=note,
+    )
+
+
+def _unfinished(choice: _Choice) -> str:
+    if choice.wins is None:
+        return ""
+    if choice.wins:
+        return "wins; there was no time to find the quickest way"
+    return "lost; there was no time to find the longest resistance"
+
+
+def _fallback(
+    position: Position, seconds: float | None, seed: int, start: float, spent: int
+) -> Report:
+    from dataclasses import replace
+
+    from knightfall.heuristics.evaluator import evaluator
+    from knightfall.search.think import think
+
+    if seconds is None:
+        budget = Budget(nodes=FALLBACK_NODES)
+    else:
+        budget = Budget(time=max(100, int(seconds * 1e6)))
+    report = think(position, "deepening", evaluator(FALLBACK), budget, seed)
+    note = "" if report.proven else f"not solved in time: the move is that of id({FALLBACK})"
+    return replace(
+        report, nodes=report.nodes + spent, seconds=time.perf_counter() - start, note=note
+    )
+
+
+def _stored(position: Position) -> bool:
+    """Whether the openings that a placement leads to are in the atlas."""
+    while not position.placed:
+        position = position.play(position.legal_moves[0])
+    return lookup(position) is not None
+
+
+def _in_seeded_order(position: Position, seed: int) -> list[str]:
+    """The moves, shuffled by seed and position: the first of equal ones is played."""
+
+    def key(move: str) -> bytes:
+        return hashlib.sha256(f"{seed} {position.fen} {move}".encode()).digest()
+
+    return sorted(position.legal_moves, key=key)

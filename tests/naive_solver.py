@@ -1,0 +1,82 @@
+"""Every line of a small board to its end, in plain Python.
+
+The obvious recursion of `naive_search.plies_to_end`, on sets of cells that are Python integers so
+that every opening of a board of 20 cells takes seconds.  Shares nothing with the solver, and its
+knight's moves are those of `naive.py`.
+"""
+
+from __future__ import annotations
+
+from naive import knight_moves
+
+from knightfall.board import Board
+from knightfall.position import Position, other
+
+
+def openings(board: Board) -> list[Position]:
+    """Every opening: both knights anywhere, all other cells open, first player to move."""
+    cells = frozenset(range(board.cells))
+    return [
+        Position(board, cells - {white, black}, white, black, "w")
+        for white in sorted(cells)
+        for black in sorted(cells - {white})
+    ]
+
+
+def opening_classes(board: Board) -> dict[Position, int]:
+    """One opening of each class of mirror images, and how many openings are in the class."""
+    found: dict[tuple[int, int], tuple[Position, int]] = {}
+    for position in openings(board):
+        assert position.white is not None
+        assert position.black is not None
+        first = min((image[position.white], image[position.black]) for image in board.symmetries)
+        one, members = found.get(first, (position, 0))
+        found[first] = one, members + 1
+    return dict(found.values())
+
+
+class BruteForce:
+    """How long games on one board last; nothing is pruned, and what was seen is remembered."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.steps = [sum(1 << to for to in knight_moves(board, at)) for at in range(board.cells)]
+        # A knight in the pocket stands on one cell more, a move away from all others.
+        self.steps.append((1 << board.cells) - 1)
+        self.seen: dict[tuple[int, int, int], int] = {}
+
+    def plies(self, position: Position) -> int:
+        """How long the game lasts if the winner hurries and the loser holds out.
+
+        An odd number means that the side to move wins.
+        """
+        assert position.board == self.board
+        mover, waiter = position.knight(position.to_move), position.knight(other(position.to_move))
+        return self._plies(
+            sum(1 << cell for cell in position.open),
+            self.board.cells if mover is None else mover,
+            self.board.cells if waiter is None else waiter,
+        )
+
+    def _plies(self, open: int, mover: int, waiter: int) -> int:
+        key = open, mover, waiter
+        if key in self.seen:
+            return self.seen[key]
+        quickest_win, slowest_loss = 99, 0
+        left = open & self.steps[mover]
+        while left:
+            one = left & -left
+            left -= one
+            plies = 1 + self._plies(open - one, waiter, one.bit_length() - 1)
+            if plies % 2:
+                quickest_win = min(quickest_win, plies)
+            else:
+                slowest_loss = max(slowest_loss, plies)
+        self.seen[key] = slowest_loss if quickest_win == 99 else quickest_win
+        return self.seen[key]
+
+    def winning_moves(self, position: Position) -> tuple[str, ...]:
+        """The moves after which the opponent loses."""
+        return tuple(
+            move for move in position.legal_moves if self.plies(position.play(move)) % 2 == 0
+        )
