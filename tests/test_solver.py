@@ -320,7 +320,7 @@ def test_openings_of_6x6_last_one_ply_longer_than_after_the_best_move() -> None:
         check_plies(one, two, position)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(odd_positions().filter(lambda position: position.placed and len(position.open) <= 36))
 def test_one_move_later_on_any_board(position: Position) -> None:
     one, two = solver(position.board), solver(position.board)
@@ -338,7 +338,6 @@ def few_open(most: int) -> st.SearchStrategy[Position]:
     return st.one_of(played, blocked)
 
 
-@settings(max_examples=150)
 @given(few_open(34))
 def test_mirror_images_have_mirrored_answers(position: Position) -> None:
     board = position.board
@@ -352,7 +351,6 @@ def test_mirror_images_have_mirrored_answers(position: Position) -> None:
         assert set(found.winning_moves) == images
 
 
-@settings(max_examples=150)
 @given(few_open(34))
 def test_the_board_can_be_held_the_other_way(position: Position) -> None:
     """Rows for columns: on a rectangle that is a different board."""
@@ -417,7 +415,7 @@ def test_the_samples_are_of_every_kind() -> None:
 
 @pytest.mark.parametrize(("table_mb", "threads"), [(1, 1), (64, 1), (1, 2), (64, 4)])
 def test_no_answer_depends_on_table_or_threads(table_mb: int, threads: int) -> None:
-    for position, expected in samples().items():
+    for position, expected in [*samples().items()][:: 3 if threads == 4 else 1]:
         found = solve(position, atlas=False, table_mb=table_mb, threads=threads)
         assert answer(found) == expected, position.fen
 
@@ -542,7 +540,8 @@ PLACEMENTS = ["3/3/3/3[Nn] w", "4/4/4/4[Nn] w", "3/N2/3/3/3[n] b", "5/5/2N2/5/5[
 def test_a_node_limit_is_kept_and_nothing_false_is_told(kind: str, threads: int) -> None:
     """Each thread has an equal share, rounded up: that is all a limit may be passed by."""
     if kind == "placed":
-        cases = {p: known for p, known in samples().items() if p.placed}
+        some = [*samples().items()][:: 1 if threads == 1 else 6]
+        cases = {p: known for p, known in some if p.placed}
     else:
         cases = {p: fresh_answer(p) for p in map(Position.from_fen, PLACEMENTS)}
     parts = range(1, 9) if threads == 1 else (3, 7)
@@ -589,7 +588,7 @@ def test_an_engine_that_was_cut_short_has_learnt_nothing_false(threads: int) -> 
         board = Board.of(*size)
         cut, truth = engine(board, threads=threads), solver(board)
         unanswered = 0
-        for position in rng.sample(openings(board), 30 if threads == 1 else 4):
+        for position in rng.sample(openings(board), 30 if threads == 1 else 3):
             plies = truth.plies(position)
             for _ in range(20):
                 limits = Limits(nodes=rng.choice([1, 5, 30, 200, 1000, 5000]))
@@ -607,7 +606,7 @@ def test_an_engine_that_was_cut_short_has_learnt_nothing_false(threads: int) -> 
                 assert cut.wins(after) == truth.wins(after), after.fen
             for within in range(plies - 3, plies + 3):
                 assert cut.ends_within(position, within) == ends(plies, within), position.fen
-        assert unanswered > 15
+        assert unanswered > 10
 
 
 def test_limits_are_spent_by_one_question_after_the_other() -> None:

@@ -22,6 +22,7 @@ from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, spread
 from knightfall.solver.company import mark, taken
 from knightfall.solver.facts import LOSES, WINS, beyond, note, outcome, recall, with_answer, within
+from knightfall.solver.reflection import mirrored
 from knightfall.solver.state import STATE, State
 from knightfall.solver.winloss import MY_SPACE, MY_WAYS, THEIR_SPACE, THEIR_WAYS, insert, trapped
 
@@ -100,6 +101,8 @@ def _upper(
         return True
     state.nodes += 1
     heed_clock(board)
+    if attacks and mirrored(board, open, mover, waiter):
+        return False
     mine, theirs = open & board.knight[mover], open & board.knight[waiter]
     if plies <= 2:
         return not attacks and _over_in_two(board, open, mine, theirs)
