@@ -19,7 +19,18 @@ from knightfall.heuristics import REGISTRY
 from knightfall.position import Position
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
-COMMANDS = ("play", "watch", "analyse", "eval", "moves", "perft", "heuristics", "agents", "bench")
+COMMANDS = (
+    "play",
+    "watch",
+    "analyse",
+    "solve",
+    "eval",
+    "moves",
+    "perft",
+    "heuristics",
+    "agents",
+    "bench",
+)
 
 
 def run(*args: str, input: str | None = None) -> Result:
@@ -117,6 +128,7 @@ def test_analyse_tells_what_the_agent_reports() -> None:
         "nodes": report.nodes,
         "pv": list(report.pv),
         "cut": 0,
+        "note": "",
         "agent": "id(improved, nodes=5000)",
     }
 

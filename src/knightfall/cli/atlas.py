@@ -26,7 +26,15 @@ atlas = typer.Typer(
 
 @atlas.callback(invoke_without_command=True)
 def about(context: typer.Context) -> None:
-    """The value of every opening of a board: built once, looked up in microseconds."""
+    """Look at the stored value of every opening.
+
+    All boards with sides from 3 to 7 come with knightfall; others can be built.
+
+    \b
+    Examples:
+      knightfall atlas show 7x7
+      knightfall atlas build 5x8
+    """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

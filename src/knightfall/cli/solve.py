@@ -40,11 +40,11 @@ def solve(
     time: Time = None,
     json: Json = False,
 ) -> None:
-    """Find out who wins with best play, with which moves, and how soon.
+    """Find out who wins, with which moves and how soon.
 
-    The winner hurries, the loser holds out.  Openings of the boards in the atlas are looked up,
-    everything else is searched; Ctrl-C ends a long search with what is known by then.  Knights
-    still to be placed are fine, too.
+    The value of best play: the winner hurries, the loser holds out.  Openings of the boards in
+    the atlas are looked up, everything else is searched; Ctrl-C ends a long search with what is
+    known by then.  Knights still to be placed are fine, too.
 
     \b
     Examples:

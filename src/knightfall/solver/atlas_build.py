@@ -17,7 +17,7 @@ from knightfall.board import Board
 from knightfall.folders import data_folder
 from knightfall.position import Position
 from knightfall.solver.atlas import BYTES, USER_FILE, first_moves, position_of, representatives
-from knightfall.solver.engine import Engine, OutOfBudget
+from knightfall.solver.engine import Engine, OutOfBudget, check_threads
 from knightfall.solver.solve import Solver
 
 Cells = tuple[int, int]
@@ -29,6 +29,7 @@ class Builder:
     """Solves the classes of one board, in as many threads as wanted."""
 
     def __init__(self, board: Board, *, threads: int = 1, folder: Path | None = None) -> None:
+        check_threads(threads)
         self.board = board
         self.threads = threads
         self.journal = (folder or data_folder() / "atlas") / f"{name_of(board)}.journal"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -48,8 +47,7 @@ class Engine:
     """Answers questions about positions of one board.  What it learns it keeps."""
 
     def __init__(self, board: Board, *, threads: int = 1, table_mb: int = TABLE_MB) -> None:
-        if not 1 <= threads <= MOST_THREADS:
-            raise KnightfallError(f"threads={threads} must be from 1 to {MOST_THREADS}")
+        check_threads(threads)
         if not SMALLEST_MB <= table_mb <= LARGEST_MB:
             raise KnightfallError(
                 f"a table of {table_mb} MB cannot be: give {SMALLEST_MB} to {LARGEST_MB}"
@@ -175,9 +173,7 @@ class Engine:
         return answers[0] if answers else -1
 
 
-def default_threads() -> int:
-    """As many threads as this process may use processors."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
+def check_threads(threads: int) -> None:
+    """Refuse a number of threads that makes no sense."""
+    if not 1 <= threads <= MOST_THREADS:
+        raise KnightfallError(f"threads={threads} must be from 1 to {MOST_THREADS}")
