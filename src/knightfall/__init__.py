@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from knightfall.heuristics import heuristic
     from knightfall.heuristics.evaluator import Evaluator, evaluator
     from knightfall.search.report import Report
+    from knightfall.solver.solve import Solution, solve
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,8 @@ _LATER = {
     "Evaluator": "knightfall.heuristics.evaluator",
     "evaluator": "knightfall.heuristics.evaluator",
     "Report": "knightfall.search.report",
+    "Solution": "knightfall.solver.solve",
+    "solve": "knightfall.solver.solve",
 }
 
 __all__ = [
@@ -43,9 +46,11 @@ __all__ = [
     "KnightfallError",
     "Position",
     "Report",
+    "Solution",
     "agent",
     "evaluator",
     "heuristic",
+    "solve",
 ]
 
 

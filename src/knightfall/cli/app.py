@@ -8,15 +8,18 @@ import typer
 
 from knightfall.cli.agents import agents
 from knightfall.cli.analyse import analyse
+from knightfall.cli.annotate import annotate
 from knightfall.cli.atlas import atlas
 from knightfall.cli.bench import bench
 from knightfall.cli.evaluate import evaluate
+from knightfall.cli.grade import grade
 from knightfall.cli.guard import GuardedGroup
 from knightfall.cli.heuristics import heuristics
 from knightfall.cli.moves import moves
 from knightfall.cli.perft import perft
 from knightfall.cli.play import PlayCommand, play
 from knightfall.cli.solve import solve
+from knightfall.cli.verify import verify
 from knightfall.cli.watch import watch
 
 app = typer.Typer(
@@ -61,9 +64,12 @@ app.command(name="watch")(watch)
 app.command(name="analyse")(analyse)
 app.command(name="solve")(solve)
 app.add_typer(atlas)
+app.command(name="verify")(verify)
 app.command(name="eval")(evaluate)
 app.command(name="moves")(moves)
 app.command(name="perft")(perft)
 app.command(name="heuristics")(heuristics)
 app.command(name="agents")(agents)
+app.command(name="grade")(grade)
+app.command(name="annotate")(annotate)
 app.command(name="bench")(bench)

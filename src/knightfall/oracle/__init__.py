@@ -1,0 +1,1 @@
+"""The oracle: agents and games held against the exact truth."""

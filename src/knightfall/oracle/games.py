@@ -1,0 +1,85 @@
+"""The games of a grade, one after the other or spread over processes: the same either way."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+
+from knightfall.errors import KnightfallError
+from knightfall.oracle.record import Player, Record, play_out
+from knightfall.oracle.truth import Truth
+from knightfall.position import Position
+
+MOST_WORKERS = 64
+
+
+def records_of(player: Player, openings: Sequence[Position], workers: int = 1) -> Iterator[Record]:
+    """Play from every opening; the records come in the order of the openings, whoever is first.
+
+    Processes are spawned, so the player must be one that can be pickled.
+    """
+    if not 1 <= workers <= MOST_WORKERS:
+        raise KnightfallError(f"workers={workers} must be from 1 to {MOST_WORKERS}")
+    if workers == 1 or len(openings) == 1:
+        truth = Truth(openings[0].board)
+        return (play_out(player, opening, truth) for opening in openings)
+    return _spread(player, openings, min(workers, len(openings)))
+
+
+def _spread(player: Player, openings: Sequence[Position], workers: int) -> Iterator[Record]:
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(player, openings[0]),
+    )
+    try:
+        with _ctrl_c_later():
+            games = [pool.submit(_game, opening) for opening in openings]
+        for game in games:
+            yield game.result()
+    except BaseException:
+        # Somebody may be in the middle of a long thought that nobody will ask for.
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _ctrl_c_later() -> Iterator[None]:
+    """Hear of Ctrl-C when the block is over; processes started inside never do.
+
+    A terminal sends it to them all, but only the one that started the others is to act on it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# -- in a process of its own -----------------------------------------------------------------
+
+_table: list[tuple[Player, Truth]] = []
+"""Who plays here, and who judges."""
+
+
+def _begin(player: Player, opening: Position) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.simplefilter("ignore")  # whoever started us has told them
+    _table[:] = [(player, Truth(opening.board))]
+
+
+def _game(opening: Position) -> Record:
+    player, truth = _table[0]
+    return play_out(player, opening, truth)

@@ -1,0 +1,157 @@
+"""The arithmetic of a grade: intervals, errors that know of families, ranks against the truth.
+
+Decisions of one game resemble each other, and so do games from openings that are mirror images.
+Whatever claims to be a standard error therefore takes such a family of games as its unit.  Few or
+one-sided games give a defined answer, or None; never nan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+Z = 1.959964
+"""Standard errors to either side that make 95 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`count` out of `of`, with Wilson's 95 % interval; of nothing, all is possible."""
+
+    count: int
+    of: int
+
+    @property
+    def rate(self) -> float | None:
+        """The share itself; None of nothing."""
+        return self.count / self.of if self.of else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval, as if all cases were independent."""
+        if not self.of:
+            return 0.0, 1.0
+        p, n = self.count / self.of, self.of
+        middle = p + Z * Z / (2 * n)
+        reach = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
+        whole = 1 + Z * Z / n
+        # Rounding must not push the ends past what they are exactly.
+        low = 0.0 if self.count == 0 else max(0.0, (middle - reach) / whole)
+        high = 1.0 if self.count == n else min(1.0, (middle + reach) / whole)
+        return low, high
+
+
+def clustered_error(cases: Iterable[tuple[Hashable, int, int]]) -> float | None:
+    """The standard error of Σk / Σn, where each case brings its family, k and n.
+
+    A ratio estimator: with p the overall rate, k − p·n is what a family adds to the error, and
+    families are independent.  None for fewer than two families that bring anything.
+    """
+    families: dict[Hashable, list[int]] = {}
+    for family, k, n in cases:
+        if n:
+            sums = families.setdefault(family, [0, 0])
+            sums[0] += k
+            sums[1] += n
+    if len(families) < 2:
+        return None
+    total = sum(n for _, n in families.values())
+    p = sum(k for k, _ in families.values()) / total
+    return math.sqrt(math.fsum((k - p * n) ** 2 for k, n in families.values())) / total
+
+
+# -- scores against truth --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A position with a player's score for the side to move, and whether that side really wins."""
+
+    score: float
+    won: bool
+    family: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Auc:
+    """The chance that a won position scores above a lost one (a tie counts half)."""
+
+    value: float
+    error: float | None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """About 95 %; all that is possible where there is no error to go by."""
+        if self.error is None:
+            return 0.0, 1.0
+        return max(0.0, self.value - Z * self.error), min(1.0, self.value + Z * self.error)
+
+
+def auc(cases: Sequence[Scored]) -> Auc | None:
+    """How well the scores tell won positions from lost ones; None without some of either.
+
+    The error is DeLong's, summed up by families as Obuchowski does: each position is replaced by
+    the share of the other kind that it is on the right side of.
+    """
+    won = np.array([case.won for case in cases], bool)
+    if won.all() or not won.any():
+        return None
+    scores = np.array([case.score for case in cases], float)
+    numbers: dict[Hashable, int] = {}
+    families = [numbers.setdefault(case.family, len(numbers)) for case in cases]
+    distinct, place = np.unique(scores, return_inverse=True)
+    wins = np.bincount(place[won], minlength=distinct.size)
+    losses = np.bincount(place[~won], minlength=distinct.size)
+    # Twice the number of losses below each score, and of wins above it; ties count once.
+    below = 2 * np.cumsum(losses) - losses
+    above = 2 * (wins.sum() - np.cumsum(wins)) + wins
+    pairs = 2 * int(wins.sum()) * int(losses.sum())
+    value = int((wins * below).sum()) / pairs
+    right = np.where(
+        won,
+        below[place] / (2 * losses.sum()),
+        above[place] / (2 * wins.sum()),
+    )
+    weight = np.where(won, 1 / wins.sum(), 1 / losses.sum())
+    sums = np.bincount(families, weights=weight * (right - value))
+    error = math.sqrt(math.fsum(sums**2)) if len(numbers) > 1 else None
+    return Auc(value, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The positions with scores from `lowest` to `highest`, and how many of them are won."""
+
+    lowest: float
+    highest: float
+    won: Share
+
+
+def quantile_bins(cases: Sequence[Scored], bins: int) -> list[Bin]:
+    """At most so many bins of about equal size, from the lowest scores up.
+
+    Equal scores are never torn apart: all go where the middle one of them belongs, so a score
+    that half the positions share makes one large bin.
+    """
+    tally: dict[float, list[int]] = {}
+    for case in cases:
+        counts = tally.setdefault(case.score, [0, 0])
+        counts[0] += case.won
+        counts[1] += 1
+    filled: dict[int, list[tuple[float, int, int]]] = {}
+    before = 0
+    for score in sorted(tally):
+        won, of = tally[score]
+        filled.setdefault((2 * before + of) * bins // (2 * len(cases)), []).append((score, won, of))
+        before += of
+    return [
+        Bin(
+            lowest=inside[0][0],
+            highest=inside[-1][0],
+            won=Share(sum(won for _, won, _ in inside), sum(of for _, _, of in inside)),
+        )
+        for _, inside in sorted(filled.items())
+    ]

@@ -1,0 +1,126 @@
+"""One game of a player against itself, with the truth noted at every move."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.oracle.truth import Truth
+from knightfall.position import Position
+from knightfall.search.report import Report
+from knightfall.solver.atlas import canonical
+
+Role = Literal["hunter", "runner"]
+Phase = Literal["opening", "middle", "end"]
+
+ROLES: tuple[Role, ...] = ("hunter", "runner")
+PHASES: tuple[Phase, ...] = ("opening", "middle", "end")
+
+
+class Player(Protocol):
+    """Whoever chooses moves and says why: every `Agent` does."""
+
+    def analyse(self, position: Position) -> Report:
+        """The move, and the score it is thought to be worth to the side to move."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A move that was chosen, and what it meant.
+
+    `ply` counts from 1, the first move after the placements.  `winning` of the `legal` moves keep
+    the win: none if the position was lost anyway.  `score` is the player's own opinion of the
+    position, None if it has none.
+    """
+
+    ply: int
+    role: Role
+    phase: Phase
+    legal: int
+    winning: int
+    kept: bool
+    score: float | None
+    proven: bool
+
+    @property
+    def won(self) -> bool:
+        """Whether the mover could win."""
+        return self.winning > 0
+
+    @property
+    def real(self) -> bool:
+        """Whether it was a real choice: some moves win and some lose."""
+        return 0 < self.winning < self.legal
+
+    @property
+    def blunder(self) -> bool:
+        """Whether the move gave a won position away."""
+        return self.won and not self.kept
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The decisions of one game, in order.
+
+    `family` is the same for openings that are mirror images: their games resemble each other, and
+    where there are no ties to break they are mirror images, too.
+    """
+
+    family: tuple[int, int] | None
+    decisions: tuple[Decision, ...]
+
+
+def phase_of(position: Position) -> Phase:
+    """By the share of the board that is open: over two thirds, over one third, the rest."""
+    thirds = 3 * len(position.open)
+    if thirds > 2 * position.board.cells:
+        return "opening"
+    return "middle" if thirds > position.board.cells else "end"
+
+
+def draw_openings(board: Board, number: int, seed: int) -> list[Position]:
+    """The first `number` of all openings of a board, in an order that the seed decides.
+
+    An opening is an ordered pair of cells; none is repeated, and fewer openings of the same seed
+    are the first of more.
+    """
+    cells = range(board.cells)
+    pairs = [(first, second) for first in cells for second in cells if first != second]
+    if not 1 <= number <= len(pairs):
+        raise KnightfallError(
+            f"openings={number} must be from 1 to {len(pairs)}, all there are on a "
+            f"{board.width}×{board.height} board"
+        )
+    random.Random(seed).shuffle(pairs)
+    return [
+        Position(board, frozenset(cells) - {first, second}, first, second, "w")
+        for first, second in pairs[:number]
+    ]
+
+
+def play_out(player: Player, opening: Position, truth: Truth) -> Record:
+    """The player's game against itself."""
+    decisions: list[Decision] = []
+    position = opening
+    while position.winner is None:
+        report = player.analyse(position)
+        thought = report.depth or report.nodes or report.proven
+        winning = truth.winning_moves(position)
+        decisions.append(
+            Decision(
+                ply=len(decisions) + 1,
+                role="hunter" if position.hunter == position.to_move else "runner",
+                phase=phase_of(position),
+                legal=len(position.legal_moves),
+                winning=len(winning),
+                kept=report.move in winning,
+                score=report.score if thought else None,
+                proven=report.proven,
+            )
+        )
+        position = position.play(report.move)
+    return Record(canonical(opening), tuple(decisions))

@@ -1,0 +1,223 @@
+"""Certificates: a proof on paper that the second player wins from free placement.
+
+`verify.py` says what a certificate looks like and checks it, without any of our code.  Here one is
+made: for every first placement an answer, for every move after that an answer, and so on down to
+positions the verifier can search by itself.  Among winning answers the one is taken after which
+the first player's defeat takes the fewest positions to prove, so that the proof stays short.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.kernel.geometry import bitset, geometry
+from knightfall.solver.engine import MOST_THREADS, OutOfBudget
+from knightfall.solver.state import DTYPE, PLIES
+from knightfall.solver.winloss import who_wins
+
+HEADING = "knightfall certificate 1\nboard {}x{}\nwinner second\n"
+SMALL = 500
+"""Positions whose search takes no more nodes than this are left to the verifier."""
+
+CHEAP, DEARER = 64, 4
+"""What an answer may cost to prove at first, and by how much more if none is that cheap."""
+
+Place = tuple[int, int, int]
+"""The open cells as a word, the first player's cell and the second's; the first is to move."""
+
+Listener = Callable[[float], None]
+"""Hears how much of the work is done, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The second player's answer to a move, and what follows."""
+
+    move: int
+    answer: int
+    place: Place
+    """What the two moves lead to."""
+    below: tuple[Answer, ...] | None
+    """Answers to all the first player can do next; None if the verifier is to find out."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof that the second player wins on a board."""
+
+    board: Board
+    answers: tuple[Answer, ...]
+    """One to each first placement, up to mirror images."""
+
+    @property
+    def lines(self) -> list[str]:
+        """The answers as they are written."""
+        return list(self._lines(self.answers, 0, set()))
+
+    def _lines(self, answers: Iterable[Answer], depth: int, told: set[Place]) -> Iterator[str]:
+        for one in answers:
+            line = f"{' ' * depth}{self.board.name(one.move)} {self.board.name(one.answer)}"
+            if one.place in told:
+                yield f"{line} ="
+                continue
+            told.add(one.place)
+            if one.below is None:
+                yield f"{line} ?"
+                continue
+            yield line
+            yield from self._lines(one.below, depth + 1, told)
+
+    @property
+    def text(self) -> str:
+        """The whole file."""
+        heading = HEADING.format(self.board.width, self.board.height)
+        return sealed(heading + "".join(f"{line}\n" for line in self.lines))
+
+    def write(self, file: Path) -> None:
+        """Write the file: all of it or, whatever happens meanwhile, none of it."""
+        unfinished = file.with_name(f"{file.name}.{os.getpid()}.unfinished")
+        try:
+            unfinished.write_bytes(self.text.encode("ascii"))
+            unfinished.replace(file)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def sealed(text: str) -> str:
+    """The text with its checksum as the last line."""
+    return f"{text}sha256 {hashlib.sha256(text.encode('ascii')).hexdigest()}\n"
+
+
+def certify(
+    board: Board, *, threads: int = 1, small: int = SMALL, listener: Listener | None = None
+) -> Certificate:
+    """Prove that the second player wins; if it does not, a `KnightfallError` says so.
+
+    Each thread sees to one first placement after the other.  The certificate is the same for any
+    number of threads.
+    """
+    if not 1 <= threads <= MOST_THREADS:
+        raise KnightfallError(f"threads={threads} must be from 1 to {MOST_THREADS}")
+    placements = sorted({min(s[cell] for s in board.symmetries) for cell in range(board.cells)})
+    progress = _Progress(len(placements), listener)
+    builders = [_Builder(board, small, progress) for _ in placements]
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="knightfall-certificate")
+    try:
+        answers = pool.map(_Builder.placement, builders, placements)
+        return Certificate(board, tuple(answers))
+    finally:  # after Ctrl-C, or when one of them has failed, the others need not go on
+        for builder in builders:
+            builder.stop()
+        pool.shutdown(cancel_futures=True)
+
+
+class _Progress:
+    """What the threads have done so far, together."""
+
+    def __init__(self, placements: int, listener: Listener | None) -> None:
+        self.placements, self.listener = placements, listener
+        self.done = 0.0
+        self.lock = threading.Lock()
+
+    def add(self, share: float) -> None:
+        """A share of one placement's work is done."""
+        with self.lock:
+            self.done += share / self.placements
+            if self.listener is not None:
+                self.listener(min(1.0, self.done))
+
+
+class _Builder:
+    """Finds the answers to one first placement."""
+
+    def __init__(self, board: Board, small: int, progress: _Progress) -> None:
+        self.board, self.small, self.progress = board, small, progress
+        self.boards = geometry(board)
+        self.states = np.zeros(1, DTYPE)
+        # No position is so large that the table is asked: what a proof costs must not depend on
+        # what was asked before, and the verifier has no table either.
+        self.states["upper"] = PLIES
+        self.stopped = False
+
+    def stop(self) -> None:
+        """Have whatever is going on end with `OutOfBudget`."""
+        self.stopped = True
+        self.boards["limit"] = 0
+
+    def placement(self, cell: int) -> Answer:
+        """The answer to a first placement."""
+        everywhere = range(self.board.cells)
+        found = self._answer(bitset(everywhere), cell, everywhere)
+        if found is None:
+            raise KnightfallError(
+                f"on {self.board.width}×{self.board.height} the first player wins, by placing on "
+                f"{self.board.name(cell)}: there is nothing to certify"
+            )
+        answer, place, nodes = found
+        return Answer(cell, answer, place, self._below(place, nodes, 1.0))
+
+    def _below(self, place: Place, nodes: int, share: float = 0.0) -> tuple[Answer, ...] | None:
+        """The answers to all the first player can do in a position that took so many nodes.
+
+        They are a share of the placement's work.
+        """
+        if nodes <= self.small:
+            self.progress.add(share)
+            return None if nodes else ()  # no nodes: it cannot even move
+        open, first, second = place
+        moves = [cell for cell in self.board.knight[first] if open >> cell & 1]
+        below = []
+        for move in moves:
+            found = self._answer(open, move, self.board.knight[second])
+            assert found is not None, "the first player was to lose this"
+            answer, place, nodes = found
+            below.append(Answer(move, answer, place, self._below(place, nodes)))
+            if share:
+                self.progress.add(share / len(moves))
+        return tuple(below)
+
+    def _answer(self, open: int, move: int, ways: Iterable[int]) -> tuple[int, Place, int] | None:
+        """The winning answer that is cheapest to prove, what it leads to, and at what cost.
+
+        None if no answer wins.  Answers are tried at a low price first, because a losing one may
+        be very expensive to see through.
+        """
+        open &= ~(1 << move)
+        left = [(cell, (open & ~(1 << cell), move, cell)) for cell in ways if open >> cell & 1]
+        price = CHEAP
+        while left:
+            best, too_dear = None, []
+            for answer, place in left:
+                first_wins, nodes = self._ask(place, price)
+                if first_wins == 0:
+                    best, price = (answer, place, nodes), nodes
+                elif first_wins < 0:
+                    too_dear.append((answer, place))
+            if best is not None:
+                return best
+            left, price = too_dear, price * DEARER
+        return None
+
+    def _ask(self, place: Place, price: int) -> tuple[int, int]:
+        """1 if the first player wins, 0 if the second does, −1 if `price` nodes do not tell it.
+
+        And how many nodes it took.
+        """
+        self.states["nodes"] = 0
+        self.boards["limit"] = price
+        if self.stopped:  # asked only now: whoever stops us sets this before the limit
+            raise OutOfBudget
+        answer = int(who_wins(self.boards, self.states, *place))
+        if self.stopped:
+            raise OutOfBudget
+        return answer, int(self.states["nodes"][0])

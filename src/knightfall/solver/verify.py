@@ -1,0 +1,198 @@
+"""Verify a proof that the second player wins Knight's Isolation, whatever the first one does.
+
+Run it as ``python verify.py FILE``.  This page needs nothing but Python and shares no line with
+the program that wrote the proof: to believe the proof, it is all you have to read.
+
+The game: on a board of some width and height the first player places a knight, then the second;
+then they take turns to move theirs, as in chess, to a cell never occupied before.  Who is to move
+and cannot has lost.
+
+A certificate is ASCII text, one thing to a line, each line ended by a newline:
+
+    knightfall certificate 1    the format
+    board 7x7                   width and height; columns are a, b, c…, rows 1, 2, 3…
+    winner second               the claim
+    a7 d5                       if the first player places on a7, the second answers on d5;
+     b5 c3                      one space deeper: if it then moves to b5, the answer is c3;
+      c7 e4 ?                   question mark: few positions are left, search them;
+      d6 e5 =                   equals sign: a line above answers for the same position
+    sha256 9f86d0…              of all bytes before this line
+
+Below a line without a mark stand the answers to every move the first player then has (none, if
+it has none).  A first placement is answered for together with its mirror images.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+HEADING = "knightfall certificate 1"
+ANSWER = re.compile(r"( *)([a-z][0-9]+) ([a-z][0-9]+)( [?=])?")
+MOST_SEARCHED = 100_000
+"""A position that takes longer is not small: the answers to it must be written out."""
+
+POCKET = 0
+"""Where a knight is before its placement; the cells are 1, 2, 4, 8…, a set of cells their sum."""
+
+
+class Refused(Exception):
+    """The file proves nothing; the message is one line that says where and why."""
+
+
+class Verdict(NamedTuple):
+    """Proven: on this board the second player wins.  The numbers say how much was checked."""
+
+    board: str
+    placements: int
+    answers: int
+    searched: int
+
+
+def verify(path: str | Path, listener: Callable[[float], None] | None = None) -> Verdict:
+    """Check every line of a certificate.  Raises `Refused`, or `OSError` for an unreadable file.
+
+    The listener hears how much of the work is done, from 0 to 1.
+    """
+    certificate = _Certificate(Path(path).read_bytes())
+    searched = 0
+    for number, (line, *position) in enumerate(certificate.small, start=1):
+        searched += certificate.search(line, *position)
+        if listener is not None:
+            listener(number / len(certificate.small))
+    answers = certificate.lines[3:]
+    placements = sum(not line.startswith(" ") for line in answers)
+    return Verdict(certificate.board, placements, len(answers), searched)
+
+
+class _Certificate:
+    """A certificate that was read and found complete; only the small positions are unsearched."""
+
+    def __init__(self, data: bytes) -> None:
+        # A byte that is not ASCII becomes a character that no line may hold.
+        self.lines = data.decode("ascii", "replace").split("\n")
+        if self.lines.pop() or not self.lines or not self.lines[-1].startswith("sha256 "):
+            raise Refused("the end is missing: the last line must be a sha256")
+        seal = self.lines.pop()
+        self.board, self.at = self._read_heading(), 3  # the next line to read, counted from 0
+        self.answered: set[tuple[int, int, int]] = set()  # open cells, first player, second
+        self.small: list[tuple[int, int, int, int]] = []  # line, open cells, first, second
+        self._read_answers(0, self.moves[POCKET], POCKET, POCKET)
+        # Only now: a line that is wrong tells more than a checksum that is.
+        if seal != f"sha256 {hashlib.sha256(data[: -len(seal) - 1]).hexdigest()}":
+            raise Refused(f"line {len(self.lines) + 1}: the lines above do not have this sha256")
+
+    def _refuse(self, line: int, reason: str) -> Refused:
+        text = self.lines[line].strip() if line < len(self.lines) else ""
+        return Refused(f"line {line + 1} ({text[:30]!a}): {reason}")
+
+    def _read_heading(self) -> str:
+        heading, board, claim = [*self.lines, "", "", ""][:3]
+        if heading != HEADING:
+            raise self._refuse(0, f"it must be {HEADING!r}; nothing else is read here")
+        size = re.fullmatch(r"board ([1-9][0-9]?)x([1-9][0-9]?)", board)
+        width, height = (int(size[1]), int(size[2])) if size else (0, 0)
+        if not (width >= 3 <= height and width * height <= 64):
+            raise self._refuse(1, "it must name a board from 'board 3x3' on, of up to 64 cells")
+        if claim != "winner second":
+            raise self._refuse(2, "it must be 'winner second', the only claim there is")
+        self._lay_out(width, height)
+        return f"{width}x{height}"
+
+    def _lay_out(self, width: int, height: int) -> None:
+        """Every cell's name, its mirror images, and the cells a knight's move from it."""
+        cells = {(x, y): 1 << y * width + x for x in range(width) for y in range(height)}
+        self.named = {f"{chr(ord('a') + x)}{y + 1}": cell for (x, y), cell in cells.items()}
+        self.moves = {POCKET: sum(cells.values())}
+        self.images = {}
+        for (x, y), cell in cells.items():
+            self.moves[cell] = sum(c for (a, b), c in cells.items() if abs((a - x) * (b - y)) == 2)
+            images = {(a, b) for a in (x, width - 1 - x) for b in (y, height - 1 - y)}
+            if width == height:
+                images |= {(b, a) for a, b in images}
+            self.images[cell] = sum(cells[image] for image in images)
+
+    def _read_answers(self, depth: int, open: int, first: int, second: int) -> None:
+        """Read the answers to all the first player can do; they stand `depth` spaces deep."""
+        above, placing = self.at - 1, first == POCKET
+        owed = can_play = open & self.moves[first]
+        while self.at < len(self.lines):
+            here = self.at
+            found = ANSWER.fullmatch(self.lines[here])
+            if not found:
+                raise self._refuse(here, "it must be a move, its answer, and perhaps ? or =")
+            if len(found[1]) < depth:
+                break
+            if len(found[1]) > depth:
+                raise self._refuse(here, "it is too deep: there is no move here to be answered")
+            move, answer = self.named.get(found[2], 0), self.named.get(found[3], 0)
+            if not move & owed:
+                why = "is answered already" if move & can_play else "cannot be played"
+                raise self._refuse(here, f"{found[2]} {why}")
+            if not answer & open & ~move & self.moves[second]:
+                raise self._refuse(here, f"the answer {found[3]} cannot be played")
+            owed &= ~(self.images[move] if placing else move)
+            self.at += 1
+            position = (open & ~move & ~answer, move, answer)
+            if found[4] == " ?":
+                self.small.append((here, *position))
+            elif not found[4]:
+                self._read_answers(depth + 1, *position)
+            elif position not in self.answered:
+                raise self._refuse(here, "no line above leads to the same position")
+            self.answered.add(position)
+        for name, cell in self.named.items():
+            if cell & owed and placing:
+                raise Refused(f"placement {name}: neither it nor a mirror image is answered")
+            if cell & owed:
+                raise self._refuse(above, f"after this, {name} is not answered")
+
+    def search(self, line: int, open: int, first: int, second: int) -> int:
+        """How many positions it takes to see that the first player, who is to move, loses."""
+        moves, searched = self.moves, 0
+
+        def wins(open: int, mine: int, theirs: int) -> bool:
+            """Whether the mover wins; the sets are where the two can go.  No memo: none pays."""
+            nonlocal searched
+            searched += 1
+            if searched > MOST_SEARCHED:
+                raise self._refuse(line, f"not decided within {MOST_SEARCHED:,} positions")
+            tries = []
+            while mine:
+                cell = mine & -mine
+                mine ^= cell
+                left = theirs & ~cell
+                if not left:
+                    return True  # they cannot move
+                ways = moves[cell] & open
+                # With no way on, or a single one that they can take, this move loses.
+                if ways & (ways - 1) or ways & ~left:
+                    tries.append((2 * left.bit_count() - ways.bit_count(), cell, left, ways))
+            tries.sort()  # any order will do; this one is quick
+            for _, cell, left, ways in tries:  # noqa: SIM110, any() takes twice the time
+                if not wins(open ^ cell, left, ways):
+                    return True
+            return False
+
+        if wins(open, open & moves[first], open & moves[second]):
+            raise self._refuse(line, "after this, the first player wins")
+        return searched
+
+
+def main() -> int:
+    """Verify the file named on the command line: 0 if it is a proof, 2 if not."""
+    try:
+        verdict = verify(sys.argv[1] if len(sys.argv) > 1 else "")
+    except (Refused, OSError) as error:
+        print(f"refused: {error}", file=sys.stderr)
+        return 2
+    print(f"verified: the second player wins on {verdict.board} ({verdict.answers:,} answers)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
