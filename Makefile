@@ -1,12 +1,13 @@
 # make run    set everything up and watch a game        make test   set up and run every check
 # make bench  the performance ratios                    make docs   write the generated pages anew
+# make measure  count and time anew what docs/theory.md says of the solver (minutes)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test test-slow lint bench docs clean
+.PHONY: run test test-slow lint bench docs measure clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall watch AB_Improved MM_Open
@@ -27,6 +28,12 @@ bench: $(VENV)/ready-to-test
 
 docs: $(VENV)/ready-to-test
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/theory.py
+
+measure: $(VENV)/ready-to-test
+	$(BIN)/python benchmarks/run.py --only solver --only board_size --json > docs/measured.new
+	mv docs/measured.new docs/measured.json
+	$(BIN)/python docs/theory.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -21,8 +21,11 @@ GAP, LINE, CELL = 12, 15, 40
 
 TOUR_START = ("d4", "c6")
 SEPARATED = "*1n*1/1**1N/1**1*/*1*1*/2*1* w"
-WALKS = {"e4": ("d2", "b1", "a3", "b5", "d4"), "c5": ("a4", "b2", "d3", "e5")}
-"""A longest walk of each knight in SEPARATED."""
+WALKS = {
+    "e4": ("N", ("d2", "b1", "a3", "b5", "d4")),
+    "c5": ("n", ("a4", "b2", "d3", "e5")),
+}
+"""A longest walk of each knight in SEPARATED, by where it stands."""
 SAME_KEY = ("1N**1/***1*/****n/1***1/**2* w", "*N**1/***1*/****n/1***1/**3 w")
 """Two positions that are one when cells out of reach are left out."""
 
@@ -140,12 +143,11 @@ def reflection() -> str:
 def separation() -> str:
     """Two knights that never meet again, with a longest walk of each."""
     position = Position.from_fen(SEPARATED)
-    arrows = [
-        pair
-        for start, walk in WALKS.items()
-        for pair in zip((start, *walk[:-1]), walk, strict=True)
-    ]
-    return gallery([Panel(position, "five steps against four: N wins", tuple(arrows))], 1, 260)
+    panels = []
+    for start, (who, walk) in WALKS.items():
+        arrows = tuple(zip((start, *walk[:-1]), walk, strict=True))
+        panels.append(Panel(position, f"{who} has {len(walk)} steps", arrows))
+    return gallery(panels, 2, 220)
 
 
 def same_key() -> str:
@@ -177,10 +179,12 @@ def out_of_reach(position: Position) -> frozenset[int]:
 
 def _exception(board: Board, one: Opening) -> Panel:
     position = position_of(board, one.mover, one.waiter)
-    wins = one.entry.winning_moves
-    winner = "first player" if one.entry.mover_wins else "second player"
-    arrows = tuple((board.name(one.mover), move) for move in wins)
-    return Panel(position, f"{winner} wins in {one.entry.plies} plies", arrows)
+    winner, plies = "N" if one.entry.mover_wins else "n", one.entry.plies
+    caption = (
+        f"{board.width}×{board.height}: {winner} wins in {plies} pl{'y' if plies == 1 else 'ies'}"
+    )
+    arrows = tuple((board.name(one.mover), move) for move in one.entry.winning_moves)
+    return Panel(position, caption, arrows)
 
 
 def exceptions(*sizes: tuple[int, int], where: Callable[[Board, Opening], bool]) -> list[Panel]:

@@ -155,3 +155,13 @@ def test_the_plot(runner: ModuleType, tmp_path: Path) -> None:
     ]
     assert runner.module("chart").draw_costs(rows, tmp_path / "images" / "plot.svg") == ""
     assert "bfs_reach" in (tmp_path / "images" / "plot.svg").read_text(encoding="utf-8")
+
+
+def test_the_solvers_in_cpp_agree_with_ours(runner: ModuleType) -> None:
+    """It raises if any variant names another winner."""
+    if runner.module("cpp_build").compiler() is None:
+        pytest.skip("no C++ compiler")
+    result = runner.module("solver").run(how_many=3, rounds=1, classes=False)
+    nodes = {row["idea"]: row["nodes"] for row in result.rows}
+    assert len(nodes) == 1 + len(runner.module("solver").IDEAS)
+    assert nodes["knightfall"] < nodes["C++: plain"]

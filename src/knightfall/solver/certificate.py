@@ -21,7 +21,7 @@ import numpy as np
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import bitset, geometry
-from knightfall.solver.engine import MOST_THREADS, OutOfBudget
+from knightfall.solver.engine import OutOfBudget, check_threads
 from knightfall.solver.state import DTYPE, PLIES
 from knightfall.solver.winloss import who_wins
 
@@ -106,8 +106,7 @@ def certify(
     Each thread sees to one first placement after the other.  The certificate is the same for any
     number of threads.
     """
-    if not 1 <= threads <= MOST_THREADS:
-        raise KnightfallError(f"threads={threads} must be from 1 to {MOST_THREADS}")
+    check_threads(threads)
     placements = sorted({min(s[cell] for s in board.symmetries) for cell in range(board.cells)})
     progress = _Progress(len(placements), listener)
     builders = [_Builder(board, small, progress) for _ in placements]
@@ -130,7 +129,9 @@ class _Progress:
         self.lock = threading.Lock()
 
     def add(self, share: float) -> None:
-        """A share of one placement's work is done."""
+        """A share of one placement's work is done; none of it is not worth telling."""
+        if share == 0:
+            return
         with self.lock:
             self.done += share / self.placements
             if self.listener is not None:
@@ -144,8 +145,8 @@ class _Builder:
         self.board, self.small, self.progress = board, small, progress
         self.boards = geometry(board)
         self.states = np.zeros(1, DTYPE)
-        # No position is so large that the table is asked: what a proof costs must not depend on
-        # what was asked before, and the verifier has no table either.
+        # No position is so large that the table is asked, or reflection: the verifier knows
+        # neither, and what a proof costs must not depend on what was asked before.
         self.states["upper"] = PLIES
         self.stopped = False
 
@@ -171,19 +172,18 @@ class _Builder:
 
         They are a share of the placement's work.
         """
-        if nodes <= self.small:
-            self.progress.add(share)
-            return None if nodes else ()  # no nodes: it cannot even move
         open, first, second = place
         moves = [cell for cell in self.board.knight[first] if open >> cell & 1]
+        if nodes <= self.small or not moves:
+            self.progress.add(share)
+            return None if moves else ()
         below = []
         for move in moves:
             found = self._answer(open, move, self.board.knight[second])
             assert found is not None, "the first player was to lose this"
             answer, place, nodes = found
             below.append(Answer(move, answer, place, self._below(place, nodes)))
-            if share:
-                self.progress.add(share / len(moves))
+            self.progress.add(share / len(moves))
         return tuple(below)
 
     def _answer(self, open: int, move: int, ways: Iterable[int]) -> tuple[int, Place, int] | None:

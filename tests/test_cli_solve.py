@@ -1,0 +1,161 @@
+"""``knightfall solve`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from naive_search import plies_to_end
+from typer.testing import CliRunner
+
+from knightfall.cli.app import app
+from knightfall.position import Position
+
+FEN = "4/1N2/2n1/4 w"
+ENDLESS = "8/8/1N6/8/8/4n3/8/8 w"
+KEYS = {"winner", "winning_moves", "plies", "pv", "nodes", "seconds", "at_least", "from_atlas"}
+
+
+def run(*args: str) -> Any:
+    return CliRunner().invoke(app, ["solve", *args])
+
+
+def answer(*args: str) -> dict[str, Any]:
+    result = run("--json", *args)
+    assert result.exit_code == 0, result.stderr
+    told: dict[str, Any] = json.loads(result.stdout)
+    assert set(told) == KEYS
+    return told
+
+
+@pytest.mark.parametrize("atlas", [[], ["--no-atlas"]])
+@pytest.mark.parametrize("fen", [FEN, "4/1N2/1*n1/4 b", "3/3/3/3[Nn] w", "3/1N1/3/3[n] b"])
+def test_it_tells_the_truth(fen: str, atlas: list[str]) -> None:
+    position = Position.from_fen(fen)
+    told, plies = answer(fen, *atlas), plies_to_end(position)
+    sides = {"w": "b", "b": "w"}
+    assert told["winner"] == (position.to_move if plies % 2 else sides[position.to_move])
+    assert told["plies"] == told["at_least"] == len(told["pv"]) == plies
+    winning = [m for m in position.legal_moves if plies_to_end(position.play(m)) % 2 == 0]
+    assert told["winning_moves"] == winning
+    for move in told["pv"]:
+        position = position.play(move)
+    assert position.winner == told["winner"]
+    quick = answer(fen, "--no-distance", *atlas)
+    assert quick["plies"] is None
+    assert (quick["winner"], quick["winning_moves"]) == (told["winner"], winning)
+
+
+def test_people_read_it_too() -> None:
+    text = run(FEN).stdout
+    for part in ("winner", "player", "plies", "moves", "line", "time"):
+        assert part in text
+    assert "unknown" not in text
+    over = Position.from_moves(["a1", "b2", "b3"], 3, 3)
+    assert "none: the game is over" in run(over.fen).stdout
+
+
+def test_limits_end_with_unknown() -> None:
+    for limit in (["--nodes", "1000"], ["--time", "5ms"]):
+        told = answer(ENDLESS, *limit)
+        assert told["winner"] is None
+        assert told["winning_moves"] is None
+        assert told["plies"] is None
+        assert "unknown" in run(ENDLESS, *limit).stdout
+    assert answer(ENDLESS, "--nodes", "1000")["nodes"] <= 1001
+
+
+def test_a_winner_without_a_distance_is_still_told() -> None:
+    told = answer("7/7/1N5/7/7/4n2/7 w", "--no-atlas", "--nodes", "20000000")
+    assert told["winner"] == "w"
+    assert told["plies"] is None
+    assert 1 < told["at_least"] <= 31
+    text = run("7/7/1N5/7/7/4n2/7 w", "--no-atlas", "--nodes", "20000000").stdout
+    assert f"at least {told['at_least']}" in text
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+@pytest.mark.parametrize("megabytes", ["1", "40"])
+def test_threads_and_tables_change_nothing(threads: str, megabytes: str) -> None:
+    fen = "6/2N3/6/6/3n2/6 w"
+    told = answer(fen, "--no-atlas", "--threads", threads, "--table-mb", megabytes)
+    stored = answer(fen)
+    for key in ("winner", "winning_moves", "plies", "pv"):
+        assert told[key] == stored[key]
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["nonsense"], "nonsense"),
+        ([FEN, "--threads", "0"], "'0'"),
+        ([FEN, "--threads", "65"], "65"),
+        ([FEN, "--table-mb", "0"], "'0'"),
+        ([FEN, "--table-mb", "99999999"], "99999999"),
+        ([FEN, "--nodes", "0"], "0"),
+        ([FEN, "--nodes", "many"], "many"),
+        ([FEN, "--time", "5"], "5"),
+    ],
+)
+def test_bad_input_is_named(args: list[str], named: str) -> None:
+    result = run(*args)
+    assert result.exit_code == 2
+    assert named in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_ctrl_c_gives_what_is_known(threads: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from knightfall.cli import main; main()", "solve", "--json"]
+    process = subprocess.Popen(
+        [*command, "7/7/1N5/7/7/4n2/7 w", "--no-atlas", "--threads", threads],
+        env={**os.environ, "KNIGHTFALL_QUIET": "1", "KNIGHTFALL_DATA_DIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.2)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    if stdout:  # it was past its imports
+        told = json.loads(stdout)
+        assert set(told) == KEYS
+        assert told["winner"] in ("w", None)
+        assert told["plies"] in (31, None)
+    assert process.returncode == 130 or told["plies"] == 31
+    assert "Traceback" not in stderr
+
+
+def test_a_long_solve_tells_its_progress_on_a_terminal() -> None:
+    import pty
+
+    main, other = pty.openpty()
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "from knightfall.cli import main; main()",
+            "solve",
+            ENDLESS,
+            "--time",
+            "4s",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=other,
+        env={**os.environ, "KNIGHTFALL_QUIET": "1", "COLUMNS": "200"},
+    )
+    os.close(other)
+    stdout, _ = process.communicate(timeout=60)
+    said = os.read(main, 1 << 16).decode()
+    os.close(main)
+    assert process.returncode == 0
+    assert b"unknown" in stdout
+    for part in ("who wins", "nodes", "million a second", "table", "full"):
+        assert part in said
