@@ -24,6 +24,8 @@ COMMANDS = (
     "watch",
     "analyse",
     "solve",
+    "grade",
+    "annotate",
     "eval",
     "moves",
     "perft",

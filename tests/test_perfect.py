@@ -105,7 +105,6 @@ def test_it_says_when_there_was_no_time_for_the_best() -> None:
     truth = Engine(position.board)
     seen = set()
     for nodes in (300_000, 1_000_000, 3_000_000, 10_000_000):
-        perfect.kept_engine.__globals__["_kept_engine"].cache_clear()
         report = parse_agent(f"perfect(nodes={nodes})").analyse(position)
         if report.proven:
             assert (report.score > 0) == truth.wins(position)
@@ -143,6 +142,18 @@ def test_the_same_seed_plays_the_same_move() -> None:
         assert len({plies_to_end(position.play(move)) for move in chosen}) == 1
         ties += len(chosen) > 1
     assert ties > 0
+
+
+def test_counted_nodes_play_the_same_whatever_was_asked_before() -> None:
+    positions = [
+        Position.from_fen("7/7/1N5/7/7/4n1*/7 w"),
+        Position.from_fen("7/7/1N5/*6/7/4n2/7 b"),
+    ]
+    player = parse_agent("perfect(nodes=400000)")
+    fresh = [player.analyse(position) for position in positions]
+    for position, before in zip(reversed(positions), reversed(fresh), strict=True):
+        again = player.analyse(position)
+        assert (again.move, again.nodes, again.note) == (before.move, before.nodes, before.note)
 
 
 def test_a_finished_game_and_a_wrong_budget_are_errors() -> None:

@@ -5,11 +5,14 @@ limits or on what was asked before.
 
 from __future__ import annotations
 
+import pkgutil
 import random
 import re
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -24,11 +27,13 @@ from naive_solver import BruteForce, opening_classes, openings
 from numba import types
 from strategies import WORDS, odd_positions, positions
 
+import knightfall.solver as package
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.geometry import GEOMETRY, geometry
+from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
-from knightfall.solver import company, distance, facts, winloss
+from knightfall.solver import company, distance, facts, reflection, winloss
 from knightfall.solver import solve as solve_module
 from knightfall.solver.atlas import Entry
 from knightfall.solver.engine import Engine, Limits, OutOfBudget
@@ -204,6 +209,41 @@ def test_where_care_begins_changes_nothing(upper: int) -> None:
                     assert asked.ends_within(position, within) == ends(plies, within), position.fen
 
 
+def reflected(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
+    """Positions that are their own image in the centre; on odd boards it may be open."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(how_many):
+        board = rng.choice(sizes)
+        last = board.cells - 1
+        mover, *open = rng.sample(range(board.cells // 2), rng.randint(1, board.cells // 2))
+        both = [*open[: most // 2], *(last - cell for cell in open[: most // 2])]
+        if board.cells % 2 and rng.random() < 0.3:
+            both.append(last // 2)
+        found.append(Position(board, frozenset(both), mover, last - mover, rng.choice(["w", "b"])))
+    return found
+
+
+def test_positions_that_are_their_own_image() -> None:
+    """With the centre open, either may win; without it, whoever waits, by reflection."""
+    shapes = [Board.of(*size) for size in ((4, 4), (4, 5), (3, 5), (5, 5), (3, 7), (7, 7), (8, 8))]
+    won = {True: 0, False: 0}
+    for position in reflected(300, 4, 16, shapes):
+        brute, board = BruteForce(position.board), position.board
+        check_against(brute, position)
+        plies = brute.plies(position)
+        for asked in (reshaped(board, upper=0), reshaped(board, upper=99)):
+            assert asked.wins(position) == (plies % 2 == 1), position.fen
+            for move in position.legal_moves:
+                after = position.play(move)
+                assert asked.wins(after) == (brute.plies(after) % 2 == 1), after.fen
+            for within in range(max(0, plies - 3), plies + 3):
+                assert asked.ends_within(position, within) == ends(plies, within), position.fen
+        centre_open = board.cells % 2 == 1 and board.cells // 2 in position.open
+        won[centre_open] += plies % 2
+    assert won[False] == 0 < won[True]
+
+
 # -- against what is known -------------------------------------------------------------------
 
 WON_BY_THE_FIRST = {
@@ -253,7 +293,7 @@ def test_the_opening_everyone_shows() -> None:
     assert found.winner == "w"
     assert found.winning_moves
     assert found.pv == found.winning_moves[:1]
-    assert (found.plies, found.from_atlas) == (None, False)
+    assert (found.plies, found.from_atlas, found.interrupted) == (None, False, False)
 
 
 @pytest.mark.slow
@@ -434,6 +474,24 @@ def test_no_answer_depends_on_a_table_that_is_always_full(threads: int) -> None:
             for within in (plies - 2, plies - 1, plies, plies + 1):
                 if within >= 0:
                     assert asked.ends_within(position, within) == ends(plies, within), position.fen
+
+
+def test_what_is_known_without_a_search_is_true() -> None:
+    board = Board.of(6, 6)
+    asked, truth = engine(board), solver(board)
+    every = random.Random(9).sample(openings(board), 30)
+    assert {asked.known(position) for position in every} == {None}
+    for position in every:
+        wins = asked.wins(position)
+        assert asked.known(position) in (None, wins)
+    spent = asked.nodes
+    after = [position.play(move) for position in every for move in position.legal_moves]
+    known = {position: asked.known(position) for position in every + after}
+    assert asked.nodes == spent
+    told = {position: wins for position, wins in known.items() if wins is not None}
+    assert {*told.values()} == {True, False}
+    for position, wins in told.items():
+        assert truth.wins(position) == wins, position.fen
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -668,6 +726,7 @@ def test_an_interrupted_solve_says_what_is_known_by_then(threads: int) -> None:
 
     found = solve(Position.start(8, 8), atlas=False, threads=threads, listener=listener)
     assert answer(found) == (None, None, None, ())
+    assert found.interrupted
     nodes, fill, stage = heard[-1]
     assert 0 < nodes <= found.nodes
     assert 0 < fill <= 1
@@ -847,6 +906,32 @@ def test_the_hash_is_the_formula(open: int, cells: int) -> None:
 # -- the smallest parts ----------------------------------------------------------------------
 
 
+def loses_by_reflection(position: Position) -> bool:
+    """The board turned by half a circle looks the same, with the knights exchanged."""
+    board = position.board
+    turned = mirrored(position, tuple(reversed(range(board.cells))))
+    centre = board.at(board.height // 2, board.width // 2)
+    own_image = board.cells % 2 == 1 and centre in position.open
+    return turned == replace(swapped(position), to_move=position.to_move) and not own_image
+
+
+def test_reflection_is_seen_where_it_is() -> None:
+    shapes = [Board.of(*size) for size in ((3, 3), (3, 4), (5, 5), (7, 7), (8, 8), (16, 4))]
+    found = reflected(200, 6, 60, shapes)
+    # One cell less, or one more, and it is gone.
+    rng = random.Random(7)
+    for position in found[:100]:
+        free = set(range(position.board.cells)) - {position.white, position.black}
+        found.append(replace(position, open=position.open ^ {rng.choice(sorted(free))}))
+    found += crowded(100, 8, 10, shapes)
+    seen = set()
+    for position in found:
+        said = reflection.mirrored(geometry(position.board)[0], *words(position))
+        assert said == loses_by_reflection(position), position.fen
+        seen.add(said)
+    assert seen == {True, False}
+
+
 @given(WORDS, WORDS)
 def test_a_knight_is_trapped_without_a_way_that_stays_open(ways: int, enemy: int) -> None:
     few = ways & -ways  # words of one cell would be rare
@@ -910,6 +995,9 @@ SIGNATURES: dict[ModuleType, dict[str, Any]] = {
         "with_outcome": U64(U64, I64),
         "with_answer": U64(U64, I64, BOOL),
     },
+    reflection: {
+        "mirrored": BOOL(GEOMETRY, *PLACE),
+    },
     company: {
         "taken": BOOL(STATE, *PLACE, I64),
         "mark": VOID(STATE, *PLACE, I64, BOOL),
@@ -941,6 +1029,11 @@ def compiled_in(module: ModuleType) -> dict[str, Any]:
 
 
 each_module = pytest.mark.parametrize("module", SIGNATURES, ids=lambda m: m.__name__)
+
+
+def test_every_module_with_a_kernel_is_looked_at() -> None:
+    names = [f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__)]
+    assert {module for module in map(import_module, names) if compiled_in(module)} == {*SIGNATURES}
 
 
 @each_module

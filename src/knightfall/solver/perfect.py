@@ -18,7 +18,7 @@ from knightfall.position import Position
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
 from knightfall.solver.atlas import lookup
-from knightfall.solver.engine import Limits, OutOfBudget
+from knightfall.solver.engine import Engine, Limits, OutOfBudget
 from knightfall.solver.solve import Solver, kept_engine
 
 FALLBACK = "improved"
@@ -37,11 +37,11 @@ RESERVE = 0.1
 class _Choice:
     """One decision; whatever is known when the budget ends stays."""
 
-    def __init__(self, position: Position, limits: Limits, seed: int) -> None:
+    def __init__(self, position: Position, engine: Engine, limits: Limits, seed: int) -> None:
         self.position = position
         self.moves = _in_seeded_order(position, seed)
         self.after = {move: position.play(move) for move in self.moves}
-        self.solver = Solver(kept_engine(position), limits=limits)
+        self.solver = Solver(engine, limits=limits)
         self.wins: bool | None = None
         self.move = ""
         self.plies: int | None = None
@@ -134,8 +134,9 @@ def choose(position: Position, budget: Budget, seed: int = 0) -> Report:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to choose")
     seconds = budget.seconds
     deadline = None if seconds is None else start + seconds * SOLVER_SHARE
-    choice = _Choice(position, Limits(budget.nodes or NO_LIMIT, deadline), seed)
-    engine = choice.solver.engine
+    # A player whose nodes are counted must play the same whatever it was asked before.
+    engine = kept_engine(position) if budget.nodes is None else Engine(position.board)
+    choice = _Choice(position, engine, Limits(budget.nodes or NO_LIMIT, deadline), seed)
     before, note = engine.nodes, ""
     try:
         choice.decide()
