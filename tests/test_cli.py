@@ -26,6 +26,7 @@ COMMANDS = (
     "solve",
     "grade",
     "annotate",
+    "verify",
     "eval",
     "moves",
     "perft",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from knightfall.cli.atlas_certify import certify
 from knightfall.cli.guard import say
 from knightfall.cli.options import Json, Threads
 from knightfall.cli.output import print_json
@@ -34,6 +35,7 @@ def about(context: typer.Context) -> None:
     Examples:
       knightfall atlas show 7x7
       knightfall atlas build 5x8
+      knightfall atlas certify 7x7
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -62,6 +64,9 @@ def board_named(text: str) -> Board:
     if match is None:
         raise KnightfallError(f"board {text!r} cannot be read: write width and height, as in 7x7")
     return Board.of(int(match[1]), int(match[2]))
+
+
+atlas.command(name="certify")(certify)
 
 
 @atlas.command(name="build")
