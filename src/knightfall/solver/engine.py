@@ -21,8 +21,8 @@ from knightfall.solver.facts import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome,
 from knightfall.solver.state import DTYPE
 from knightfall.solver.winloss import who_wins
 
-UPPER_SHARE = 0.62
-"""Positions with more than this share of the board open get the table and careful ordering."""
+UPPER_SHARE = 0.68
+"""Positions with at least this share of the board open get the table and careful ordering."""
 
 TABLE_MB = 16
 SMALLEST_MB, LARGEST_MB = 1, 16384
