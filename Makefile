@@ -31,8 +31,8 @@ docs: $(VENV)/ready-to-test
 	$(BIN)/python docs/theory.py
 
 measure: $(VENV)/ready-to-test
-	$(BIN)/python benchmarks/run.py --only solver --only board_size --json > docs/measured.new
-	mv docs/measured.new docs/measured.json
+	$(BIN)/python benchmarks/run.py --only solver --only board_size --json > $(VENV)/measured.json
+	mv $(VENV)/measured.json docs/measured.json
 	$(BIN)/python docs/theory.py
 
 clean:

@@ -177,9 +177,7 @@ def mirrored_block() -> str:
                 row = [name(board), board.name(one.mover), board.name(one.waiter), who, how]
                 yield [*row, one.entry.plies, board.cells - 2]
 
-    return table(
-        "board | N | n | who mirrors | winning moves | longest game: | cells to fill:", rows()
-    )
+    return table("board | N | n | who mirrors | winning moves | plies: | cells to fill:", rows())
 
 
 def others_block() -> str:
@@ -192,7 +190,7 @@ def others_block() -> str:
             if left:
                 yield [name(board), len(left), *(listed(board, left, who) for who in (True, False))]
 
-    return table("board | classes: | the first player runs and wins | the second does", rows())
+    return table("board | classes: | the first runs and wins | the second runs and wins", rows())
 
 
 def listed(board: Board, openings: list[Opening], mover_wins: bool) -> str:

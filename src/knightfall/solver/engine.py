@@ -15,10 +15,11 @@ from knightfall.kernel.clock import stop_in
 from knightfall.kernel.geometry import NO_LIMIT, POCKET, GeometryArray, geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position
+from knightfall.search.stopwatch import stopwatch
 from knightfall.solver.company import MARK_DTYPE, MARKS
 from knightfall.solver.distance import ends_within
 from knightfall.solver.facts import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome, recall
-from knightfall.solver.state import DTYPE
+from knightfall.solver.state import DTYPE, PLIES
 from knightfall.solver.winloss import who_wins
 
 UPPER_SHARE = 0.68
@@ -93,6 +94,8 @@ class Engine:
         game within that many plies.  Raises `OutOfBudget`.
         """
         open, mover, waiter = self._words(position)
+        if not 0 <= plies < PLIES:
+            raise KnightfallError(f"plies={plies} must be from 0 to {PLIES - 1}: no game is longer")
         return self._ask(lambda b, s: ends_within(b, s, open, mover, waiter, plies), limits) == 1
 
     def known(self, position: Position) -> bool | None:
@@ -134,7 +137,15 @@ class Engine:
                     stop_in(boards, left)
             if self._stopped:  # asked only now: whoever stops us sets this before the limits
                 raise OutOfBudget
-            answer = self._run(question)
+            alarms = []
+            if limits.deadline is not None:
+                # Far down in the tree nobody looks at the clock.
+                alarms = [stopwatch().stop_at(limits.deadline, b) for b in self._boards]
+            try:
+                answer = self._run(question)
+            finally:
+                for alarm in alarms:
+                    alarm.cancel()
             limits.nodes -= self.nodes - before
         if answer < 0:
             raise OutOfBudget
@@ -146,16 +157,17 @@ class Engine:
         self._marks["key"] = 0
         answers: list[int] = []
         failures: list[BaseException] = []
-        done = threading.Event()
+        finished = threading.Semaphore(0)
 
         def work(number: int) -> None:
             try:
                 answer = question(self._boards[number], self._states[number])
                 if answer >= 0:
                     answers.append(answer)
-                    done.set()
             except BaseException as error:
                 failures.append(error)
+            finally:
+                finished.release()
 
         workers = [
             threading.Thread(target=work, args=(number,), daemon=True)
@@ -163,8 +175,10 @@ class Engine:
         ]
         for worker in workers:
             worker.start()
-        while not done.wait(0.05) and any(worker.is_alive() for worker in workers):
-            pass
+        for _ in workers:
+            finished.acquire()
+            if answers or failures:
+                break
         self._halt()
         for worker in workers:
             worker.join()

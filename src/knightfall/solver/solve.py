@@ -19,6 +19,8 @@ from knightfall.solver.atlas import Entry, canonical, lookup
 from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget
 
 PROGRESS_EVERY = 0.25
+LONGEST = 10**8
+"""Seconds: three years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class Solver:
     use_atlas: bool = True
     limits: Limits = field(default_factory=Limits)
     progress: Progress = field(default_factory=Progress)
+    root: Position | None = None
+    """The position whose progress is told."""
     _seen: dict[tuple[str, tuple[int, int]], bool | int] = field(default_factory=dict)
 
     def wins(self, position: Position) -> bool:
@@ -78,7 +82,7 @@ class Solver:
             return entry.mover_wins
         return bool(self._once("wins", position, lambda: self.engine.wins(position, self.limits)))
 
-    def plies(self, position: Position, at_least: int = 0) -> int:
+    def plies(self, position: Position) -> int:
         """How long the game lasts if the winner hurries and the loser holds out."""
         moves = position.legal_moves
         if not moves:
@@ -91,13 +95,14 @@ class Solver:
         entry = self.entry(position)
         if entry is not None:
             return entry.plies
-        return int(self._once("plies", position, lambda: self._count(position, at_least)))
+        return int(self._once("plies", position, lambda: self._count(position)))
 
-    def _count(self, position: Position, at_least: int) -> int:
-        plies = at_least | 1 if self.wins(position) else at_least + at_least % 2
+    def _count(self, position: Position) -> int:
+        plies = 1 if self.wins(position) else 0
         while not self.engine.ends_within(position, plies, self.limits):
             plies += 2
-            self.progress.at_least = max(self.progress.at_least, plies)
+            if position == self.root:
+                self.progress.at_least = plies
         return plies
 
     def lasts(self, position: Position, plies: int) -> bool:
@@ -165,11 +170,11 @@ def solve(
     start = time.perf_counter()
     if nodes is not None and nodes < 1:
         raise KnightfallError(f"nodes={nodes} must be at least 1")
-    if seconds is not None and seconds <= 0:
-        raise KnightfallError(f"time={seconds} s must be more than 0")
+    if seconds is not None and not 0 < seconds < LONGEST:
+        raise KnightfallError(f"seconds={seconds} must be more than 0 and less than {LONGEST}")
     engine = Engine(position.board, threads=threads, table_mb=table_mb)
     limits = Limits(nodes or NO_LIMIT, None if seconds is None else start + seconds)
-    solver = Solver(engine, use_atlas=atlas, limits=limits)
+    solver = Solver(engine, use_atlas=atlas, limits=limits, root=position)
     found = _Found()
 
     def work() -> None:
