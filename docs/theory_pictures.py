@@ -256,7 +256,7 @@ def draw_nodes(rows: list[dict[str, Any]], path: Path) -> str:
     with rc_context({"svg.hashsalt": "knightfall", "svg.fonttype": "none"}):
         figure = Figure(figsize=(7, 4.2), layout="constrained")
         axes = figure.subplots()
-        for given_up, marker, label in ((False, "o", "an opening"), (True, "^", "more than")):
+        for given_up, marker, label in ((False, "o", "an opening"), (True, "^", "more than this")):
             mine = [row for row in rows if row["given up"] == given_up]
             if mine:
                 at, nodes = [row["cells"] for row in mine], [row["nodes"] for row in mine]

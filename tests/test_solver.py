@@ -990,6 +990,7 @@ SIGNATURES: dict[ModuleType, dict[str, Any]] = {
     facts: {
         "cells_of": U64(I64, I64),
         "spread_out": U64(U64, U64),
+        "scrambled": U64(U64),
         "recall": U64(STATE, *PLACE),
         "note": VOID(STATE, *PLACE, U64),
         "outcome": I64(U64),

@@ -8,10 +8,11 @@ on any board of up to 64 cells::
                  7–13  waiter's cell     16–22  within: the game is over within so many plies
                                          23–29  the mover does not win within so many plies
                                          30–36  the mover does not lose within so many plies
-    key    open cells, xor data
+    key    open cells, xor data scrambled
 
 Two threads may write the two words of one entry at the same time.  Then key and data do not
-match, the entry reads as some other position's, and nothing worse happens.
+belong together, and the open cells they tell are 64 random bits: to do harm, these would have to
+be a position that is asked for just then.
 """
 
 from __future__ import annotations
@@ -57,6 +58,13 @@ def spread_out(open: Bits, cells: int) -> int:
     return key ^ (key >> _u64(29))  # type: ignore[no-any-return]
 
 
+@compiled(_u64(_u64), forceinline=True)
+def scrambled(data: int) -> int:
+    """Data as it is mixed into the key: no two alike, and nearby ones far apart."""
+    word = data * _u64(0xBF58476D1CE4E5B9)
+    return word ^ (word >> _u64(31))  # type: ignore[no-any-return]
+
+
 @compiled(_u64(STATE, _u64, _i64, _i64))
 def recall(state: State, open: Bits, mover: int, waiter: int) -> int:
     """What is known about a position: its data, 0 if nothing is."""
@@ -65,7 +73,7 @@ def recall(state: State, open: Bits, mover: int, waiter: int) -> int:
     for i in range(BUCKET):
         entry = entry_at(state.table, start + _u64(i))
         data = entry.data
-        if data & _u64(0x3FFF) == cells and entry.key ^ data == open:
+        if data & _u64(0x3FFF) == cells and entry.key ^ scrambled(data) == open:
             return data  # type: ignore[no-any-return]
     return _u64(0)  # type: ignore[no-any-return]
 
@@ -81,7 +89,7 @@ def note(state: State, open: Bits, mover: int, waiter: int, data: int) -> None:
     chosen, fewest = start, 65
     for i in range(BUCKET):
         entry = entry_at(state.table, start + _u64(i))
-        there = entry.key ^ entry.data
+        there = entry.key ^ scrambled(entry.data)
         if entry.data & _u64(0x3FFF) == cells and there == open:
             chosen, fewest = start + _u64(i), -1
             break
@@ -94,7 +102,7 @@ def note(state: State, open: Bits, mover: int, waiter: int, data: int) -> None:
         state.stored += 1
     entry = entry_at(state.table, chosen)
     data = data | cells
-    entry.key = open ^ data
+    entry.key = open ^ scrambled(data)
     entry.data = data
 
 
