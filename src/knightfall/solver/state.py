@@ -18,7 +18,6 @@ DTYPE = np.dtype(
         ("stored", "i8"),  # entries this thread was the first to fill
         ("busy", "u8"),  # the address of what other threads are at (`company.py`); 0 = alone
         ("upper", "i8"),  # positions with at least so many open cells are worth every care
-        ("stopped", "i8"),  # 1: the answer is no answer, the limit was met before
         # Scratch: row p belongs to ply p.
         ("order", "i8", (PLIES, 8)),  # moves, packed as value · 64 + cell, best first
         ("killer", "i8", (PLIES,)),

@@ -30,8 +30,10 @@ from knightfall.solver.state import STATE, State
 _u64, _i64 = types.uint64, types.int64
 
 THEIR_WAYS, MY_WAYS = 8, 4
-"""What ways on are worth in the order of moves; above, also those two moves on: """
+"""What a way on is worth in the order of moves, the smallest sum first."""
+
 THEIR_SPACE, MY_SPACE = 2, 2
+"""In the upper part of the tree, what a cell two moves away is worth."""
 
 QUESTION = 0
 """Questions other than "who wins?" are numbered by plies (`distance.py`)."""
