@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,9 +9,8 @@ import typer
 
 from knightfall.cli.atlas_certify import certify
 from knightfall.cli.guard import say
-from knightfall.cli.options import Json, Threads
+from knightfall.cli.options import BoardName, Json, Threads, board_named
 from knightfall.cli.output import print_json
-from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from knightfall.board import Board
@@ -41,9 +39,6 @@ def about(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-BoardName = Annotated[
-    str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.", show_default=False)
-]
 Placement = Annotated[
     str | None,
     typer.Argument(metavar="CELL", help="A first placement: show the replies to it."),
@@ -54,16 +49,6 @@ Out = Annotated[
 ]
 SHOWN = 12
 """Exceptions that are listed; there are hundreds on small boards."""
-
-
-def board_named(text: str) -> Board:
-    """The board that 7x7 or 7×8 names."""
-    from knightfall.board import Board
-
-    match = re.fullmatch(r"([0-9]{1,3})[x×]([0-9]{1,3})", text, re.ASCII)
-    if match is None:
-        raise KnightfallError(f"board {text!r} cannot be read: write width and height, as in 7x7")
-    return Board.of(int(match[1]), int(match[2]))
 
 
 atlas.command(name="certify")(certify)

@@ -7,13 +7,10 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options import Json, Threads
+from knightfall.cli.options import BoardName, Json, Threads, board_named
 from knightfall.cli.output import duration, print_json
 from knightfall.errors import KnightfallError
 
-BoardName = Annotated[
-    str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.", show_default=False)
-]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -39,7 +36,6 @@ def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json 
     """
     import time
 
-    from knightfall.cli.atlas import board_named
     from knightfall.cli.progress import ticker
     from knightfall.solver.certificate import certify as prove
 

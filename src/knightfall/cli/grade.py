@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from knightfall.cli.guard import INTERRUPTED, say
-from knightfall.cli.options import Json, whole
+from knightfall.cli.options import Json, board_named, whole
 from knightfall.cli.output import columns, console, duration, number, print_json, print_table
-from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from knightfall.board import Board
     from knightfall.oracle.grade import FirstBlunder, Grade, Keeping, Reliability
     from knightfall.oracle.measures import Auc, Share
 
@@ -73,7 +70,7 @@ def grade(
     from knightfall.oracle.grade import grade as judge
     from knightfall.oracle.record import draw_openings
 
-    where = _board(board)
+    where = board_named(board)
     draw_openings(where, openings, seed)  # bad numbers are told before anything is compiled
     player = ready(agent)
     with bar("games", openings) as listener:
@@ -94,15 +91,6 @@ def grade(
     if result.partial:
         say(f"knightfall: interrupted after {result.games} of {result.openings} games")
         raise typer.Exit(INTERRUPTED)
-
-
-def _board(text: str) -> Board:
-    from knightfall.board import Board
-
-    match = re.fullmatch(r"([0-9]{1,3})[x×]([0-9]{1,3})", text, re.ASCII)
-    if match is None:
-        raise KnightfallError(f"board {text!r} must be a width and a height, as in 7x7")
-    return Board.of(int(match[1]), int(match[2]))
 
 
 # -- for people ------------------------------------------------------------------------------

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from knightfall.errors import KnightfallError
+
+if TYPE_CHECKING:
+    from knightfall.board import Board
 
 MOST = 2**63 - 1
 
@@ -43,3 +48,17 @@ TableMb = Annotated[
     int | None,
     typer.Option("--table-mb", metavar="MB", parser=_at_least_one, help="Memory for the table."),
 ]
+
+BoardName = Annotated[
+    str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.", show_default=False)
+]
+
+
+def board_named(text: str) -> Board:
+    """The board that 7x7 or 7×8 names."""
+    from knightfall.board import Board
+
+    match = re.fullmatch(r"([0-9]{1,3})[x×]([0-9]{1,3})", text, re.ASCII)
+    if match is None:
+        raise KnightfallError(f"board {text!r} cannot be read: write width and height, as in 7x7")
+    return Board.of(int(match[1]), int(match[2]))

@@ -32,7 +32,7 @@ from knightfall.heuristics.yours import compile_yours
 from knightfall.kernel.bits import ask
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import GEOMETRY, GeometryArray, geometry
-from knightfall.kernel.interrupt import interruptibly
+from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
 
@@ -95,7 +95,7 @@ class Evaluator:
             if self.quick:
                 evaluate()
             else:
-                interruptibly(evaluate, boards)
+                interruptibly(evaluate, limit_to_nothing(boards))
         return values[0], bool(boards["cut"][0] == 0)
 
     @contextmanager

@@ -17,10 +17,19 @@ GRACE = 1.0
 """Seconds to wait for work that was told to stop.  Only a heuristic that hangs takes longer."""
 
 
+def limit_to_nothing(boards: GeometryArray) -> Callable[[], None]:
+    """What stops a search that uses these geometry records."""
+
+    def stop() -> None:
+        boards["limit"] = 0
+
+    return stop
+
+
 def interruptibly(
-    run: Callable[[], None], boards: GeometryArray, seconds: float | None = None
+    run: Callable[[], None], stop: Callable[[], None], seconds: float | None = None
 ) -> None:
-    """Call `run`, which stops soon after ``boards["limit"]`` has become 0.
+    """Call `run`, which ends soon after `stop` was called.
 
     If `seconds` are given, it is expected to be told by then.  Work that does not stop is left to
     itself, with a `KnightfallError`.
@@ -45,7 +54,7 @@ def interruptibly(
         if not done.wait(None if seconds is None else seconds + GRACE):
             raise KnightfallError("the heuristic does not return: is there an endless loop in it?")
     except BaseException:  # Ctrl-C
-        boards["limit"] = 0
+        stop()
         worker.join(GRACE)
         raise
     if failure:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from typing import TypeVar
 
 from knightfall.board import Board
+from knightfall.kernel.interrupt import interruptibly
 from knightfall.position import Position
 from knightfall.solver.engine import Engine
 from knightfall.solver.solve import Solver
 
+Answer = TypeVar("Answer")
 Tick = Callable[[], None]
-
-
-def _nobody() -> None:
-    pass
 
 
 class Truth:
@@ -30,54 +28,17 @@ class Truth:
 
     def wins(self, position: Position) -> bool:
         """Whether the side to move wins."""
-        found: list[bool] = []
-        self._patiently(lambda: found.append(self._solver.wins(position)))
-        return found[0]
+        return self._patiently(lambda: self._solver.wins(position))
 
-    def winning_moves(self, position: Position, tick: Tick = _nobody) -> tuple[str, ...]:
+    def winning_moves(self, position: Position, tick: Tick = lambda: None) -> tuple[str, ...]:
         """The moves after which the opponent has lost, in board order; none in a lost position.
 
         `tick` is called as each move is decided.
         """
-        found: list[str] = []
+        return self._patiently(lambda: self._solver.winning_moves(position, tick))
 
-        def look() -> None:
-            entry = self._solver.entry(position)
-            if entry is not None:
-                found.extend(entry.winning_moves)
-            elif not position.placed or self._solver.wins(position):
-                for move in position.legal_moves:
-                    if not self._solver.wins(position.play(move)):
-                        found.append(move)
-                    tick()
-
-        self._patiently(look)
-        return tuple(found)
-
-    def _patiently(self, work: Callable[[], object]) -> None:
-        """Do some work; Ctrl-C ends it, and with it this object's use.
-
-        Python hears of signals only between byte codes, and one question about a large board may
-        take minutes of compiled code: so it is asked in another thread while this one listens.
-        """
-        if threading.current_thread() is not threading.main_thread():
-            work()
-            return
-        failures: list[BaseException] = []
-
-        def run() -> None:
-            try:
-                work()
-            except BaseException as error:
-                failures.append(error)
-
-        worker = threading.Thread(target=run, name="knightfall-oracle", daemon=True)
-        worker.start()
-        try:
-            worker.join()
-        except BaseException:  # Ctrl-C
-            self._engine.stop()
-            worker.join()
-            raise
-        if failures:
-            raise failures[0]
+    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
+        """The answer to a question; Ctrl-C ends it, and with it this object's use."""
+        found: list[Answer] = []
+        interruptibly(lambda: found.append(ask()), self._engine.stop)
+        return found[0]

@@ -13,7 +13,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
 from knightfall.kernel.clock import stop_in
 from knightfall.kernel.geometry import NO_LIMIT, geometry
-from knightfall.kernel.interrupt import interruptibly
+from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta, plain_deepening
@@ -91,7 +91,7 @@ def _think(
         if _surely_soon(budget, heuristic):
             search()
         else:
-            interruptibly(search, boards, seconds)
+            interruptibly(search, limit_to_nothing(boards), seconds)
     if alarm is not None:
         alarm.cancel()
 

@@ -111,7 +111,7 @@ def solved(solver: Solver, board: Board, cells: Cells) -> bytes:
     if not moves:
         return bytes([0, 0, 0])
     after = {move: position.play(move) for move in moves}
-    winning = [move for move in moves if not solver.wins(after[move])]
+    winning = solver.winning_moves(position)
     plies = solver.plies(position)
     if winning:
         best = next(move for move in winning if solver.lasts(after[move], plies - 1))
@@ -130,8 +130,7 @@ def hardest(solver: Solver, position: Position, plies: int) -> str:
     for move in position.legal_moves:
         after = position.play(move)
         if solver.lasts(after, plies - 1):
-            replies = (after.play(reply) for reply in after.legal_moves)
-            choices.append((sum(not solver.wins(reply) for reply in replies), move))
+            choices.append((len(solver.winning_moves(after)), move))
     fewest = min(count for count, _ in choices)
     return next(move for count, move in choices if count == fewest)
 

@@ -115,8 +115,7 @@ class _Choice:
                 self.move = left[0]
         fewest = math.inf
         for move in left:
-            replies = [self.after[move].play(reply) for reply in self.after[move].legal_moves]
-            keeping = sum(not self.solver.wins(reply) for reply in replies)
+            keeping = len(self.solver.winning_moves(self.after[move]))
             if keeping < fewest:
                 fewest, self.move = keeping, move
 

@@ -82,6 +82,25 @@ class Solver:
             return entry.mover_wins
         return bool(self._once("wins", position, lambda: self.engine.wins(position, self.limits)))
 
+    def winning_moves(
+        self, position: Position, tick: Callable[[], None] = lambda: None
+    ) -> tuple[str, ...]:
+        """The moves after which the opponent has lost, in board order; none in a lost position.
+
+        `tick` is called as each move is decided.
+        """
+        entry = self.entry(position)
+        if entry is not None:
+            return entry.winning_moves
+        if position.placed and not self.wins(position):
+            return ()
+        found = []
+        for move in position.legal_moves:
+            if not self.wins(position.play(move)):
+                found.append(move)
+            tick()
+        return tuple(found)
+
     def plies(self, position: Position) -> int:
         """How long the game lasts if the winner hurries and the loser holds out."""
         moves = position.legal_moves
@@ -228,25 +247,17 @@ class _Found:
 def _work(solver: Solver, position: Position, distance: bool, found: _Found) -> None:
     """Find out one thing after the other, so that whatever is known when time is up stays."""
     progress, mover = solver.progress, position.to_move
-    entry = solver.entry(position)
-    found.from_atlas = entry is not None
-    if entry is not None:
-        found.winner = mover if entry.mover_wins else other(mover)
-        found.winning_moves = entry.winning_moves
-    else:
-        progress.stage = "who wins"
-        winning: tuple[str, ...] = ()
-        if not position.placed or solver.wins(position):
-            if position.placed:
-                found.winner = progress.winner = mover
-            moves = position.legal_moves
-            winning = tuple(move for move in moves if not solver.wins(position.play(move)))
-        found.winner = mover if winning else other(mover)
-        found.winning_moves = winning
+    found.from_atlas = solver.entry(position) is not None
+    progress.stage = "who wins"
+    if position.placed:
+        wins = solver.wins(position)
+        found.winner = progress.winner = mover if wins else other(mover)
+    found.winning_moves = solver.winning_moves(position)
+    found.winner = mover if found.winning_moves else other(mover)
     progress.winner = found.winner
     if distance:
         progress.stage = "how long"
-        found.plies = entry.plies if entry is not None else solver.plies(position)
+        found.plies = solver.plies(position)
         progress.stage = "best play"
         found.pv = solver.line(position, found.plies)
     elif found.winning_moves:
