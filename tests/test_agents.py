@@ -187,7 +187,11 @@ def test_what_is_refused(text: str, says: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_every_kind_has_an_example_that_works() -> None:
+def test_every_kind_has_an_example_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("def choose(position):\n    return position.legal_moves[0]\n")
     for name, kind in AGENT_KINDS.items():
         thinker = agent(kind.example)
         assert thinker.kind == name
@@ -201,7 +205,7 @@ def test_the_documented_examples_are_agents() -> None:
     assert knightfall.agents.__doc__ is not None
     block = knightfall.agents.__doc__.split("::\n\n")[1].split("\n\n")[0]
     texts = [text for line in block.splitlines() for text in line.strip().split("   ") if text]
-    assert len(texts) == 7
+    assert len(texts) == 8
     for text in texts:
         assert str(parse_agent(text)) == text.strip()
 

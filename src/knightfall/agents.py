@@ -5,7 +5,7 @@
     random                            greedy(improved)
     minimax(open, depth=3)            alphabeta(improved, depth=5)
     id(bfs_reach, nodes=2500)         id(improved, time=150ms, plain)
-    perfect(time=150ms)
+    perfect(time=150ms)               python(mine.py:choose, time=1s)
 
 `plain` deepens as the course's agents do, without table and ordering.  Every kind takes
 ``seed=N``; ties among equal moves (all moves, for `random`) are broken by the seed and the
@@ -14,9 +14,7 @@ position alone, so the same seed plays the same game on every machine.
 
 from __future__ import annotations
 
-import hashlib
 import re
-import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -51,8 +49,19 @@ class Kind:
 AGENT_KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("random", "any legal move", "random(seed=7)", needs_heuristic=False),
-        Kind("greedy", "the move after which the heuristic is best", "greedy(improved)"),
+        Kind(
+            "random",
+            "any legal move",
+            "random(seed=7)",
+            needs_heuristic=False,
+            method="any_move",
+        ),
+        Kind(
+            "greedy",
+            "the move after which the heuristic is best",
+            "greedy(improved)",
+            method="alphabeta",
+        ),
         Kind(
             "minimax",
             "every line to a fixed depth",
@@ -84,6 +93,13 @@ AGENT_KINDS: dict[str, Kind] = {
             needs_heuristic=False,
             budgets=("nodes", "time"),
             default=Budget(time=150_000),
+        ),
+        Kind(
+            "python",
+            "a function of your own that gets a Position and names the cell to move to",
+            "python(mine.py:choose, time=1s)",
+            budgets=("time",),
+            default=Budget(time=1_000_000),
         ),
     )
 }
@@ -132,14 +148,28 @@ class Agent:
         """The heuristic, ready to use."""
         from knightfall.heuristics.evaluator import evaluator
 
-        return evaluator(self.heuristic)
+        return evaluator(self.heuristic or "null")
+
+    @property
+    def method(self) -> str:
+        """The search that makes the choice; empty for agents that are more than a search."""
+        return "plain_deepening" if self.plain else AGENT_KINDS[self.kind].method
+
+    @property
+    def effort(self) -> Budget:
+        """The budget of that search."""
+        return Budget(depth=1) if self.kind == "greedy" else self.budget
 
     def prepare(self) -> Agent:
         """Compile and warm up, so that the first move is not the slow one."""
         if self.kind == "perfect":
             for fen in ("7/7/1N5/7/7/4n2/7 w", "7/7/1N5/7/7/4n1*/7 w"):  # atlas; solver, fallback
                 self._think(Position.from_fen(fen), Budget(nodes=1))
-        elif self.kind != "random":
+        elif self.kind == "python":
+            from knightfall.chooser import load_chooser
+
+            load_chooser(self.heuristic)
+        else:
             self._think(Position.from_fen("7/7/1N5/7/7/4n2/7 w"), Budget(depth=1, time=1_000_000))
         return self
 
@@ -153,32 +183,20 @@ class Agent:
             raise KnightfallError(
                 f"an agent needs a Position, not {position!r}; Position.from_fen reads a FEN"
             )
-        if self.kind == "random":
-            return self._random(position)
-        return self._think(position, self.budget)
+        return self._think(position, self.effort)
 
     def _think(self, position: Position, budget: Budget) -> Report:
         if self.kind == "perfect":
             from knightfall.solver.perfect import choose
 
             return choose(position, budget, self.seed)
+        if self.kind == "python":
+            from knightfall.chooser import ask_chooser
+
+            return ask_chooser(self.heuristic, position)
         from knightfall.search.think import think
 
-        if self.kind == "greedy":
-            method, budget = "alphabeta", Budget(depth=1)
-        else:
-            method = "plain_deepening" if self.plain else AGENT_KINDS[self.kind].method
-        return think(position, method, self.evaluator, budget, self.seed)
-
-    def _random(self, position: Position) -> Report:
-        start = time.perf_counter()
-        moves = position.legal_moves
-        if not moves:
-            raise KnightfallError(f"position {position.fen!r} is over: there is no move to choose")
-        digest = hashlib.sha256(f"{self.seed} {position.fen}".encode()).digest()
-        move = moves[int.from_bytes(digest[:8], "big") % len(moves)]
-        seconds = time.perf_counter() - start
-        return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
+        return think(position, self.method, self.evaluator, budget, self.seed)
 
 
 # -- the course's names --------------------------------------------------------------------
@@ -319,16 +337,16 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
         elif equals and key in kind.budgets:
             budgets[key] = value
         elif not equals and number == 0 and fillable:
-            from knightfall.heuristics.expression import parse_heuristic
-
-            heuristic = str(parse_heuristic(argument))
+            heuristic = _what_it_asks(base, argument)
         else:
-            accepted = ["a heuristic"] if fillable else []
+            accepted = [_WANTED.get(base.kind, "a heuristic")] if fillable else []
             accepted += [*kind.budgets, "seed"] + (["plain"] if base.kind == "id" else [])
             raise KnightfallError(
                 f"agent {text!r}: cannot use {argument!r}; {base.kind} takes "
                 f"{', '.join(accepted)}, as in {kind.example}"
             )
+    if base.kind == "python" and not heuristic:
+        raise KnightfallError(f"agent {text!r} needs a function first, as in {kind.example}")
     if kind.needs_heuristic and not heuristic:
         example = f"{base.label}(mine.py:score)" if base.label else kind.example
         raise KnightfallError(
@@ -343,6 +361,19 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
         seed=seed,
         label=text.strip() if base.label else "",
     )
+
+
+_WANTED = {"python": "a function"}
+
+
+def _what_it_asks(base: Agent, argument: str) -> str:
+    if base.kind == "python":
+        from knightfall.chooser import parse_chooser
+
+        return parse_chooser(argument)
+    from knightfall.heuristics.expression import parse_heuristic
+
+    return str(parse_heuristic(argument))
 
 
 def _seed(text: str) -> int:

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Literal
+
+Failing = Literal["timeout", "forfeit", "illegal", "crash"]
 
 
 class KnightfallError(ValueError):
     """Bad input: the message is one line that names the value and what is accepted."""
+
+
+class AgentFailure(KnightfallError):
+    """An agent did not answer with a legal move.
+
+    `reason` is what it loses a game by: timeout, forfeit, illegal or crash.
+    """
+
+    def __init__(self, reason: Failing, message: str) -> None:
+        super().__init__(message)
+        self.reason: Failing = reason
+
+    def __reduce__(self) -> tuple[type[AgentFailure], tuple[Failing, str]]:
+        return (AgentFailure, (self.reason, str(self)))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -34,7 +34,8 @@ def whole(given: str | int) -> int:
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
-def _at_least_one(given: str | int) -> int:
+def at_least_one(given: str | int) -> int:
+    """A whole number from 1 on."""
     number = whole(given)
     if number == 0:
         raise typer.BadParameter("'0' is not a whole number from 1 on")
@@ -42,11 +43,11 @@ def _at_least_one(given: str | int) -> int:
 
 
 Threads = Annotated[
-    int, typer.Option("--threads", metavar="N", parser=_at_least_one, help="Processors to use.")
+    int, typer.Option("--threads", metavar="N", parser=at_least_one, help="Processors to use.")
 ]
 TableMb = Annotated[
     int | None,
-    typer.Option("--table-mb", metavar="MB", parser=_at_least_one, help="Memory for the table."),
+    typer.Option("--table-mb", metavar="MB", parser=at_least_one, help="Memory for the table."),
 ]
 
 BoardName = Annotated[

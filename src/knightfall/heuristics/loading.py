@@ -42,20 +42,7 @@ def a_number(value: Any) -> float:
 
 def load_function(path: str, name: str) -> Any:
     """The function `name` of the file at `path`, decorated or not."""
-    try:
-        file = Path(path).expanduser()
-        exists = file.is_file()
-    except (OSError, RuntimeError) as error:  # a name too long, a user unknown
-        raise KnightfallError(f"heuristic {path}:{name}: {error}") from None
-    if not exists:
-        raise KnightfallError(f"heuristic {path}:{name}: there is no file {path!r}")
-    module = _module(file.resolve(), path)
-    function = getattr(module, name, None)
-    if function is None:
-        callables = [key for key, value in vars(module).items() if callable(value)]
-        raise KnightfallError(
-            f"heuristic {path}:{name}: {path} defines no {name!r}{nearest(name, callables)}"
-        )
+    function = named_in(path, name, "heuristic")
     if not isinstance(python_function(function), FunctionType):
         raise KnightfallError(f"heuristic {path}:{name}: {name!r} is not a function")
     try:
@@ -63,6 +50,25 @@ def load_function(path: str, name: str) -> Any:
     except KnightfallError as error:
         raise KnightfallError(f"{path}: {error}") from None
     return function
+
+
+def named_in(path: str, name: str, what: str) -> Any:
+    """Whatever the file at `path` calls `name`; `what` it should be is for the error."""
+    try:
+        file = Path(path).expanduser()
+        exists = file.is_file()
+    except (OSError, RuntimeError) as error:  # a name too long, a user unknown
+        raise KnightfallError(f"{what} {path}:{name}: {error}") from None
+    if not exists:
+        raise KnightfallError(f"{what} {path}:{name}: there is no file {path!r}")
+    module = _module(file.resolve(), path)
+    found = getattr(module, name, None)
+    if found is None:
+        callables = [key for key, value in vars(module).items() if callable(value)]
+        raise KnightfallError(
+            f"{what} {path}:{name}: {path} defines no {name!r}{nearest(name, callables)}"
+        )
+    return found
 
 
 def _module(file: Path, shown: str) -> Any:

@@ -31,6 +31,11 @@ def _address() -> int:
 _CLOCK = _address()
 
 
+def clock_address() -> int:
+    """Where compiled code finds the clock; 0 if it has none."""
+    return _CLOCK
+
+
 def stop_in(boards: GeometryArray, seconds: float) -> None:
     """Have the search that uses these geometry records stop itself, so many seconds from now."""
     if _CLOCK:

@@ -103,16 +103,24 @@ _NODES_PER_ENTRY = 16
 _tables = threading.local()
 
 
-def table_for(nodes: int) -> tuple[Table, int]:
-    """This thread's table for a search of about that many nodes, and a fresh generation.
+def size_for(nodes: int) -> int:
+    """The entries of a table for a search of about that many nodes.
 
-    One table serves all searches of a thread: a new generation empties it at no cost.  Few nodes
-    are deep enough to be stored, and a table that fits the processor's cache is worth more than
-    one that holds everything.
+    Few nodes are deep enough to be stored, and a table that fits the processor's cache is worth
+    more than one that holds everything.
     """
     size = _SMALLEST
     while size * _NODES_PER_ENTRY < nodes and size < _LARGEST:
         size <<= 1
+    return size
+
+
+def table_for(nodes: int) -> tuple[Table, int]:
+    """This thread's table for a search of about that many nodes, and a fresh generation.
+
+    One table serves all searches of a thread: a new generation empties it at no cost.
+    """
+    size = size_for(nodes)
     held: dict[int, Table] = _tables.__dict__.setdefault("held", {})
     if size not in held:
         held[size] = np.zeros(size, ENTRY_DTYPE)

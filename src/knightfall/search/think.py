@@ -24,8 +24,10 @@ from knightfall.search.report import Report
 from knightfall.search.state import DTYPE, LIMIT, PROVEN, WIN
 from knightfall.search.stopwatch import stopwatch
 from knightfall.search.table import table_for
+from knightfall.search.ties import any_move
 
 METHODS: dict[str, Callable[..., None]] = {
+    "any_move": any_move,
     "minimax": minimax,
     "alphabeta": alphabeta,
     "plain_deepening": plain_deepening,
@@ -68,7 +70,7 @@ def _think(
     if position.winner is not None:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to search for")
     boards, states = geometry(position.board), np.zeros(1, DTYPE)
-    table, generation = table_for(_expected_nodes(budget) if method == "deepening" else 0)
+    table, generation = table_for(expected_nodes(budget) if method == "deepening" else 0)
     state = states[0]
     state["depth_limit"] = budget.depth or DEEPEST
     state["seed"] = seed
@@ -88,7 +90,7 @@ def _think(
         alarm = stopwatch().stop_at(start + seconds - reserve, boards)
         stop_in(boards, start + seconds - reserve - time.perf_counter())
     with heuristic.errors_explained(boards):
-        if _surely_soon(budget, heuristic):
+        if method == "any_move" or _surely_soon(budget, heuristic):
             search()
         else:
             interruptibly(search, limit_to_nothing(boards), seconds)
@@ -114,7 +116,8 @@ def _think(
     )
 
 
-def _expected_nodes(budget: Budget) -> int:
+def expected_nodes(budget: Budget) -> int:
+    """What a search with such a budget may come to, for the size of its table."""
     if budget.nodes is not None:
         return budget.nodes
     return MANY_NODES if budget.seconds is None else int(NODES_PER_SECOND * budget.seconds)

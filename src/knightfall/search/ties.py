@@ -7,11 +7,14 @@ asked before.
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import types
 
 from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.search.state import STATE, State, conclude
+from knightfall.kernel.rules import moves
+from knightfall.search.state import ENTRY_POINT, STATE, State, conclude
 
 _u64, _i64 = types.uint64, types.int64
 
@@ -25,15 +28,15 @@ def scramble(word: int) -> int:
 
 
 @compiled(_i64(STATE, _u64, _u64, _i64, _i64))
-def begin(state: State, moves: Bits, open: Bits, mover: int, waiter: int) -> int:
+def begin(state: State, choice: Bits, open: Bits, mover: int, waiter: int) -> int:
     """Write the root's moves to `state.root` in the seed's order; returns how many there are.
 
     The first of them is the answer until a search has a better one.
     """
     number = 0
-    while moves != _u64(0):
-        state.root[number] = first(moves)
-        moves = rest(moves)
+    while choice != _u64(0):
+        state.root[number] = first(choice)
+        choice = rest(choice)
         number += 1
     word = scramble(state.seed ^ _u64(0x9E3779B97F4A7C15))
     word = scramble(word ^ open)
@@ -49,3 +52,9 @@ def begin(state: State, moves: Bits, open: Bits, mover: int, waiter: int) -> int
     state.lengths[0], state.lengths[1] = 1, 0
     conclude(state, 0.0, 0)
     return number
+
+
+@compiled(ENTRY_POINT)
+def any_move(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+    """No search at all: every move is as good as any other, and the seed picks one."""
+    begin(states[0], moves(boards[0], open, mover), open, mover, waiter)

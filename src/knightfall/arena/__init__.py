@@ -1,0 +1,1 @@
+"""Tournaments that are fair, reproducible, resumable and honest."""

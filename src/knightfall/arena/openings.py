@@ -1,0 +1,84 @@
+"""Where games begin: every opening of a board in a seeded order, or the positions of a book."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.position import Position
+
+
+def openings(board: Board) -> list[str]:
+    """Every position of a board with both knights placed, no move made and a move to make."""
+    everywhere = frozenset(range(board.cells))
+    found = []
+    for first in everywhere:
+        for second in everywhere - {first}:
+            position = Position(board, everywhere - {first, second}, first, second, "w")
+            if position.winner is None:
+                found.append(position.fen)
+    return found
+
+
+def shuffled(fens: Sequence[str], seed: int, series: int = 0) -> list[str]:
+    """The same positions in an order that depends on the seed and the series alone.
+
+    Each is sorted by its own hash, so the order is the same on every machine and in every version
+    of Python, and a position keeps its place relative to the others when some are left out.
+    Repetitions in a book stay, next to each other.
+    """
+
+    def key(fen: str) -> bytes:
+        return hashlib.sha256(f"{seed}/{series}/{fen}".encode()).digest()
+
+    return sorted(fens, key=key)
+
+
+def by_hunter(fens: Sequence[str]) -> list[str]:
+    """The same positions, but those where the mover hunts and where it runs take turns.
+
+    What is left over on one side comes last.
+    """
+    hunting: list[str] = []
+    running: list[str] = []
+    for fen in fens:
+        position = Position.from_fen(fen)
+        (hunting if position.hunter == position.to_move else running).append(fen)
+    both = chain.from_iterable(zip_longest(hunting, running))
+    return [fen for fen in both if fen is not None]
+
+
+def read_book(path: str) -> list[str]:
+    """The positions of a file: a FEN a line; empty lines and what follows a # do not count."""
+    try:
+        text = Path(path).expanduser().read_text("utf-8")
+    except (OSError, RuntimeError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise KnightfallError(f"book {path}: {why}") from None
+    except UnicodeDecodeError:
+        raise KnightfallError(f"book {path} is not a text file of FENs") from None
+    book = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        fen = re.sub(r"#.*", "", line).strip()
+        if not fen:
+            continue
+        try:
+            position = Position.from_fen(fen)
+        except KnightfallError as error:
+            raise KnightfallError(f"book {path}, line {number}: {error}") from None
+        if not position.placed:
+            raise KnightfallError(
+                f"book {path}, line {number}: {fen!r} still has a knight to place; games begin "
+                "with both on the board"
+            )
+        if position.winner is not None:
+            raise KnightfallError(f"book {path}, line {number}: the game is over in {fen!r}")
+        book.append(position.fen)
+    if not book:
+        raise KnightfallError(f"book {path} holds no positions: write a FEN a line")
+    return book

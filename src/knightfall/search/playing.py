@@ -1,0 +1,147 @@
+"""Whole games in compiled code: between two moves there is no Python at all.
+
+At 2,500 nodes a move a search takes a tenth of a millisecond.  A position, a report and a call
+from Python would cost as much again, so for agents that are nothing but a search (every kind with
+a depth or node budget) the loop of the game is compiled, too.  The moves are those that the same
+agents choose when asked one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import from_dtype, types
+
+from knightfall.kernel.bits import Bits, nanoseconds
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import moves
+from knightfall.search.alphabeta import alphabeta, plain_deepening
+from knightfall.search.deepening import deepening
+from knightfall.search.minimax import minimax
+from knightfall.search.state import LIMIT, PLIES, STATE
+from knightfall.search.ties import any_move
+
+_u64, _i64 = types.uint64, types.int64
+
+METHOD = {"any_move": 0, "minimax": 1, "alphabeta": 2, "plain_deepening": 3, "deepening": 4}
+
+PLAYER_DTYPE = np.dtype(
+    [
+        ("method", "i8"),
+        ("heuristic", "u8"),  # the address of its C function
+        ("symmetric", "i8"),
+        ("depth_limit", "i8"),
+        ("limit", "i8"),  # nodes a move
+        ("seed", "u8"),
+        ("table", "u8"),  # the address of its table, for `deepening`
+        ("entries", "u8"),
+    ],
+    align=True,
+)
+PLAYER = from_dtype(PLAYER_DTYPE)
+
+GAME_DTYPE = np.dtype(
+    [
+        ("clock", "u8"),  # the address of the clock, 0 = none, and of two words it writes to
+        ("dial", "u8"),
+        ("reading", "i8", (2,)),  # those words
+        ("stop", "i8"),  # 1: end the game before its next move
+        ("generation", "u8"),  # of the tables, one for each search
+        ("plies", "i8"),  # how many moves were made
+        ("failed", "i8"),  # 1: the heuristic of the side to move raised an error
+        ("cells", "u1", (PLIES,)),
+        ("depths", "u1", (PLIES,)),
+        ("microseconds", "u4", (PLIES,)),
+        ("scores", "f8", (PLIES,)),
+        ("nodes", "u8", (PLIES,)),
+    ],
+    align=True,
+)
+GAME = from_dtype(GAME_DTYPE)
+
+
+_MOST = 2**32 - 1
+
+
+@compiled(types.float64(types.float64))
+def _as_reported(score: float) -> float:
+    """A score as a `Report` has it: what is proven, or infinite for a heuristic, is infinite."""
+    if score >= LIMIT:
+        return math.inf
+    if score <= -LIMIT:
+        return -math.inf
+    return score + 0.0  # no −0
+
+
+@compiled(
+    types.void(
+        types.Array(GEOMETRY, 1, "C"),
+        types.Array(STATE, 1, "C"),
+        types.Array(PLAYER, 1, "C"),
+        types.Array(GAME, 1, "C"),
+        _u64,
+        _i64,
+        _i64,
+    )
+)
+def play(
+    boards: Any, states: Any, players: Any, games: Any, open: Bits, mover: int, waiter: int
+) -> None:
+    """Play from a position to the end; players[0] is to move.
+
+    The game ends when the side to move has no move, when its heuristic fails, or when `stop` is
+    set.
+    """
+    board, state, game = boards[0], states[0], games[0]
+    turn = 0
+    game.plies = 0
+    game.failed = 0
+    while moves(board, open, mover) != _u64(0) and game.stop == 0:
+        player = players[turn]
+        before = _i64(0)
+        if game.clock != _u64(0):
+            before = nanoseconds(game.clock, game.dial)
+        game.generation += _u64(1)
+        board.limit = player.limit
+        board.failed = 0
+        state.heuristic = player.heuristic
+        state.symmetric = player.symmetric
+        state.depth_limit = player.depth_limit
+        state.seed = player.seed
+        state.table = player.table
+        state.entries = player.entries
+        state.generation = game.generation
+        for ply in range(PLIES):  # every search begins with a blank sheet
+            state.killers[ply, 0] = 0
+            state.killers[ply, 1] = 0
+        if player.method == 0:
+            any_move(boards, states, open, mover, waiter)
+        elif player.method == 1:
+            minimax(boards, states, open, mover, waiter)
+        elif player.method == 2:
+            alphabeta(boards, states, open, mover, waiter)
+        elif player.method == 3:
+            plain_deepening(boards, states, open, mover, waiter)
+        else:
+            deepening(boards, states, open, mover, waiter)
+        if board.failed != 0:
+            game.failed = 1
+            return
+        if game.stop != 0:
+            return  # the search was cut short, too
+        cell = state.move
+        at = _u64(game.plies)
+        game.cells[at] = cell
+        game.depths[at] = state.depth
+        game.scores[at] = _as_reported(state.score)
+        game.nodes[at] = state.nodes
+        if game.clock != _u64(0):
+            taken = (nanoseconds(game.clock, game.dial) - before + 500) // 1000
+            game.microseconds[at] = min(taken, _MOST)
+        game.plies += 1
+        open &= ~(_u64(1) << _u64(cell))
+        mover, waiter = waiter, cell
+        turn = 1 - turn
