@@ -68,6 +68,11 @@ def _paths(agent: Agent) -> list[str]:
     return [atom.path for _, atom in terms if atom.path is not None]
 
 
+def check(entrant: Entrant) -> None:
+    """Compile and warm up an entrant; whatever is wrong with its files is an error here."""
+    parse_agent(entrant.agent).prepare()
+
+
 def is_timed(entrant: Entrant) -> bool:
     """Whether an entrant's moves depend on the clock."""
     return parse_agent(entrant.agent).budget.time is not None

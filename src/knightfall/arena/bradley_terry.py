@@ -1,0 +1,205 @@
+"""Bradley and Terry's model with a seat: the likeliest strengths, and how far they may be off.
+
+All is in units of strength, the logarithm of odds; of all parameters the seat is the last.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
+from scipy.special import expit
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+ELO = 400 / math.log(10)
+"""Elo per unit of strength."""
+
+PRIOR = (ELO / 10_000) ** 2
+"""One over the variance of the prior, which is normal around 0."""
+
+LL, SECONDS, FIRSTS, WW = range(4)
+"""How a pair of a and b can end: b won both games, the second players did, the first players did,
+a won both.  It is twice whether a won moving first, plus whether a won moving second."""
+
+
+class Model:
+    """Strengths and seat at their likeliest.
+
+    `won` and `played` have the first player in the row and the second in the column.  Of `group`
+    each agent has one: within it everybody has beaten everybody, directly or through others.
+    """
+
+    def __init__(
+        self, won: Floats, played: Floats, seat: bool, start: Floats | None = None
+    ) -> None:
+        self.group, imagined = _imagined(won, played, seat)
+        self.agents, self.won, self.played = len(won), won + imagined, played + 2 * imagined
+        self.fitted = self.agents + seat
+        self.prior = PRIOR * np.eye(self.agents + 1)
+        self.theta = np.zeros(self.agents + 1) if start is None else start
+        value = self._value(self.theta)
+        for _ in range(500):
+            step = self.inverse @ self._slope()
+            largest = float(np.abs(step).max())
+            # The likelihood is flat far out, and a whole Newton step may lead astray.
+            step *= min(1.0, 4.0 / max(largest, 1e-300))
+            while (reached := self._value(self.theta + step)) < value and largest > 1e-10:
+                step, largest = step / 2, largest / 2
+            if largest <= 1e-10:
+                break
+            self.theta, value = self.theta + step, reached
+
+    @classmethod
+    def of_counts(cls, counts: Floats, seat: bool, start: Floats | None = None) -> Model:
+        """From the numbers of pairs by a, b and outcome: two games each."""
+        a_first = counts[..., FIRSTS] + counts[..., WW]
+        b_first = counts[..., FIRSTS] + counts[..., LL]
+        total = counts.sum(-1)
+        return cls(a_first + b_first.T, total + total.T, seat, start)
+
+    @property
+    def chances(self) -> Floats:
+        """With what probability the row, moving first, beats the column."""
+        return np.asarray(expit(self._odds(self.theta)), float)
+
+    @property
+    def information(self) -> Floats:
+        """Fisher's, without the prior."""
+        weight = self.played * self.chances * (1 - self.chances)
+        return _spread(weight, weight, weight)
+
+    @property
+    def inverse(self) -> Floats:
+        """The inverse of information and prior: the covariance if all games are independent."""
+        k, whole = self.fitted, np.zeros_like(self.prior)
+        values, vectors = np.linalg.eigh((self.information + self.prior)[:k, :k])
+        # No eigenvalue is below the prior's, but beside very many games rounding may say so.
+        whole[:k, :k] = (vectors / np.maximum(values, PRIOR)) @ vectors.T
+        return whole
+
+    def _odds(self, theta: Floats) -> Floats:
+        return np.asarray(np.subtract.outer(theta[:-1], theta[:-1]) + theta[-1], float)
+
+    def _value(self, theta: Floats) -> float:
+        """The logarithm of the likelihood, prior included."""
+        odds = self._odds(theta)
+        lost = self.played - self.won
+        unlikely = self.won * np.logaddexp(0, -odds) + lost * np.logaddexp(0, odds)
+        return -float(unlikely.sum() + theta @ self.prior @ theta / 2)
+
+    def _slope(self) -> Floats:
+        rest = self.won - self.played * self.chances
+        return np.append(rest.sum(1) - rest.sum(0), rest.sum()) - self.prior @ self.theta
+
+
+def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
+    """The groups, and what is imagined to be won and lost where results set no limit.
+
+    Between groups all games were won by the same side, and the likeliest difference would be
+    infinite.  Half a game won and half a game lost, divided among the games an agent played with
+    other groups, make it finite and leave it large.  The same is done for the seat.
+    """
+    _, group = connected_components(won + (played - won).T > 0, connection="strong")
+    between = np.where(np.not_equal.outer(group, group), played, 0.0)
+    games = between.sum(0) + between.sum(1)
+    imagined = between / (2 * np.maximum(np.maximum.outer(games, games), 1e-300))
+    if seat and _seat_is_unlimited(won + imagined > 0, played - won + imagined > 0):
+        imagined = imagined + played / (2 * max(played.sum(), 1e-300))
+    return np.asarray(group, np.int64), imagined
+
+
+def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
+    """Whether a seat worth more and more (or less and less) never contradicts a result.
+
+    Let the seat be worth 1.  Who won moving first may be weaker than the loser by 1, who won
+    moving second is stronger by 1 or more.  There are such strengths unless, going around some
+    circle of winners and losers, one comes back stronger than oneself.
+    """
+    for first, second in ((won, lost.T), (lost.T, won)):
+        weaker_by = np.where(second, -1.0, np.where(first, 1.0, 0.0))
+        if (weaker_by.diagonal() < 0).any():
+            continue
+        try:
+            bellman_ford(weaker_by)
+        except NegativeCycleError:
+            continue
+        return True
+    return False
+
+
+# -- what games from one opening have in common ----------------------------------------------
+#
+# The covariance of the estimate is inverse · spread · inverse, where spread is the covariance of
+# the slope of the likelihood.  For independent games that is the information, prior included, and
+# the covariance is the inverse; what follows comes on top.  The game of a (moving first) and b adds
+# (its residual)·(d + s) to the slope, that of b and a (its residual)·(s − d), where d is +1 for
+# agent a and −1 for agent b, and s is 1 for the seat.
+
+
+def of_one_pair(model: Model, counts: Floats) -> Floats:
+    """What it changes in the spread that both games of a pair share an opening.
+
+    If their residuals have covariance c, it is 2c·(ssᵀ − ddᵀ): doubt moves from the strengths to
+    the seat.  Each couple's c is measured, with 4 imagined pairs that are as correlated as those
+    of all couples together; and these include 2 imagined pairs that were not split, so that a few
+    pairs which happen to be split leave some doubt.
+    """
+    first, second = _residuals(model)
+    pairs = counts.sum(-1)
+    measured = (counts * first * second).sum(-1)
+    weight = model.chances * (1 - model.chances)
+    most = np.sqrt(weight * weight.T)
+    total = float((pairs * most).sum())
+    if total <= 0:
+        return np.zeros_like(model.prior)
+    typical = total / float(pairs.sum())
+    correlation = max(0.0, float(measured.sum()) - 2 * typical) / (total + 2 * typical)
+    c = np.clip((measured + 4 * correlation * most) / (pairs + 4), 0, most)
+    return _spread(-2 * pairs * c, np.zeros_like(c), 2 * pairs * c)
+
+
+def of_one_opening(
+    model: Model, counts: Floats, where: tuple[Ints, Ints, Ints], count: Floats, opening: Ints
+) -> Floats:
+    """What it adds to the spread that pairs of different couples share openings.
+
+    `where` holds a, b and outcome of each pair, `opening` a number from 0 on.  Only directions in
+    which it adds something are kept: errors by pairs are the least there are.
+    """
+    first, second = _residuals(model)
+    strengths, seat = first - second, first + second
+    within = _spread(
+        (counts * strengths**2).sum(-1),
+        (counts * strengths * seat).sum(-1),
+        (counts * seat**2).sum(-1),
+    )
+    a, b, _ = where
+    openings, width = int(opening.max(initial=0)) + 1, model.agents + 1
+    slopes = np.zeros(openings * width)
+    for column, part in ((a, strengths), (b, -strengths), (np.full_like(a, width - 1), seat)):
+        slopes += np.bincount(opening * width + column, part[where] * count, len(slopes))
+    by_opening = slopes.reshape(openings, width)
+    between = (by_opening.T @ by_opening - within) * openings / max(1, openings - 1)
+    values, vectors = np.linalg.eigh(between)
+    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T, float)
+
+
+def _residuals(model: Model) -> tuple[Floats, Floats]:
+    """By a, b and outcome: what the first players won beyond expectation, in either game."""
+    there, back = model.chances[..., None], model.chances.T[..., None]
+    return np.array([0, 0, 1, 1]) - there, np.array([1, 0, 1, 0]) - back
+
+
+def _spread(strengths: Floats, both: Floats, seat: Floats) -> Floats:
+    """Σ strengths·ddᵀ + both·(dsᵀ + sdᵀ) + seat·ssᵀ over all a (rows) and b (columns)."""
+    n = len(strengths)
+    total = np.empty((n + 1, n + 1))
+    total[:n, :n] = np.diag(strengths.sum(0) + strengths.sum(1)) - strengths - strengths.T
+    total[:n, n] = total[n, :n] = both.sum(1) - both.sum(0)
+    total[n, n] = seat.sum()
+    return total
