@@ -1,4 +1,4 @@
-# make run    set everything up and watch a game        make test   set up and run every check
+# make run    set up and play the course's tournament    make test   set up and run every check
 # make bench  the performance ratios                    make docs   write the generated pages anew
 # make measure  count and time anew what docs/theory.md says of the solver (minutes)
 
@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 .PHONY: run test test-slow lint bench docs measure clean
 
 run: $(VENV)/ready-to-run
-	$(BIN)/knightfall watch AB_Improved MM_Open
+	$(BIN)/knightfall tournament
 
 test: lint
 	$(BIN)/python -m pytest

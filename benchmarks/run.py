@@ -27,11 +27,12 @@ DEFAULT = (
     "evaluation_cost",
     "user_heuristic",
     "solver",
+    "arena",
     "startup",
     "signature",
 )
-ON_REQUEST = ("time_budget", "board_size")
-WRITTEN = (*DEFAULT, "time_budget")
+ON_REQUEST = ("time_budget", "board_size", "million_games")
+WRITTEN = (*DEFAULT, "time_budget", "million_games")
 """What docs/performance.md tells."""
 
 

@@ -165,3 +165,17 @@ def test_the_solvers_in_cpp_agree_with_ours(runner: ModuleType) -> None:
     nodes = {row["idea"]: row["nodes"] for row in result.rows}
     assert len(nodes) == 1 + len(runner.module("solver").IDEAS)
     assert nodes["knightfall"] < nodes["C++: plain"]
+
+
+def test_plain_python_plays_the_same_games(runner: ModuleType) -> None:
+    from knightfall.arena.course import tournament_plan
+    from knightfall.arena.game import play_pair
+    from knightfall.position import Position
+    from knightfall.search.budget import Budget
+
+    course_game = runner.module("course_games").course_game
+    plan = tournament_plan(["AB_Improved", "AB_Custom"], pairs=1, budget=Budget(nodes=150))
+    for task in plan.tasks():
+        start = Position.from_fen(task.opening)
+        for number, game in enumerate(play_pair(task).games):
+            assert course_game(task, number) == list(game.moves(start)), task

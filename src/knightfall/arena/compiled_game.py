@@ -7,6 +7,7 @@ more of Python per game would show.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -150,3 +151,18 @@ def _explanation(evaluator: Evaluator, boards: Any) -> str:
     finally:
         boards["failed"] = 0
     return ""
+
+
+def stopper() -> Callable[[], None]:
+    """What ends the game that this thread plays, and all it would play later, from another thread.
+
+    The records of such games mean nothing.
+    """
+    room = _room()
+
+    def stop() -> None:
+        room.game["stop"] = 1
+        for boards in list(room.boards.values()):
+            boards["limit"] = 0
+
+    return stop

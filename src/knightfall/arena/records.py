@@ -110,4 +110,9 @@ class PairRecord:
     @property
     def score(self) -> int:
         """How many of the two games `a` won: 0 is LL, 1 is WL, 2 is WW."""
-        return (self.games[0].winner == "w") + (self.games[1].winner == "b")
+        return self.first + (self.games[1].winner == "b")
+
+    @property
+    def first(self) -> int:
+        """1 if `a` won the game in which it is the first player, else 0."""
+        return int(self.games[0].winner == "w")

@@ -145,6 +145,11 @@ def _pair_seed(seed: int, series: int, round: int) -> int:
     return 1 + int.from_bytes(digest[:4], "big") % (2**31 - 1)
 
 
+def may_repeat(plan: Plan) -> bool:
+    """Whether a match can come to the same opening twice: only then can it repeat its games."""
+    return plan.repeats > 1 or len(set(plan.book)) < len(plan.book)
+
+
 # -- who meets whom ------------------------------------------------------------------------
 
 

@@ -12,15 +12,28 @@ from knightfall.cli.annotate import annotate
 from knightfall.cli.atlas import atlas
 from knightfall.cli.bench import bench
 from knightfall.cli.evaluate import evaluate
+from knightfall.cli.export import export
+from knightfall.cli.games import games
 from knightfall.cli.grade import grade
 from knightfall.cli.guard import GuardedGroup
 from knightfall.cli.heuristics import heuristics
+from knightfall.cli.importing import import_
+from knightfall.cli.league import league
+from knightfall.cli.match import match
 from knightfall.cli.moves import moves
 from knightfall.cli.perft import perft
 from knightfall.cli.play import PlayCommand, play
+from knightfall.cli.plot import plot
+from knightfall.cli.replay import replay
+from knightfall.cli.runs import runs
+from knightfall.cli.show import show
 from knightfall.cli.solve import solve
+from knightfall.cli.sprt import sprt
+from knightfall.cli.stats import stats
+from knightfall.cli.tournament import tournament
 from knightfall.cli.verify import verify
 from knightfall.cli.watch import watch
+from knightfall.cli.worth import worth
 
 app = typer.Typer(
     name="knightfall",
@@ -72,4 +85,17 @@ app.command(name="heuristics")(heuristics)
 app.command(name="agents")(agents)
 app.command(name="grade")(grade)
 app.command(name="annotate")(annotate)
+app.command(name="tournament")(tournament)
+app.command(name="match")(match)
+app.command(name="league")(league)
+app.command(name="worth")(worth)
+app.command(name="runs")(runs)
+app.command(name="show")(show)
+app.command(name="games")(games)
+app.command(name="replay")(replay)
+app.command(name="plot")(plot)
+app.command(name="export")(export)
+app.command(name="import")(import_)
+app.add_typer(stats)
+app.add_typer(sprt)
 app.command(name="bench")(bench)

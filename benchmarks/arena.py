@@ -1,0 +1,139 @@
+"""The arena: games a second against plain Python, what is not search, workers, Dask."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+
+from knightfall.arena.conduct import conduct
+from knightfall.arena.course import tournament_plan
+from knightfall.arena.game import play_pair
+from knightfall.arena.pool import Pool
+from knightfall.arena.records import PairRecord
+from knightfall.arena.runners import Runner
+from knightfall.arena.schedule import Plan
+from knightfall.arena.store import Store
+from knightfall.position import Position
+
+from .course_games import course_game
+from .measure import fastest, seconds_of
+from .result import Ratio, Result
+
+SUMMARY = "The course's tournament: games a second ÷ those of the same agents in plain Python"
+FASTER, OVERHEAD, WORKERS, DASK = 500.0, 0.05, 1.8, 1.15
+TESTS = ("AB_Improved", "lookahead:AB_Custom", "lookahead:AB_Custom_2", "lookahead:AB_Custom_3")
+PAIRS = 60
+"""Per opponent, for what compares runners: so many that starting them does not count."""
+
+
+def run(pairs: int = PAIRS, sample: int = 1, rounds: int = 3) -> Result:
+    """The plain-Python games are the same, move for move (checked)."""
+    course = tournament_plan(TESTS)
+    python, compiled, games = _against_python(course, sample)
+    ratios = {"games a second, one core ÷ plain Python": Ratio(python / compiled, at_least=FASTER)}
+    figures: dict[str, object] = {
+        "games played in plain Python": games,
+        "plain Python: seconds a game": python / games,
+        "compiled: seconds a game": compiled / games,
+    }
+    share, moves = _not_search(course, rounds)
+    ratios["what is not search ÷ all, in a worker"] = Ratio(share, at_most=OVERHEAD)
+    figures["moves timed"] = moves
+    seconds = _runners(tournament_plan(TESTS, pairs=pairs), rounds)
+    ratios["one worker's time ÷ two workers'"] = Ratio(
+        seconds["one worker"] / seconds["two workers"], at_least=WORKERS
+    )
+    notes = []
+    if "Dask" in seconds:
+        ratios["two Dask workers' time ÷ two workers'"] = Ratio(
+            seconds["Dask"] / seconds["two workers"], at_most=DASK
+        )
+    else:
+        notes.append("Dask is not installed: not measured")
+    figures[f"{2 * course.total} games, two workers, stored: seconds"] = _whole(course, rounds)
+    figures.update({f"{name}: seconds": value for name, value in seconds.items()})
+    return Result(ratios=ratios, figures=figures, notes=notes)
+
+
+def _against_python(plan: Plan, sample: int) -> tuple[float, float, int]:
+    """The first rounds, once compiled and once in plain Python: seconds of each, and the games."""
+    tasks = [plan.task(number) for number in range(len(plan.matches) * sample)]
+    deque(map(play_pair, tasks), maxlen=0)
+    records: list[PairRecord] = []
+    compiled = seconds_of(lambda: records.extend(map(play_pair, tasks)))
+    moves: list[list[str]] = []
+    python = seconds_of(lambda: moves.extend(course_game(t, g) for t in tasks for g in (0, 1)))
+    for record, pair in zip(records, zip(moves[::2], moves[1::2], strict=True), strict=True):
+        start = Position.from_fen(record.task.opening)
+        ours = [list(game.moves(start)) for game in record.games]
+        if ours != list(pair):
+            raise AssertionError(f"{record.task}: compiled {ours}, plain Python {list(pair)}")
+    return python, compiled, 2 * len(tasks)
+
+
+def _not_search(plan: Plan, rounds: int) -> tuple[float, int]:
+    """The share of a worker's time that no search used."""
+    tasks = list(plan.tasks())
+    deque(map(play_pair, tasks), maxlen=0)
+    best, moves = 1.0, 0
+    for _ in range(rounds):
+        records: list[PairRecord] = []
+        whole = seconds_of(lambda records=records: records.extend(map(play_pair, tasks)))
+        spent = sum(int(g.column("microseconds").sum()) for r in records for g in r.games) / 1e6
+        moves = sum(game.plies for record in records for game in record.games)
+        best = min(best, 1 - spent / whole)
+    return best, moves
+
+
+def _runners(plan: Plan, rounds: int) -> dict[str, float]:
+    """Seconds for all pairs of a plan, the workers started and warm."""
+    agents = [entrant.agent for entrant in plan.entrants]
+    sides: dict[str, Runner] = {"one worker": Pool(1, agents), "two workers": Pool(2, agents)}
+    cluster = _cluster(agents)
+    if cluster:
+        sides["Dask"] = cluster[0]
+    try:
+        return fastest(
+            {name: lambda runner=runner: _all(runner, plan) for name, runner in sides.items()},
+            rounds,
+        )
+    finally:
+        for runner in sides.values():
+            runner.close()
+        if cluster:
+            cluster[1].close()
+
+
+def _cluster(agents: list[str]):
+    try:
+        from distributed import LocalCluster
+    except ImportError:
+        return None
+    from knightfall.arena.cluster import Cluster
+
+    local = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    return Cluster(local.scheduler_address, agents), local
+
+
+def _all(runner: Runner, plan: Plan) -> None:
+    played: Iterable[PairRecord] = runner.play(plan.tasks())
+    if sum(1 for _ in played) != plan.total:
+        raise AssertionError("pairs are missing")
+
+
+def _whole(plan: Plan, rounds: int) -> float:
+    """The whole tournament into a store, the workers started and warm."""
+    agents = [entrant.agent for entrant in plan.entrants]
+    best = float("inf")
+    with Pool(2, agents) as pool:
+        _all(pool, plan)
+        for _ in range(rounds):
+            with tempfile.TemporaryDirectory() as folder:
+                start = time.perf_counter()
+                with Store.open(Path(folder) / "arena.sqlite") as store:
+                    conduct(store.begin(plan, "benchmark", {}), pool)
+                best = min(best, time.perf_counter() - start)
+    return best

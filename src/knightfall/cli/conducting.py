@@ -1,0 +1,139 @@
+"""Playing a run for a person: progress while it goes on, then the report; Ctrl-C at any time."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from knightfall.cli.guard import INTERRUPTED, say
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from knightfall.arena.conduct import Standing
+    from knightfall.arena.schedule import Plan
+    from knightfall.arena.store import Run
+
+View = Callable[["Standing"], "RenderableType"]
+"""What a person sees beside the progress line while a run goes on."""
+
+
+def carry_out(
+    plan: Plan,
+    *,
+    store: str | None,
+    workers: int | None,
+    dask: str | None,
+    again: bool,
+    json: bool,
+    view: View | None = None,
+) -> None:
+    """Play a plan to its end, or take it up where it was left, and print what came of it."""
+    from knightfall.arena import entering
+    from knightfall.arena.conduct import conduct
+    from knightfall.arena.store import Store
+    from knightfall.cli.arena_options import check_runner, runner_for
+    from knightfall.cli.report import print_report
+    from knightfall.cli.store_options import store_path
+
+    check_runner(plan, workers, dask)
+    for entrant in plan.entrants:  # a file that is missing is said before anything is stored
+        entering.check(entrant)
+    with Store.open(store_path(store)) as opened:
+        run = opened.begin(plan, entering.engine(), entering.versions(), again=again)
+        if run.finished:
+            _say(json, f"run {run.id} was played before; --again plays it anew")
+        elif run.played:
+            _say(json, f"going on with run {run.id} after {run.played:,} of {plan.total:,} pairs")
+        if plan.exhausted:
+            _say(json, _exhausted(plan))
+        interrupted = False
+        if not run.finished:
+            try:
+                with runner_for(plan, workers, dask) as runner, watching(run, view) as told:
+                    conduct(run, runner, told)
+            except KeyboardInterrupt:
+                interrupted = True
+        if not interrupted or run.played:
+            print_report(run, json=json)
+        if interrupted:
+            say(
+                f"knightfall: interrupted after {run.played:,} of {plan.total:,} pairs; "
+                f"the same command goes on with run {run.id}"
+            )
+            raise typer.Exit(INTERRUPTED)
+
+
+def _say(json: bool, text: str) -> None:
+    if not json:
+        say(text)
+
+
+def _exhausted(plan: Plan) -> str:
+    where = "the book has" if plan.book else f"{plan.board.replace('x', '×')} has"
+    number = len(plan.starts)
+    return (
+        f"{where} {number:,} {'opening' if number == 1 else 'openings'}: each match gets "
+        f"{plan.rounds:,} pairs, not {plan.pairs:,}; none is repeated to make up the number"
+    )
+
+
+@contextmanager
+def watching(run: Run, view: View | None) -> Iterator[Callable[[Standing], None]]:
+    """While the block runs, show how far it has got; nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda standing: None
+        return
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.text import Text
+
+    latest: list[Standing] = []
+    start = time.monotonic()
+
+    def picture() -> RenderableType:
+        seconds = time.monotonic() - start
+        if not latest:
+            return Text("getting ready …")
+        line = Text(progress_line(latest[0], seconds))
+        return Group(view(latest[0]), line) if view else line
+
+    def told(standing: Standing) -> None:
+        latest[:] = [standing]
+
+    screen = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    with Live(
+        get_renderable=picture, console=screen, refresh_per_second=5, transient=True, screen=False
+    ):
+        yield told
+
+
+def progress_line(standing: Standing, seconds: float) -> str:
+    """A bar, the games played, their rate and what is left."""
+    total, played = standing.plan.total, standing.played
+    width = 30
+    filled = width * played // max(total, 1)
+    parts = [f"{'█' * filled}{'░' * (width - filled)} {2 * played:,} of {2 * total:,} games"]
+    if standing.fresh and seconds > 0:
+        rate = standing.fresh / seconds
+        parts.append(f"{2 * rate:,.0f} a second" if rate >= 5 else f"{2 * rate:.1f} a second")
+        if played < total:
+            parts.append(f"{clock((total - played) / rate)} to go")
+    else:
+        parts.append(f"{seconds:.0f} s")
+    return " · ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds."""
+    whole = round(seconds)
+    if whole < 90:
+        return f"{whole} s"
+    minutes, whole = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"

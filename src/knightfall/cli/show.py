@@ -1,0 +1,21 @@
+"""``knightfall show``: what a run says."""
+
+from __future__ import annotations
+
+from knightfall.cli.options import Json
+from knightfall.cli.store_options import LAST, RunName, StorePath
+
+
+def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> None:
+    """Show the report of a run again, or of one that is still going on.
+
+    \b
+    Examples:
+      knightfall show
+      knightfall show 3 --json
+    """
+    from knightfall.cli.report import print_report
+    from knightfall.cli.store_options import find_run, reading
+
+    with reading(store) as opened:
+        print_report(find_run(opened, run), json=json)
