@@ -26,6 +26,17 @@ COMMANDS = (
     "solve",
     "grade",
     "annotate",
+    "tournament",
+    "match",
+    "league",
+    "worth",
+    "runs",
+    "show",
+    "games",
+    "replay",
+    "plot",
+    "export",
+    "import",
     "verify",
     "eval",
     "moves",
@@ -82,7 +93,7 @@ def test_help_names_every_command() -> None:
 def test_every_command_takes_json_and_shows_examples(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
-    assert "--json" in result.stdout
+    assert "--json" in result.stdout or "jsonl" in result.stdout
     assert f"\n    knightfall {command}" in result.stdout
     assert "..." not in run("--help").stdout.split("Commands:")[1]  # no summary is cut off
 

@@ -200,6 +200,16 @@ def test_deleting_leaves_the_others_alone(file: Path) -> None:
     assert file.stat().st_size < size / 2
 
 
+def test_a_store_that_cannot_shrink_still_forgets(file: Path) -> None:
+    fake_run(file, fake_plan(2, 40, board="7x7"))
+    with closing(sqlite3.connect(file)) as db:  # as a user may have packed it
+        for statement in ("PRAGMA journal_mode = DELETE", "PRAGMA auto_vacuum = NONE", "VACUUM"):
+            db.execute(statement)
+    with Store.open(file) as store:
+        store.delete(1)
+        assert store.runs() == []
+
+
 # -- appending -----------------------------------------------------------------------------------
 
 

@@ -84,6 +84,24 @@ def test_the_same_run_is_not_added_twice_by_mistake(tmp_path: Path) -> None:
     assert one == two
 
 
+def test_two_who_import_the_same_file_at_once(tmp_path: Path) -> None:
+    fake_run(tmp_path / "s.sqlite", fake_plan(), 3)
+    source, file = tmp_path / "source", tmp_path / "two.sqlite"
+    source.write_text(exported(tmp_path / "s.sqlite", "jsonl"), encoding="utf-8")
+
+    def quicker(pairs: int) -> None:
+        if pairs == 3:
+            with Store.open(file) as another:
+                import_run(another, source)
+
+    with (
+        Store.open(file) as store,
+        pytest.raises(KnightfallError, match=r"run 1 in .* has the same plan"),
+    ):
+        import_run(store, source, told=quicker)
+    assert len(all_rows(file)["runs"]) == 1
+
+
 def test_a_run_that_grows_is_exported_as_of_one_moment(tmp_path: Path) -> None:
     file = tmp_path / "s.sqlite"
     fake_run(file, fake_plan(1, 20), 4)

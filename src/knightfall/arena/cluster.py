@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
+from knightfall.arena import entering
 from knightfall.arena.chunks import Backlog, Chunk, check_agents, forget_agents
 from knightfall.arena.host import PATIENCE
 from knightfall.arena.records import PairRecord, PairTask
 from knightfall.arena.runners import Closing, Helper, Played
 from knightfall.errors import KnightfallError
-from knightfall.kernel.compile import source_hash
 
 CONNECTING = 10.0
 """Seconds within which the cluster must answer, and have a worker."""
@@ -176,4 +176,4 @@ _beginning = threading.Lock()
 @lru_cache(maxsize=1)
 def engine() -> str:
     """What must be the same everywhere for the records to be the same."""
-    return source_hash()
+    return entering.engine()

@@ -104,5 +104,5 @@ def tournament_plan(
         stratify=stratify,
         repeats=rules.repeats,
         files=files_of(tested + opponents),
-        options={"protocol": protocol, "tests": len(tested)},
+        options={"protocol": protocol, "tests": len(tested), "given_budget": str(budget or "")},
     )

@@ -32,9 +32,9 @@ def import_run(
     # First check all, which takes time, and only then keep others from writing.
     deque(file.pairs(told), maxlen=0)
     with store.file.writing():
-        attempt, known = store.latest(head.key)
-        if known is not None and not again:
+        if not again:  # somebody may have been quicker
             _refuse_known(store, file)
+        attempt, _ = store.latest(head.key)
         id = store.insert(head.plan, head.key, attempt + 1, head.created, head.versions)
         writer = PairWriter(store.file, id, head.plan)
         for record in file.pairs(replay=False):

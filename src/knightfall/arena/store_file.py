@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -141,9 +141,13 @@ class StoreFile:
             raise
 
     def shrink(self) -> None:
-        """Give the space of deleted rows back to the disk."""
-        with self._telling():
-            self._db.executescript("PRAGMA incremental_vacuum")  # execute frees a page and stops
+        """Give the space of deleted rows back to the disk, as far as nobody is in the way."""
+        with suppress(sqlite3.Error):  # what is not given back now is used again later
+            free, before = 1, 0
+            while free != before:
+                # A little at a time, for others wait; execute would free one page and stop.
+                self._db.executescript("PRAGMA incremental_vacuum(4096)")
+                before, (free,) = free, self._db.execute("PRAGMA freelist_count").fetchone()
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     # -- opening it ------------------------------------------------------------------------

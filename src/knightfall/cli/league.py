@@ -66,7 +66,9 @@ def league(
     again: Again = False,
     json: Json = False,
 ) -> None:
-    """Rate many agents: round robin or gauntlet, Bradley–Terry ratings with their errors.
+    """Rate many agents.
+
+    Everyone meets everyone, or a few meet all the others; ratings are Bradley and Terry's.
 
     \b
     Examples:
@@ -101,6 +103,7 @@ def league(
         stratify=stratify,
         stop={} if error is None else {"rule": "until", "error": error},
         files=files_of(entrants),
+        options={"given_budget": budget or ""},
     )
     carry_out(plan, store=store, workers=workers, dask=dask, again=again, json=json, view=_live)
 

@@ -92,6 +92,7 @@ def match(
         stratify=stratify,
         stop=stop,
         files=files_of(entrants),
+        options={"given_budget": budget or ""},
     )
     if pairs is None:
         from dataclasses import replace

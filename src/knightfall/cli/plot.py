@@ -49,7 +49,9 @@ def plot(
     store: StorePath = None,
     json: Json = False,
 ) -> None:
-    """Draw a run: ratings and crosstable of a league, the course of a match, a tournament, worth.
+    """Draw a run as PNG or SVG.
+
+    Ratings and crosstable of a league, the course of a match, a tournament, a heuristic's worth.
 
     \b
     Examples:

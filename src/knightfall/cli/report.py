@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from knightfall.cli.output import number, print_json
+from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from knightfall.arena.results import Results
@@ -54,6 +55,8 @@ def heading(found: Results) -> str:
     games = 2 * found.played
     parts = [f"run {run.id}: {games:,} {'game' if games == 1 else 'games'} on {where}"]
     parts.append(f"seed {plan.seed}")
+    if plan.options.get("given_budget"):
+        parts.append(f"all who deepen get {plan.options['given_budget']}")
     if not run.finished:
         parts.append(f"unfinished, {2 * plan.total:,} planned")
     repeats = sum(match.repeats for match in found.matches)
@@ -111,9 +114,13 @@ def signed(value: float, digits: int = 0) -> str:
     return text.replace("-", "−")
 
 
+BOUNDLESS = 2500.0
+"""An error in Elo from which on there is no knowing: agents that never met, say."""
+
+
 def plus_minus(value: float, error: float, digits: int = 0) -> str:
     """A value with its error."""
-    if error == float("inf") or abs(error) >= 10_000:
+    if error >= BOUNDLESS:
         return f"{signed(value, digits)} ± ∞"
     return f"{signed(value, digits)} ± {error:.{digits}f}"
 
@@ -135,7 +142,10 @@ def short_names(agents: list[str], names: list[str]) -> list[str]:
     """Names for narrow columns: the heuristic alone where nothing else tells agents apart."""
     from knightfall.agents import parse_agent
 
-    parsed = [parse_agent(agent) for agent in agents]
+    try:
+        parsed = [parse_agent(agent) for agent in agents]
+    except KnightfallError:  # a heuristic that only another process knows
+        return names
     spelt = [agent for agent, name in zip(parsed, names, strict=True) if "(" in name]
     alike = len({(agent.kind, agent.budget, agent.plain, agent.seed) for agent in spelt}) == 1
     short = []

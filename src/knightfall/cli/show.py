@@ -7,7 +7,9 @@ from knightfall.cli.store_options import LAST, RunName, StorePath
 
 
 def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> None:
-    """Show the report of a run again, or of one that is still going on.
+    """Show the report of a run.
+
+    A run that is still going on can be looked at, too.
 
     \b
     Examples:

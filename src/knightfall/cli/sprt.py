@@ -22,7 +22,9 @@ sprt = typer.Typer(
 
 @sprt.callback(invoke_without_command=True)
 def about(context: typer.Context) -> None:
-    """Plan a sequential test: a match that ends when its question is decided.
+    """Plan a sequential test.
+
+    That is a match that ends when its question is decided.
 
     \b
     Example:

@@ -125,7 +125,9 @@ Beta = Annotated[
 
 @stats.callback(invoke_without_command=True)
 def about(context: typer.Context) -> None:
-    """Judge a result by its counts: Elo, errors, likelihood of superiority, sequential test.
+    """Judge a result by its counts.
+
+    Elo with errors, likelihood of superiority, sequential test.
 
     \b
     Examples:

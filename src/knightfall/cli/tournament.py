@@ -68,9 +68,10 @@ def tournament(
     again: Again = False,
     json: Json = False,
 ) -> None:
-    """Play the course's tournament: each test agent against seven opponents, in pairs.
+    """Play the course's tournament, with error bars.
 
-    A pair is one opening played from both seats. Interrupted, the same command goes on.
+    Each test agent meets each opponent, in pairs: one opening, played from both seats.
+    Interrupted, the same command goes on.
 
     \b
     Examples:

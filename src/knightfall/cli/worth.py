@@ -67,7 +67,9 @@ def worth(
     again: Again = False,
     json: Json = False,
 ) -> None:
-    """Find out what a heuristic is worth, and what is left of it after paying for itself.
+    """Find out what a heuristic is worth after its cost.
+
+    It plays at equal nodes, and at equal time, when it has paid for itself.
 
     One match per budget. At equal nodes only the judgement counts; at equal time a dear heuristic
     sees less. Time is turned into nodes by timing both on this machine first, so the games depend
