@@ -1,13 +1,14 @@
 # make run    set up and play the course's tournament    make test   set up and run every check
 # make bench  the performance ratios                    make docs   write the generated pages anew
 # make measure  count and time anew what docs/theory.md says of the solver (minutes)
+# make studies  play the five studies again and write docs/studies/ (half an hour)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test test-slow lint bench docs measure clean
+.PHONY: run test test-slow lint bench docs measure studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -34,6 +35,9 @@ measure: $(VENV)/ready-to-test
 	$(BIN)/python benchmarks/run.py --only solver --only board_size --json > $(VENV)/measured.json
 	mv $(VENV)/measured.json docs/measured.json
 	$(BIN)/python docs/theory.py
+
+studies: $(VENV)/ready-to-test
+	$(BIN)/knightfall reproduce all --pairs 700 --budget all --seed 0 --output docs/studies
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -30,6 +30,7 @@ COMMANDS = (
     "match",
     "league",
     "worth",
+    "reproduce",
     "runs",
     "show",
     "games",

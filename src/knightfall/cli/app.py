@@ -25,6 +25,7 @@ from knightfall.cli.perft import perft
 from knightfall.cli.play import PlayCommand, play
 from knightfall.cli.plot import plot
 from knightfall.cli.replay import replay
+from knightfall.cli.reproduce import reproduce
 from knightfall.cli.runs import runs
 from knightfall.cli.show import show
 from knightfall.cli.solve import solve
@@ -89,6 +90,7 @@ app.command(name="tournament")(tournament)
 app.command(name="match")(match)
 app.command(name="league")(league)
 app.command(name="worth")(worth)
+app.command(name="reproduce")(reproduce)
 app.command(name="runs")(runs)
 app.command(name="show")(show)
 app.command(name="games")(games)
