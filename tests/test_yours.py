@@ -26,7 +26,11 @@ from knightfall.heuristics.yours import HeuristicWarning
 from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
-from knightfall.search.think import METHODS, think
+from knightfall.search.think import METHODS as EVERY_METHOD
+from knightfall.search.think import think
+
+METHODS = tuple(method for method in EVERY_METHOD if method != "any_move")
+"""Those that look ahead."""
 
 START = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
 EDGE = Position.from_fen("7/N6/7/3n3/7/7/7 w")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.heuristics.loading import describe, named_in
+from knightfall.loading import describe, named_in
 from knightfall.position import Position
 from knightfall.search.report import Report
 

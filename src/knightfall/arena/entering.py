@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from knightfall.agents import Agent, parse_agent
@@ -68,22 +69,22 @@ def _paths(agent: Agent) -> list[str]:
     return [atom.path for _, atom in terms if atom.path is not None]
 
 
-def check(entrant: Entrant) -> None:
-    """Compile and warm up an entrant; whatever is wrong with its files is an error here."""
-    parse_agent(entrant.agent).prepare()
-
-
 def is_timed(entrant: Entrant) -> bool:
     """Whether an entrant's moves depend on the clock."""
     return parse_agent(entrant.agent).budget.time is not None
 
 
+@cache
 def engine() -> str:
     """The version of everything that decides how a game goes."""
     from knightfall import __version__
     from knightfall.kernel.compile import source_hash
 
-    return f"{__version__}+{source_hash()}"
+    # The hash names the machine code; the rest of the arena has none, but these decide games.
+    digest = hashlib.sha256(source_hash().encode())
+    for name in ("compiled_game.py", "game.py", "openings.py", "records.py", "schedule.py"):
+        digest.update((Path(__file__).parent / name).read_bytes())
+    return f"{__version__}+{digest.hexdigest()[:16]}"
 
 
 def versions() -> dict[str, str]:

@@ -38,6 +38,9 @@ GRACE = 0.5
 STARTING = 120.0
 """Seconds until the agent must be ready: an interpreter, an import, perhaps a compilation."""
 
+WELL = ("forfeit", "illegal")
+"""Failures after which a process is as good as before: it answered, if with no move."""
+
 MOST_HOSTS = 8
 """Processes one thread keeps; the one not asked for longest has to go."""
 
@@ -45,8 +48,9 @@ MOST_HOSTS = 8
 class Hosted:
     """A player whose moves are made by a process of its own.
 
-    `analyse` raises an `AgentFailure` whatever goes wrong there, and after one the next question
-    goes to a fresh process.  Processes are kept by agent and thread, so that games share them.
+    `analyse` raises an `AgentFailure` whatever goes wrong there, and after an error, a death or a
+    timeout the next question goes to a fresh process.  Processes are kept by agent and thread, so
+    that games share them.
     """
 
     def __init__(self, agent: Agent, patience: float = PATIENCE) -> None:
@@ -75,14 +79,23 @@ class Hosted:
 
     @contextmanager
     def _process(self) -> Iterator[_Child]:
-        """This thread's process for the agent, ready to be asked; kept unless it fails."""
+        """This thread's process for the agent, ready to be asked; kept while it is well."""
         child = _hosts.kept.pop(self._key, None) or _Child(self._key)
         try:
             child.begin()
             yield child
+        except AgentFailure as failure:
+            if failure.reason in WELL:
+                self._keep(child)
+            else:
+                child.end()
+            raise
         except BaseException:
             child.end()
             raise
+        self._keep(child)
+
+    def _keep(self, child: _Child) -> None:
         _hosts.kept[self._key] = child
         while len(_hosts.kept) > MOST_HOSTS:
             _hosts.kept.popitem(last=False)[1].end()

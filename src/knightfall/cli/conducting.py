@@ -35,6 +35,7 @@ def carry_out(
 ) -> None:
     """Play a plan to its end, or take it up where it was left, and print what came of it."""
     from knightfall.arena import entering
+    from knightfall.arena.chunks import check_agents
     from knightfall.arena.conduct import conduct
     from knightfall.arena.store import Store
     from knightfall.cli.arena_options import check_runner, runner_for
@@ -42,8 +43,8 @@ def carry_out(
     from knightfall.cli.store_options import store_path
 
     check_runner(plan, workers, dask)
-    for entrant in plan.entrants:  # a file that is missing is said before anything is stored
-        entering.check(entrant)
+    # A file that is missing is said before anything is stored.
+    check_agents(entrant.agent for entrant in plan.entrants)
     with Store.open(store_path(store)) as opened:
         run = opened.begin(plan, entering.engine(), entering.versions(), again=again)
         if run.finished:

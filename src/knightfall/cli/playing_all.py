@@ -47,8 +47,6 @@ def play_all(
     with ExitStack() as stack:
         try:
             if any(left):
-                for entrant in everybody.entrants:
-                    entering.check(entrant)
                 runner = stack.enter_context(runner_for(everybody, workers, dask))
                 told = stack.enter_context(_progress(2 * sum(left)))
             for plan, run in zip(plans, found, strict=True):

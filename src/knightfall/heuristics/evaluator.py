@@ -12,13 +12,7 @@ from numba import types
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
-from knightfall.heuristics.loading import (
-    a_number,
-    describe,
-    line_in,
-    load_function,
-    python_function,
-)
+from knightfall.heuristics.loading import a_number, load_function, python_function
 from knightfall.heuristics.plain import PlainPython, plain_board
 from knightfall.heuristics.registry import (
     HEURISTIC,
@@ -34,6 +28,7 @@ from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import GEOMETRY, GeometryArray, geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
+from knightfall.loading import describe, line_in
 from knightfall.position import Position, Side
 
 

@@ -15,12 +15,13 @@ from numba import types
 from numba.core.errors import NumbaWarning
 
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.loading import a_number, describe
+from knightfall.heuristics.loading import a_number
 from knightfall.heuristics.plain import plain_board
 from knightfall.heuristics.registry import HEURISTIC, Score, ready_for_python
 from knightfall.kernel.compile import compile_later, compiled, quiet
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
+from knightfall.loading import describe
 from knightfall.position import Position
 
 _u64 = types.uint64
