@@ -25,7 +25,7 @@ from .result import Ratio, Result
 SUMMARY = "The course's tournament: games a second ÷ those of the same agents in plain Python"
 FASTER, OVERHEAD, WORKERS, DASK = 500.0, 0.05, 1.8, 1.15
 TESTS = ("AB_Improved", "lookahead:AB_Custom", "lookahead:AB_Custom_2", "lookahead:AB_Custom_3")
-PAIRS = 60
+PAIRS = 300
 """Per opponent, for what compares runners: so many that starting them does not count."""
 
 
