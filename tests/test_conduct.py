@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from array import array
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -328,3 +329,47 @@ def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> N
     with Store.open(path) as store:
         assert store.run(1).finished
     assert rows(path) == rows(tmp_path / "whole.sqlite")
+
+
+def test_a_file_edited_during_a_run_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from knightfall.arena import conduct as conducting
+    from knightfall.arena.entering import files_of
+
+    monkeypatch.setattr(conducting, "WRITE_EVERY", 0.0)
+    file = tmp_path / "mine.py"
+    text = "def score(board, open, me, opp, to_move):\n    return float(me - opp)\n"
+    file.write_text(text)
+    agents = enter([f"greedy({file}:score)", "greedy(open)"])
+    plan = Plan("match", agents, (Match(0, 1),), pairs=20, files=files_of(agents))
+
+    class Editing(Shuffling):
+        def one(self, waiting: list[PairTask]) -> PairRecord:
+            if waiting[0].number == 7:
+                file.write_text(text.replace("me - opp", "opp - me"))
+            return play_pair(waiting.pop(0))
+
+    with pytest.raises(KnightfallError, match=r"mine\.py was edited"):
+        play(tmp_path / "arena.sqlite", plan, Editing(0, spread=1))
+    with Store.open(tmp_path / "arena.sqlite") as store:
+        assert store.run(1).played == 7
+
+
+def test_equal_agents_are_seldom_told_apart_however_often_one_looks() -> None:
+    import numpy as np
+
+    from knightfall.arena.stopping import Separated
+
+    two = enter(["greedy(improved)", "greedy(open)"])
+    plan = Plan("league", two, everyone(two), pairs=600, stop={"rule": "until", "error": 1.0})
+    rng, wrong = np.random.default_rng(5), 0
+    for _ in range(60):
+        rule, outcomes = Separated(plan, 1.0), array("b")
+        for outcome in rng.choice(4, 600, p=(1 / 6, 1 / 3, 1 / 3, 1 / 6)):
+            outcomes.append(int(outcome))
+            rule.feed([], outcomes)
+            if rule.verdict is not None:
+                wrong += 1
+                break
+    assert wrong <= 6  # 5 % of 60 are 3; looking without care gave 38 %

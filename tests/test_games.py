@@ -183,3 +183,43 @@ def test_whoever_fails_loses_and_its_last_answer_is_not_a_move(
     assert (game.winner, game.reason) == (other(side), reason)
     assert game.plies == (6 if side == "w" else 7)
     assert game.detail
+
+
+def test_a_heuristic_that_exits_loses_its_game_and_ends_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "exits.py"
+    file.write_text(
+        "import sys\n"
+        "calls = []\n"
+        "def score(board, open, me, opp, to_move):\n"
+        "    calls.append(1)\n"
+        "    if len(calls) > 500:\n"
+        "        sys.exit(3)\n"
+        "    return float(me - opp)\n"
+    )
+    with pytest.warns(UserWarning, match="cannot be compiled"):
+        pair = play_pair(PairTask(0, f"id({file}:score, depth=4)", "random", FEN, 1))
+    assert [game.reason for game in pair.games] == ["crash", "crash"]
+    assert [game.winner for game in pair.games] == ["b", "w"]
+    assert "line 6: SystemExit" in pair.games[0].detail
+
+
+def test_whatever_an_error_says_can_be_stored() -> None:
+    class Garbling:
+        def analyse(self, position: Position) -> Report:
+            raise AgentFailure("crash", "bad \ud800 text\nin two lines")
+
+    good = parse_agent("greedy(improved)")
+    game = play_asking({"w": Garbling(), "b": good}, {"w": None, "b": None}, Position.from_fen(FEN))
+    assert game.detail == "bad ? text in two lines"
+    game.detail.encode()
+
+
+def test_who_moved_first_is_told_by_the_opening() -> None:
+    for fen in (FEN, "7/7/1N5/7/7/4n2/7 b"):
+        mover = Position.from_fen(fen).to_move
+        for seed in range(1, 9):
+            pair = play_pair(PairTask(0, "random", "greedy(open)", fen, seed))
+            # a has the side that moves first in game 0 if that is w, else in game 1.
+            game = pair.games[0 if mover == "w" else 1]
+            assert pair.first == (game.winner == mover)
+            assert pair.score == sum(g.winner == s for g, s in zip(pair.games, "wb", strict=True))

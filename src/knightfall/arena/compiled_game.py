@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from knightfall.agents import parse_agent
-from knightfall.arena.records import GameRecord, Reason
+from knightfall.arena.records import GameRecord, Reason, one_line
 from knightfall.errors import KnightfallError
 from knightfall.kernel.clock import clock_address
 from knightfall.kernel.geometry import NO_LIMIT, geometry
@@ -147,7 +147,7 @@ def _explanation(evaluator: Evaluator, boards: Any) -> str:
         with evaluator.errors_explained(boards):
             pass
     except KnightfallError as error:
-        return " ".join(str(error).split())
+        return one_line(str(error))
     finally:
         boards["failed"] = 0
     return ""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from knightfall.arena.entering import check_files
 from knightfall.arena.records import PairRecord
 from knightfall.arena.repeats import Repeats
 from knightfall.arena.runners import Runner
@@ -23,7 +24,7 @@ from knightfall.arena.stopping import Rule, rule_of
 from knightfall.arena.store import Run
 
 WRITE_EVERY = 0.5
-"""Seconds between two writes: what a kill can cost."""
+"""Seconds between two writes: what a kill costs, beside pairs that wait for a slower one's turn."""
 
 
 @dataclass
@@ -58,7 +59,8 @@ class Standing:
     @property
     def rated(self) -> Rated:
         """The ratings so far."""
-        return rated(self.plan, np.array(self.outcomes, np.int8))
+        # A copy: the run goes on while somebody looks.
+        return rated(self.plan, np.frombuffer(self.outcomes.tobytes(), np.int8))
 
 
 Told = Callable[[Standing], None]
@@ -103,9 +105,11 @@ def _play_on(run: Run, runner: Runner, standing: Standing, told: Told) -> None:
                         return
                 if batch and time.monotonic() - written > WRITE_EVERY:
                     pairs, batch = batch, []
+                    check_files(plan)
                     run.append(pairs)
                     written = time.monotonic()
                 told(standing)
         finally:
             if batch:
+                check_files(plan)
                 run.append(batch)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.arena.schedule import Entrant
+from knightfall.arena.schedule import Entrant, Plan
 from knightfall.errors import KnightfallError
 from knightfall.search.budget import Budget
 
@@ -56,6 +56,20 @@ def files_of(entrants: Iterable[Entrant]) -> dict[str, str]:
             except OSError as error:
                 raise KnightfallError(f"{path}: {error.strerror or error}") from None
     return dict(sorted(hashes.items()))
+
+
+def check_files(plan: Plan) -> None:
+    """Refuse to go on with users' files that are not those the plan was made with."""
+    for path, before in plan.files.items():
+        try:
+            now = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:20]
+        except OSError:
+            now = ""
+        if now != before:
+            raise KnightfallError(
+                f"{path} was edited while the run was going on; what was played since the last "
+                "write is not kept, and the same command begins a run of its own"
+            )
 
 
 def _paths(agent: Agent) -> list[str]:

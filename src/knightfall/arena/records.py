@@ -75,6 +75,11 @@ class GameRecord:
         return np.frombuffer(getattr(self, name), formats[name])
 
 
+def one_line(text: str) -> str:
+    """What somebody's error says, on one line and in letters that can be stored."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())
+
+
 def game_record(
     winner: Side,
     reason: Reason,
@@ -96,7 +101,7 @@ def game_record(
         depths=np.minimum(np.asarray(depths, "i8"), 255).astype(DEPTH).tobytes(),
         nodes=np.asarray(nodes, NODES).tobytes(),
         microseconds=np.minimum(microseconds, 2**32 - 1).astype(MICROSECONDS).tobytes(),
-        detail=" ".join(detail.split()),
+        detail=one_line(detail),
     )
 
 
@@ -110,9 +115,14 @@ class PairRecord:
     @property
     def score(self) -> int:
         """How many of the two games `a` won: 0 is LL, 1 is WL, 2 is WW."""
-        return self.first + (self.games[1].winner == "b")
+        return (self.games[0].winner == "w") + (self.games[1].winner == "b")
 
     @property
     def first(self) -> int:
-        """1 if `a` won the game in which it is the first player, else 0."""
-        return int(self.games[0].winner == "w")
+        """1 if `a` won the game in which it moves first, else 0.
+
+        That is game 0, unless the opening is one in which b is to move.
+        """
+        if self.task.opening.split()[1] == "w":
+            return int(self.games[0].winner == "w")
+        return int(self.games[1].winner == "b")

@@ -112,23 +112,17 @@ class MatchResult:
     a: int
     b: int
     series: int
-    outcomes: tuple[int, int, int, int]
-    """How many pairs `a` lost both games of, won moving second only, moving first only, both."""
+    pairs: tuple[int, int, int]
+    """How many pairs ended LL, WL and WW for `a`."""
     repeats: int
     """Pairs that were left out, being identical to an earlier one."""
     of_a: EntrantResult
     of_b: EntrantResult
 
     @property
-    def pairs(self) -> tuple[int, int, int]:
-        """How many pairs ended LL, WL and WW for `a`."""
-        lost, second, first, won = self.outcomes
-        return lost, second + first, won
-
-    @property
     def games(self) -> int:
         """How many games count."""
-        return 2 * sum(self.outcomes)
+        return 2 * sum(self.pairs)
 
     @property
     def mean_plies(self) -> float | None:
@@ -201,20 +195,18 @@ def results(run: Run) -> Results:
     matches = []
     for number, match in enumerate(plan.matches):
         of_it = tallies[number]
-        outcomes = [0, 0, 0, 0]
-        for tally in of_it:
-            if tally.game == 0:
-                first = int(tally.winner == "w")
-                outcomes[2 * first + (tally.score - first)] += tally.games
-        lost, second, first, won = outcomes
+        lost, split, won = (
+            sum(tally.games for tally in of_it if tally.game == 0 and tally.score == score)
+            for score in (0, 1, 2)
+        )
         matches.append(
             MatchResult(
                 number=number,
                 a=match.a,
                 b=match.b,
                 series=match.series,
-                outcomes=(lost, second, first, won),
-                repeats=len(range(number, played, len(plan.matches))) - sum(outcomes),
+                pairs=(lost, split, won),
+                repeats=len(range(number, played, len(plan.matches))) - lost - split - won,
                 of_a=_fared(of_it, ("w", "b")),
                 of_b=_fared(of_it, ("b", "w")),
             )

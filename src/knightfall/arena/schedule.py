@@ -92,7 +92,7 @@ class Plan:
             number=number,
             a=self.entrants[match.a].agent,
             b=self.entrants[match.b].agent,
-            opening=self._series(match.series)[round // self.repeats],
+            opening=self.order(match.series)[round // self.repeats],
             seed=_pair_seed(self.seed, match.series, round),
         )
 
@@ -100,7 +100,8 @@ class Plan:
         """The pairs from a number on."""
         return (self.task(number) for number in range(start, self.total))
 
-    def _series(self, series: int) -> list[str]:
+    def order(self, series: int) -> list[str]:
+        """The openings of a series, in the order they are played."""
         if series not in self._orders:
             order = shuffled(self.starts, self.seed, series)
             self._orders[series] = by_hunter(order) if self.stratify else order

@@ -90,19 +90,24 @@ class Rated:
 def rated(plan: Plan, outcomes: npt.NDArray[np.int8]) -> Rated:
     """Ratings from the outcomes of the first pairs of a schedule (see `outcomes_of`).
 
-    Matches of one series share their openings: what an opening decides in all of them at once is
-    known to the errors.
+    What an opening decides in several matches at once is known to the errors.  Where an agent
+    entered twice, only the first of two matches that are the same games is taken.
     """
     agents = list(dict.fromkeys(entrant.agent for entrant in plan.entrants))
     player = np.array([agents.index(entrant.agent) for entrant in plan.entrants])
-    numbers = np.flatnonzero(outcomes >= 0)
-    rounds, places = np.divmod(numbers, len(plan.matches))
     a, b, series = np.array([(match.a, match.b, match.series) for match in plan.matches]).T
+    same = list(zip(player[a].tolist(), player[b].tolist(), series.tolist(), strict=True))
+    new = np.array([same.index(what) == at for at, what in enumerate(same)])
+    rounds, places = np.divmod(np.arange(len(outcomes)), len(plan.matches))
+    numbers = np.flatnonzero((outcomes >= 0) & new[places])
+    rounds, places = rounds[numbers], places[numbers]
+    fens = {fen: number for number, fen in enumerate(dict.fromkeys(plan.starts))}
+    orders = np.array([[fens[fen] for fen in plan.order(one)] for one in range(series.max() + 1)])
     pairs = Pairs(
         a=player[a[places]],
         b=player[b[places]],
         outcome=outcomes[numbers].astype(np.int64),
-        opening=(rounds // plan.repeats) * (series.max() + 1) + series[places],
+        opening=orders[series[places], rounds // plan.repeats],
     )
     found = bradley_terry.of_pairs(len(agents), pairs)
     return Rated(plan, found, player.tolist())

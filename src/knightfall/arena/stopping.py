@@ -65,18 +65,30 @@ class SequentialTest:
         return {"rule": "sprt", "verdict": self.verdict, "llr": self.llr}
 
 
+SURELY = 1.75
+"""So many times its 95 % error must a difference be to end a league.
+
+Whoever looks often enough sees what is not there.  Sixty looks, more than a league has, at the
+level of 0.05/60 each (3.34 standard errors, 1.70 times 1.96) are wrong once in twenty leagues at
+most, however they hang together; the rest allows for errors that are known only roughly.
+"""
+
+FIRST_LOOK = 20
+"""Rounds before which errors are too rough to be believed that far."""
+
+
 class Separated:
     """Ends a league once each neighbour in the ranking is told apart, or is within `error` Elo.
 
-    Looking is dear and more games change little, so it looks after 10 rounds and then each time
-    a tenth more are played.
+    It looks after 20 rounds and then each time a tenth more are played, and is the stricter for
+    looking so often.
     """
 
     def __init__(self, plan: Plan, error: float) -> None:
         self.plan = plan
         self.error = error
         self.verdict: str | None = None
-        self._next = 10
+        self._next = FIRST_LOOK
 
     def feed(self, counts: Counts, outcomes: array[int]) -> None:
         """Look at the ranking, if it is time to."""
@@ -84,11 +96,11 @@ class Separated:
         if within or rounds < self._next:
             return
         self._next = rounds + max(1, rounds // 10)
-        ratings = rated(self.plan, np.array(outcomes, np.int8))
+        ratings = rated(self.plan, np.frombuffer(outcomes.tobytes(), np.int8))
         ranking = ratings.ranking(range(len(self.plan.entrants)))
         for better, worse in pairwise(ranking):
             difference, error = ratings.difference(better, worse)
-            if difference <= error and error > self.error:
+            if difference <= SURELY * error and error > self.error:
                 return
         self.verdict = f"every neighbour told apart, or within {self.error:g} Elo"
 

@@ -52,7 +52,7 @@ CREATE TABLE pairs (
     run INTEGER, number INTEGER,             -- 0, 1, 2, … without a gap
     match INTEGER NOT NULL, opening INTEGER NOT NULL, seed INTEGER NOT NULL,
     score INTEGER NOT NULL,                  -- games won by a: 0, 1 or 2
-    first INTEGER NOT NULL,                  -- 1: a won game 0, in which it is w
+    first INTEGER NOT NULL,                  -- 1: a won the game in which it moves first
     repeats INTEGER,                         -- the earlier pair this one is identical to
     PRIMARY KEY (run, number)
 ) WITHOUT ROWID;

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from knightfall.arena.schedule import Entrant, Plan
     from knightfall.search.budget import Budget
 
-MOST_WORKERS = 256
-
 Pairs = Annotated[
     int,
     typer.Option("--pairs", metavar="N", parser=at_least_one, help="Pairs of games a match."),
@@ -115,6 +113,8 @@ def check_runner(plan: Plan, workers: int | None, dask: str | None) -> None:
             f"--workers {workers}: games by the clock need a core each, and there are {cores} "
             f"({timed[0].name} plays by the clock)"
         )
+    from knightfall.arena.pool import MOST_WORKERS
+
     if workers > MOST_WORKERS:
         raise KnightfallError(f"--workers {workers} must be from 0 to {MOST_WORKERS}")
 
@@ -136,9 +136,9 @@ def runner_for(plan: Plan, workers: int | None, dask: str | None) -> Runner:
         from knightfall.arena.runners import InProcess
 
         return InProcess(agents)
-    from knightfall.arena.pool import Pool
+    from knightfall.arena.pool import MOST_WORKERS, Pool
 
-    wanted = cores if workers is None else workers
+    wanted = min(cores, MOST_WORKERS) if workers is None else workers
     return Pool(min(wanted, plan.total), agents, pin=bool(timed))
 
 

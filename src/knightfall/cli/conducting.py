@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from knightfall.arena.conduct import Standing
+    from knightfall.arena.runners import Runner
     from knightfall.arena.schedule import Plan
-    from knightfall.arena.store import Run
+    from knightfall.arena.store import Run, Store
 
 View = Callable[["Standing"], "RenderableType"]
 """What a person sees beside the progress line while a run goes on."""
@@ -34,9 +35,7 @@ def carry_out(
     view: View | None = None,
 ) -> None:
     """Play a plan to its end, or take it up where it was left, and print what came of it."""
-    from knightfall.arena import entering
     from knightfall.arena.chunks import check_agents
-    from knightfall.arena.conduct import conduct
     from knightfall.arena.store import Store
     from knightfall.cli.arena_options import check_runner, runner_for
     from knightfall.cli.report import print_report
@@ -46,20 +45,13 @@ def carry_out(
     # A file that is missing is said before anything is stored.
     check_agents(entrant.agent for entrant in plan.entrants)
     with Store.open(store_path(store)) as opened:
-        run = opened.begin(plan, entering.engine(), entering.versions(), again=again)
-        if run.finished:
-            _say(json, f"run {run.id} was played before; --again plays it anew")
-        elif run.played:
-            _say(json, f"going on with run {run.id} after {run.played:,} of {plan.total:,} pairs")
         if plan.exhausted:
             _say(json, _exhausted(plan))
-        interrupted = False
-        if not run.finished:
-            try:
-                with runner_for(plan, workers, dask) as runner, watching(run, view) as told:
-                    conduct(run, runner, told)
-            except KeyboardInterrupt:
-                interrupted = True
+
+        def hire() -> Runner:
+            return runner_for(plan, workers, dask)
+
+        run, interrupted = _play(opened, plan, hire, again=again, json=json, view=view)
         if not interrupted or run.played:
             print_report(run, json=json)
         if interrupted:
@@ -68,6 +60,37 @@ def carry_out(
                 f"the same command goes on with run {run.id}"
             )
             raise typer.Exit(INTERRUPTED)
+
+
+def _play(
+    store: Store,
+    plan: Plan,
+    hire: Callable[[], Runner],
+    *,
+    again: bool,
+    json: bool,
+    view: View | None,
+) -> tuple[Run, bool]:
+    """The run of a plan, played as far as it gets, and whether it was interrupted."""
+    from knightfall.arena import entering
+    from knightfall.arena.conduct import conduct
+
+    engine = entering.engine()
+    known = None if again else store.latest(plan.key(engine))[1]
+    if known is not None and (run := store.run(known)).finished:
+        _say(json, f"run {run.id} was played before; --again plays it anew")
+        return run, False
+    # Whoever plays must be there before the run is stored: a cluster may not answer.
+    with hire() as runner:
+        run = store.begin(plan, engine, entering.versions(), again=again)
+        if run.played:
+            _say(json, f"going on with run {run.id} after {run.played:,} of {plan.total:,} pairs")
+        try:
+            with watching(run, view) as told:
+                conduct(run, runner, told)
+        except KeyboardInterrupt:
+            return run, True
+    return run, False
 
 
 def _say(json: bool, text: str) -> None:

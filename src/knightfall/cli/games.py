@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -89,9 +90,14 @@ def games(
 
 def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[int] | None:
     """The entrants of that name, or that are that agent."""
+    from knightfall.arena.entering import enter
+
     if who is None:
         return None
-    found = [at for at, each in enumerate(entrants) if who in (each.name, each.agent)]
+    called = {who}
+    with suppress(KnightfallError):  # id(main) is id(main, nodes=2500)
+        called.add(enter([who])[0].agent)
+    found = [at for at, each in enumerate(entrants) if called & {each.name, each.agent}]
     if not found:
         names = [entrant.name for entrant in entrants]
         raise KnightfallError(

@@ -8,7 +8,7 @@ from knightfall.cli.output import number, print_json
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
-    from knightfall.arena.results import Results
+    from knightfall.arena.results import Effort, Results
     from knightfall.arena.run import Run
     from knightfall.arena.standings import Row
 
@@ -136,6 +136,29 @@ def losses(row: Row) -> str:
 
     parts = [f"{row.fared.losses[why]} {why}" for why in REASONS if row.fared.losses.get(why)]
     return ", ".join(parts) or "none"
+
+
+def searched(effort: Effort) -> str:
+    """How deep and how much, for those who search at all."""
+    if not effort.nodes:
+        return ""
+    depth, nodes = one_decimal(effort.mean_depth), one_decimal(effort.mean_nodes)
+    return f"depth {depth}, {nodes} nodes a move; "
+
+
+def accidents(found: Results) -> list[str]:
+    """For each entrant that lost otherwise than on the board: why, and a game to look at."""
+    lines = []
+    for place, entrant in enumerate(found.entrants):
+        unusual = set(found.entrant(place).losses) - {"no moves"}
+        for reason in sorted(unusual):
+            game = next(iter(found.run.games(lost_by=[place], reason=reason, limit=1)), None)
+            if game is None:
+                continue
+            detail = found.run.pair(game.pair).games[game.game].detail
+            said = f": {detail}" if detail else ""
+            lines.append(f"{entrant.name} lost by {reason}{said} (knightfall replay {game.id})")
+    return lines
 
 
 def short_names(agents: list[str], names: list[str]) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from knightfall.cli.output import columns, console, number, print_table
+from knightfall.cli.output import columns, console, keep_numbers_whole, number, print_table
 from knightfall.cli.report import (
+    accidents,
     between,
     heading,
     losses,
@@ -91,7 +92,7 @@ def print_text(found: Results) -> None:
     print_table(_ratings(report))
     ratings = report.rated.ratings
     screen.print(
-        f"\nElo around their mean, ± 95 %. Moving first is worth "
+        f"\nElo around the mean of those who both won and lost, ± 95 %. Moving first is worth "
         f"{plus_minus(ratings.seat_elo, ratings.seat_error)} Elo.",
         soft_wrap=True,
     )
@@ -103,6 +104,8 @@ def print_text(found: Results) -> None:
     for row in report.rows:
         if set(row.fared.losses) - {"no moves"}:
             screen.print(f"{row.name} lost by: {losses(row)}", soft_wrap=True)
+    for line in accidents(found):
+        screen.print(line, soft_wrap=True)
     screen.print()
     screen.print(_neighbours(report), soft_wrap=True)
 
@@ -111,8 +114,6 @@ def _ratings(report: _Report) -> Table:
     table = columns(
         "", "Agent", "Elo", "Games", "Won", "95 % interval", "hunter", "runner", "depth", "nodes"
     )
-    for column in table.columns[2:]:
-        column.justify = "right"
     for place, row in enumerate(report.rows, start=1):
         fared, effort = row.fared, row.fared.effort
         table.add_row(
@@ -127,13 +128,13 @@ def _ratings(report: _Report) -> Table:
             one_decimal(effort.mean_depth),
             one_decimal(effort.mean_nodes),
         )
+    keep_numbers_whole(table, 2, drop=("Games", "hunter", "runner", "depth", "nodes"))
     return table
 
 
 def _square(report: _Report) -> Table:
     table = columns("", "", *(str(place) for place in range(1, len(report.order) + 1)))
-    for column in table.columns[2:]:
-        column.justify = "right"
+    keep_numbers_whole(table, 2)
     return table
 
 
@@ -158,10 +159,14 @@ def _crosstable(report: _Report) -> Table:
 
 def _neighbours(report: _Report) -> str:
     """Which neighbours in the ranking are told apart."""
+    from knightfall.arena.stopping import SURELY
+
+    # A league that may stop when it likes what it sees has to see it the more clearly.
+    factor = SURELY if report.found.run.plan.stop.get("rule") == "until" else 1.0
     open_questions = []
     for better, worse in pairwise(report.order):
         gap, error = report.rated.difference(better, worse)
-        if gap <= error:
+        if gap <= factor * error:
             open_questions.append(f"{report.names[better]} and {report.names[worse]}")
     if not open_questions:
         return "Every neighbour in the ranking is told apart."

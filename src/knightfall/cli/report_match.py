@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from knightfall.cli.output import console, number
-from knightfall.cli.report import heading, losses, one_decimal, percent, plus_minus, row_json
+from knightfall.cli.report import (
+    accidents,
+    heading,
+    losses,
+    percent,
+    plus_minus,
+    row_json,
+    searched,
+    signed,
+)
 
 if TYPE_CHECKING:
     from knightfall.arena.results import Results
@@ -48,8 +57,8 @@ def block(plan: Plan, pairs: Sequence[int]) -> list[str]:
         lower, upper = test.bounds
         llr = test.llr((lost, 0, split, 0, won))
         lines.append(
-            f"LLR   {llr:.2f} ({lower:.2f}, {upper:.2f}) [{test.elo0:g}, {test.elo1:g}] "
-            f"{test.model}"
+            f"LLR   {signed(llr, 2).lstrip('+')} ({signed(lower, 2)}, {upper:.2f}) "
+            f"[{test.elo0:g}, {test.elo1:g}] {test.model}"
         )
     return lines
 
@@ -98,12 +107,13 @@ def print_text(found: Results) -> None:
     for row in standings.rows(found, [0, 1], ratings):
         fared, effort = row.fared, row.fared.effort
         screen.print(
-            f"{row.name}: {percent(fared.first.share)} moving first, "
-            f"{percent(fared.second.share)} second; {percent(fared.hunter.share)} hunting, "
-            f"{percent(fared.runner.share)} running; depth {one_decimal(effort.mean_depth)}, "
-            f"{one_decimal(effort.mean_nodes)} nodes a move; lost by {losses(row)}",
+            f"{row.name}: {percent(fared.first.share)} as N, {percent(fared.second.share)} as n; "
+            f"{percent(fared.hunter.share)} hunting, {percent(fared.runner.share)} running; "
+            f"{searched(effort)}lost by {losses(row)}",
             soft_wrap=True,
         )
+    for line in accidents(found):
+        screen.print(line, soft_wrap=True)
     screen.print()
     screen.print(words(found), soft_wrap=True)
 
@@ -130,8 +140,16 @@ def words(found: Results) -> str:
                 f"Failed after {pairs:,} pairs: {a} is not {test.elo1:g} {unit} better than {b}; "
                 f"{test.elo0:g} explains the results better."
             )
-        left = "" if found.run.finished else "; the same command goes on"
-        return f"Not decided after {pairs:,} pairs{left}."
+        if not found.run.finished:
+            return f"Not decided after {pairs:,} pairs; the same command goes on."
+        if found.played == len(plan.starts) * plan.repeats:
+            return (
+                f"Not decided after {pairs:,} pairs, and all openings are used up: bounds further "
+                "apart need fewer."
+            )
+        return f"Not decided after {pairs:,} pairs."
+    if plan.entrants[0].agent == plan.entrants[1].agent:
+        return "The two are one agent: every pair is split, whoever it plays like."
     if verdict.low > 0.5:
         return f"{a} is better than {b}: the whole interval lies above 50 %."
     if verdict.high < 0.5:

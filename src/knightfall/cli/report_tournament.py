@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from knightfall.cli.output import columns, console, print_table
+from knightfall.cli.output import columns, console, keep_numbers_whole, print_table
 from knightfall.cli.report import (
+    accidents,
     between,
     heading,
     losses,
@@ -90,9 +91,11 @@ def print_text(found: Results) -> None:
     print_table(_figures(report))
     screen.print()
     screen.print(_seat(report), soft_wrap=True)
-    unusual = [row for row in report.rows if set(row.fared.losses) - {"no moves"}]
-    for row in unusual:
-        screen.print(f"{row.name} lost by: {losses(row)}", soft_wrap=True)
+    for row in report.rows:
+        if set(row.fared.losses) - {"no moves"}:
+            screen.print(f"{row.name} lost by: {losses(row)}", soft_wrap=True)
+    for line in accidents(found):
+        screen.print(line, soft_wrap=True)
     if report.compared:
         screen.print()
         for line in _differences(report):
@@ -111,6 +114,7 @@ def _course_table(report: _Report) -> Table:
             footer=Text(f"\n{percent(row.rate)}", "bold"),
             justify="center",
             overflow="fold",
+            min_width=len("Won | Lost"),
         )
     for opponent in report.opponents:
         cells = []
@@ -133,8 +137,6 @@ def _figures(report: _Report) -> Table:
         "depth",
         "nodes a move",
     )
-    for column in table.columns[1:]:
-        column.justify = "right"
     for row, name in zip(report.rows, report.names, strict=True):
         effort = row.fared.effort
         elo = "0" if row.number == 0 else plus_minus(row.elo, row.elo_error)
@@ -148,6 +150,7 @@ def _figures(report: _Report) -> Table:
             one_decimal(effort.mean_depth),
             one_decimal(effort.mean_nodes),
         )
+    keep_numbers_whole(table, drop=("as hunter", "as runner", "depth", "nodes a move"))
     return table
 
 

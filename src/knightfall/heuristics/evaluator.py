@@ -105,12 +105,12 @@ class Evaluator:
         if boards["failed"][0]:
             raise self._failure_in_python(boards)
         failure = self.code.failure(boards) if isinstance(self.code, PlainPython) else None
-        if isinstance(failure, Exception):
-            raise self._explained(failure) from None
-        if failure is not None:
+        if isinstance(failure, KeyboardInterrupt):
             raise failure
+        if failure is not None:  # sys.exit() in a heuristic is an error like any other
+            raise self._explained(failure) from None
 
-    def _explained(self, error: Exception) -> KnightfallError:
+    def _explained(self, error: BaseException) -> KnightfallError:
         """The error as one line that names the user's function it came from."""
         for term in self.terms:
             path = term.python.__code__.co_filename if term.yours else ""

@@ -77,7 +77,9 @@ def _warn_of_plain_python(shown: str, python: Score, error: Exception) -> None:
             start = time.perf_counter()
         try:
             a_number(python(*question))
-        except Exception as failure:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as failure:  # sys.exit() is an error like any other
             raise KnightfallError(f"heuristic {describe(path, failure, shown)}") from None
     cost = (time.perf_counter() - start) / (len(questions) - 1)
     # Code compares equal across files, so the file must be part of the key.
