@@ -731,12 +731,16 @@ def test_an_error_in_plain_python_ends_the_search_at_once(files: Files) -> None:
         assert len(calls) == 100
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
-def test_a_person_may_interrupt_plain_python(files: Files, stop: type[BaseException]) -> None:
-    path = files.write("raising.py", RAISING.format(error=f"{stop.__name__}"))
+@pytest.mark.parametrize(
+    ("raised", "heard"), [(KeyboardInterrupt, KeyboardInterrupt), (SystemExit, KnightfallError)]
+)
+def test_a_person_may_interrupt_plain_python_and_nobody_else(
+    files: Files, raised: type[BaseException], heard: type[BaseException]
+) -> None:
+    path = files.write("raising.py", RAISING.format(error=f"{raised.__name__}"))
     ready = slow_evaluator(f"{path}:score")
     for budget in (Budget(depth=7), Budget(depth=7, time=300_000)):
-        with pytest.raises(stop):
+        with pytest.raises(heard):
             think(Position.from_fen("5/1N3/5/3n1/5 w"), "deepening", ready, budget)
     assert think(START, "deepening", ready, Budget(depth=2)).score == 1.0
 
