@@ -5,16 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
-import signal
 import sys
 import time
 import warnings
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
-from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -24,6 +22,7 @@ from knightfall.arena.records import PairRecord, PairTask
 from knightfall.arena.runners import HEARING, Closing, Played
 from knightfall.arena.worker import READY, Warned, work
 from knightfall.errors import KnightfallError
+from knightfall.kernel.interrupt import ctrl_c_later
 
 MOST_WORKERS = 30 if sys.platform == "win32" else 256
 """Windows waits for 63 things at most, and a worker is two."""
@@ -109,7 +108,7 @@ class Pool(Closing):
         free = list(self._cores)
         for worker in self._crew:
             free.remove(worker.core)
-        with _ctrl_c_later():
+        with ctrl_c_later():
             self._crew += [_Worker.start(core, self._agents, self._patience) for core in free]
 
     def _listen(self, backlog: Backlog) -> list[PairRecord]:
@@ -252,20 +251,3 @@ def _cores() -> list[int]:
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
-
-
-@contextmanager
-def _ctrl_c_later() -> Iterator[None]:
-    """Hear of Ctrl-C when the block is over; processes started inside never do.
-
-    A terminal sends it to them all, but only the one that started the others is to act on it.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # of multiprocessing; when it starts, it lets Ctrl-C through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -29,7 +29,7 @@ def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
         def show() -> None:
             while not over.wait(EVERY):
-                tick(_line(what, done, total, time.monotonic() - start))
+                tick(line_of(what, done, total, done, time.monotonic() - start))
 
         clock = threading.Thread(target=show, name="knightfall-bar", daemon=True)
         clock.start()
@@ -40,10 +40,27 @@ def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
             clock.join()
 
 
-def _line(what: str, done: int, total: int, seconds: float) -> str:
+def line_of(what: str, done: int, total: int, fresh: int, seconds: float) -> str:
+    """A bar, how much is done, at what rate and how long the rest will take.
+
+    `fresh` is what was done in these seconds: the rest was there before.
+    """
     filled = WIDTH * done // max(total, 1)
     parts = [f"{'█' * filled}{'░' * (WIDTH - filled)} {done:,} of {total:,} {what}"]
-    parts.append(f"{seconds:.0f} s")
-    if 0 < done < total:
-        parts.append(f"about {seconds * (total - done) / done:.0f} s to go")
+    if not fresh or seconds <= 0:
+        return f"{parts[0]} · {clock(seconds)}"
+    rate = fresh / seconds
+    parts.append(f"{rate:,.0f} a second" if rate >= 10 else clock(seconds))
+    if done < total:
+        parts.append(f"about {clock((total - done) / rate)} to go")
     return " · ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds."""
+    whole = round(seconds)
+    if whole < 90:
+        return f"{whole} s"
+    minutes, whole = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from knightfall.cli.bar import line_of
 from knightfall.cli.guard import INTERRUPTED, say
 
 if TYPE_CHECKING:
@@ -124,7 +125,9 @@ def watching(run: Run, view: View | None) -> Iterator[Callable[[Standing], None]
         seconds = time.monotonic() - start
         if not latest:
             return Text("getting ready …")
-        line = Text(progress_line(latest[0], seconds))
+        standing = latest[0]
+        games = 2 * standing.played, 2 * standing.plan.total, 2 * standing.fresh
+        line = Text(line_of("games", *games, seconds))
         return Group(view(latest[0]), line) if view else line
 
     def told(standing: Standing) -> None:
@@ -135,29 +138,3 @@ def watching(run: Run, view: View | None) -> Iterator[Callable[[Standing], None]
         get_renderable=picture, console=screen, refresh_per_second=5, transient=True, screen=False
     ):
         yield told
-
-
-def progress_line(standing: Standing, seconds: float) -> str:
-    """A bar, the games played, their rate and what is left."""
-    total, played = standing.plan.total, standing.played
-    width = 30
-    filled = width * played // max(total, 1)
-    parts = [f"{'█' * filled}{'░' * (width - filled)} {2 * played:,} of {2 * total:,} games"]
-    if standing.fresh and seconds > 0:
-        rate = standing.fresh / seconds
-        parts.append(f"{2 * rate:,.0f} a second" if rate >= 5 else f"{2 * rate:.1f} a second")
-        if played < total:
-            parts.append(f"{clock((total - played) / rate)} to go")
-    else:
-        parts.append(f"{seconds:.0f} s")
-    return " · ".join(parts)
-
-
-def clock(seconds: float) -> str:
-    """Seconds as hours, minutes and seconds."""
-    whole = round(seconds)
-    if whole < 90:
-        return f"{whole} s"
-    minutes, whole = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"

@@ -83,7 +83,7 @@ def _together(plans: Sequence[Plan]) -> Plan:
 @contextmanager
 def _progress(games: int) -> Iterator[Callable[[Standing], None]]:
     """A bar over the games that are left, with the time they will take; nothing in a pipe."""
-    from knightfall.cli.conducting import clock
+    from knightfall.cli.bar import line_of
     from knightfall.cli.progress import ticker
 
     shown, before = 0.0, 0
@@ -103,16 +103,6 @@ def _progress(games: int) -> Iterator[Callable[[Standing], None]]:
                 start = now
             if now - shown >= EVERY:
                 shown = now
-                tick(_line(done, games, now - (start or now), clock))
+                tick(line_of("games", done, games, done, now - (start or now)))
 
         yield told
-
-
-def _line(done: int, games: int, seconds: float, clock: Callable[[float], str]) -> str:
-    width = 30
-    filled = width * done // max(games, 1)
-    parts = [f"{'█' * filled}{'░' * (width - filled)} {done:,} of {games:,} games"]
-    if done and seconds > 1:
-        parts.append(f"{done / seconds:,.0f} a second")
-        parts.append(f"{clock(seconds * (games - done) / done)} to go")
-    return " · ".join(parts)

@@ -150,14 +150,17 @@ def accidents(found: Results) -> list[str]:
     """For each entrant that lost otherwise than on the board: why, and a game to look at."""
     lines = []
     for place, entrant in enumerate(found.entrants):
-        unusual = set(found.entrant(place).losses) - {"no moves"}
-        for reason in sorted(unusual):
+        losses = found.entrant(place).losses
+        for reason in sorted(set(losses) - {"no moves"}):
             game = next(iter(found.run.games(lost_by=[place], reason=reason, limit=1)), None)
             if game is None:
                 continue
             detail = found.run.pair(game.pair).games[game.game].detail
-            said = f": {detail}" if detail else ""
-            lines.append(f"{entrant.name} lost by {reason}{said} (knightfall replay {game.id})")
+            said = f"first: {detail}; " if detail else ""
+            lines.append(
+                f"{entrant.name} lost by: {losses[reason]:,} {reason} "
+                f"({said}knightfall replay {game.id})"
+            )
     return lines
 
 

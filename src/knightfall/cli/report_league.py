@@ -10,7 +10,6 @@ from knightfall.cli.report import (
     accidents,
     between,
     heading,
-    losses,
     one_decimal,
     percent,
     plus_minus,
@@ -101,9 +100,6 @@ def print_text(found: Results) -> None:
         print_table(_differences(report))
         screen.print("\nWon – lost (row against column)", style="bold")
         print_table(_crosstable(report))
-    for row in report.rows:
-        if set(row.fared.losses) - {"no moves"}:
-            screen.print(f"{row.name} lost by: {losses(row)}", soft_wrap=True)
     for line in accidents(found):
         screen.print(line, soft_wrap=True)
     screen.print()

@@ -9,7 +9,6 @@ from knightfall.cli.report import (
     accidents,
     between,
     heading,
-    losses,
     one_decimal,
     percent,
     plus_minus,
@@ -91,9 +90,6 @@ def print_text(found: Results) -> None:
     print_table(_figures(report))
     screen.print()
     screen.print(_seat(report), soft_wrap=True)
-    for row in report.rows:
-        if set(row.fared.losses) - {"no moves"}:
-            screen.print(f"{row.name} lost by: {losses(row)}", soft_wrap=True)
     for line in accidents(found):
         screen.print(line, soft_wrap=True)
     if report.compared:

@@ -7,8 +7,11 @@ everyone tells it: its limit becomes 0.
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import GeometryArray
@@ -59,3 +62,20 @@ def interruptibly(
         raise
     if failure:
         raise failure[0]
+
+
+@contextmanager
+def ctrl_c_later() -> Iterator[None]:
+    """Hear of Ctrl-C when the block is over; processes started inside never do.
+
+    A terminal sends it to them all, but only the one that started the others is to act on it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # of multiprocessing; when it starts, it lets Ctrl-C through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -7,9 +7,9 @@ import signal
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 
 from knightfall.errors import KnightfallError
+from knightfall.kernel.interrupt import ctrl_c_later
 from knightfall.oracle.record import Player, Record, play_out
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
@@ -39,7 +39,7 @@ def _spread(player: Player, openings: Sequence[Position], workers: int) -> Itera
         initargs=(player, openings[0]),
     )
     try:
-        with _ctrl_c_later():
+        with ctrl_c_later():
             games = [pool.submit(_game, opening) for opening in openings]
         for game in games:
             yield game.result()
@@ -50,22 +50,6 @@ def _spread(player: Player, openings: Sequence[Position], workers: int) -> Itera
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _ctrl_c_later() -> Iterator[None]:
-    """Hear of Ctrl-C when the block is over; processes started inside never do.
-
-    A terminal sends it to them all, but only the one that started the others is to act on it.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # -- in a process of its own -----------------------------------------------------------------
