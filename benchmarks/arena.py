@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from knightfall.arena.conduct import conduct
-from knightfall.arena.course import tournament_plan
-from knightfall.arena.game import play_pair
-from knightfall.arena.pool import Pool
-from knightfall.arena.records import PairRecord
-from knightfall.arena.runners import Runner
-from knightfall.arena.schedule import Plan
-from knightfall.arena.store import Store
+from knightfall.arena.game.play import play_pair
+from knightfall.arena.game.records import PairRecord
+from knightfall.arena.plan.plan import Plan
+from knightfall.arena.plan.protocols import tournament_plan
+from knightfall.arena.runners.pool import Pool
+from knightfall.arena.runners.runner import Runner
+from knightfall.arena.store.store import Store
 from knightfall.position import Position
 
 from .course_games import course_game
@@ -112,7 +112,7 @@ def _cluster(agents: list[str]):
         from distributed import LocalCluster
     except ImportError:
         return None
-    from knightfall.arena.cluster import Cluster
+    from knightfall.arena.runners.cluster import Cluster
 
     local = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
     return Cluster(local.scheduler_address, agents), local

@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from knightfall.agents import Agent
-from knightfall.arena.game import seated
-from knightfall.arena.records import PairTask
+from knightfall.arena.game.play import seated
+from knightfall.arena.game.records import PairTask
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.state import DTYPE, PROVEN, WIN
 from knightfall.search.ties import any_move
-from knightfall.studies.course_board import Cell, CourseBoard, Score, set_up
-from knightfall.studies.in_python import SCORES
+from knightfall.studies.costs.course_board import Cell, CourseBoard, Score, set_up
+from knightfall.studies.costs.in_python import SCORES
 
 
 class OutOfNodes(Exception):

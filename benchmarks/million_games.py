@@ -8,11 +8,11 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from knightfall.arena.entering import enter
-from knightfall.arena.game import play_pair
-from knightfall.arena.records import PairRecord
-from knightfall.arena.schedule import Plan, everyone
-from knightfall.arena.store import Store
+from knightfall.arena.game.play import play_pair
+from knightfall.arena.game.records import PairRecord
+from knightfall.arena.plan.entrants import enter
+from knightfall.arena.plan.plan import Plan, everyone
+from knightfall.arena.store.store import Store
 
 from .measure import seconds_of
 from .result import Ratio, Result
@@ -68,7 +68,7 @@ def _list(path: Path) -> None:
 
 
 def _report(path: Path) -> None:
-    from knightfall.cli.report import print_report
+    from knightfall.cli.reports.report import print_report
 
     with Store.open(path, read_only=True) as store, contextlib.redirect_stdout(io.StringIO()):
         print_report(store.last(), json=False)

@@ -9,14 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from agent_strategies import BUDGETS, EXPRESSIONS
 from helpers import random_positions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import NAIVE
 from naive_search import reported, search, timeless
 from strategies import positions
-from test_budget import BUDGETS
-from test_expression import EXPRESSIONS
 
 import knightfall
 from knightfall.agents import AGENT_KINDS, COURSE, Agent, agent, course_agent, parse_agent

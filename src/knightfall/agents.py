@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from knightfall.errors import KnightfallError, nearest
@@ -26,6 +26,7 @@ from knightfall.search.report import Report
 
 if TYPE_CHECKING:
     from knightfall.heuristics.evaluator import Evaluator
+    from knightfall.heuristics.expression import Atom
 
 COURSE_NODES = 2500
 """What the course's pure-Python agents get out of their 150 ms."""
@@ -125,7 +126,7 @@ class Agent:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
-        if self.budget.time is not None:
+        if self.timed:
             self.prepare()
 
     def __str__(self) -> str:
@@ -150,6 +151,58 @@ class Agent:
 
         return evaluator(self.heuristic or "null")
 
+    # -- questions about it ----------------------------------------------------------------
+
+    @property
+    def timed(self) -> bool:
+        """Whether its moves depend on the clock."""
+        return self.budget.time is not None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The users' files it comes from, as they are named."""
+        if self.kind == "python":
+            from knightfall.python_agent import file_of
+
+            return (file_of(self.heuristic),)
+        return tuple(atom.path for atom in self._atoms if atom.path is not None)
+
+    @property
+    def has_users_code(self) -> bool:
+        """Whether anything in it was written by somebody else, and may do anything at all."""
+        if self.kind == "python":
+            return True
+        from knightfall.heuristics.registry import REGISTRY, YOURS
+
+        return any(atom.path or REGISTRY[atom.name].study == YOURS for atom in self._atoms)
+
+    @property
+    def may_hang(self) -> bool:
+        """Whether it could keep a process that searches for it from ever going on."""
+        return self.kind != "python" and self.has_users_code
+
+    def absolute(self) -> Agent:
+        """The same agent, its files named by their full paths: good in any folder."""
+        if self.kind == "python":
+            from knightfall.python_agent import absolute
+
+            return replace(self, heuristic=absolute(self.heuristic))
+        if not self.files:
+            return self
+        from knightfall.heuristics.expression import parse_heuristic
+
+        return replace(self, heuristic=str(parse_heuristic(self.heuristic).absolute()))
+
+    @property
+    def _atoms(self) -> list[Atom]:
+        if not self.heuristic:
+            return []
+        from knightfall.heuristics.expression import parse_heuristic
+
+        return [atom for _, atom in parse_heuristic(self.heuristic).terms]
+
+    # -- playing ---------------------------------------------------------------------------
+
     @property
     def method(self) -> str:
         """The search that makes the choice; empty for agents that are more than a search."""
@@ -166,7 +219,7 @@ class Agent:
             for fen in ("7/7/1N5/7/7/4n2/7 w", "7/7/1N5/7/7/4n1*/7 w"):  # atlas; solver, fallback
                 self._think(Position.from_fen(fen), Budget(nodes=1))
         elif self.kind == "python":
-            from knightfall.chooser import load_chooser
+            from knightfall.python_agent import load_chooser
 
             load_chooser(self.heuristic)
         else:
@@ -191,7 +244,7 @@ class Agent:
 
             return choose(position, budget, self.seed)
         if self.kind == "python":
-            from knightfall.chooser import ask_chooser
+            from knightfall.python_agent import ask_chooser
 
             return ask_chooser(self.heuristic, position)
         from knightfall.search.think import think
@@ -305,6 +358,12 @@ def parse_agent(text: str) -> Agent:
     return _with_arguments(base, text, _split(inside) if inside is not None else [])
 
 
+@lru_cache(maxsize=512)
+def known_agent(text: str) -> Agent:
+    """The agent of a string that was read before: for whoever has to ask about it again."""
+    return parse_agent(text)
+
+
 def _split(inside: str) -> list[str]:
     """Split at the commas outside parentheses."""
     parts, depth, start = [], 0, 0
@@ -368,7 +427,7 @@ _WANTED = {"python": "a function"}
 
 def _what_it_asks(base: Agent, argument: str) -> str:
     if base.kind == "python":
-        from knightfall.chooser import parse_chooser
+        from knightfall.python_agent import parse_chooser
 
         return parse_chooser(argument)
     from knightfall.heuristics.expression import parse_heuristic
@@ -382,4 +441,12 @@ def _seed(text: str) -> int:
     raise KnightfallError(f"seed={text} must be a whole number from 0 to {MOST_SEED}")
 
 
-__all__ = ["AGENT_KINDS", "COURSE", "Agent", "agent", "course_agent", "parse_agent"]
+__all__ = [
+    "AGENT_KINDS",
+    "COURSE",
+    "Agent",
+    "agent",
+    "course_agent",
+    "known_agent",
+    "parse_agent",
+]

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from knightfall.arena.entering import check_files
-from knightfall.arena.records import PairRecord
-from knightfall.arena.repeats import Repeats
-from knightfall.arena.runners import Runner
-from knightfall.arena.schedule import Plan
-from knightfall.arena.standings import Rated, rated
-from knightfall.arena.stopping import Rule, rule_of
-from knightfall.arena.store import Run
+from knightfall.arena.game.records import PairRecord
+from knightfall.arena.plan.entrants import check_files
+from knightfall.arena.plan.plan import Plan
+from knightfall.arena.results.standings import Rated, rated
+from knightfall.arena.results.stopping import Rule, rule_of
+from knightfall.arena.runners.runner import Runner
+from knightfall.arena.store.repeats import Repeats
+from knightfall.arena.store.store import Run
 
 WRITE_EVERY = 0.5
 """Seconds between two writes: what a kill costs, beside pairs that wait for a slower one's turn."""

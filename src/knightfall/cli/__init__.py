@@ -10,7 +10,7 @@ def main() -> None:
     try:
         # Nothing is imported before this line, so that even an early Ctrl-C ends quietly.
         from knightfall.cli.app import app
-        from knightfall.cli.guard import close_output, tolerate_any_stream
+        from knightfall.cli.screen.guard import close_output, tolerate_any_stream
 
         tolerate_any_stream()
         try:

@@ -6,35 +6,35 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.agents import agents
-from knightfall.cli.analyse import analyse
-from knightfall.cli.annotate import annotate
-from knightfall.cli.atlas import atlas
-from knightfall.cli.bench import bench
-from knightfall.cli.evaluate import evaluate
-from knightfall.cli.export import export
-from knightfall.cli.games import games
-from knightfall.cli.grade import grade
-from knightfall.cli.guard import GuardedGroup
-from knightfall.cli.heuristics import heuristics
-from knightfall.cli.importing import import_
-from knightfall.cli.league import league
-from knightfall.cli.match import match
-from knightfall.cli.moves import moves
-from knightfall.cli.perft import perft
-from knightfall.cli.play import PlayCommand, play
-from knightfall.cli.plot import plot
-from knightfall.cli.replay import replay
-from knightfall.cli.reproduce import reproduce
-from knightfall.cli.runs import runs
-from knightfall.cli.show import show
-from knightfall.cli.solve import solve
-from knightfall.cli.sprt import sprt
-from knightfall.cli.stats import stats
-from knightfall.cli.tournament import tournament
-from knightfall.cli.verify import verify
-from knightfall.cli.watch import watch
-from knightfall.cli.worth import worth
+from knightfall.cli.commands.agents import agents
+from knightfall.cli.commands.analyse import analyse
+from knightfall.cli.commands.annotate import annotate
+from knightfall.cli.commands.atlas import atlas
+from knightfall.cli.commands.bench import bench
+from knightfall.cli.commands.eval import evaluate
+from knightfall.cli.commands.export import export
+from knightfall.cli.commands.games import games
+from knightfall.cli.commands.grade import grade
+from knightfall.cli.commands.heuristics import heuristics
+from knightfall.cli.commands.import_run import import_
+from knightfall.cli.commands.league import league
+from knightfall.cli.commands.match import match
+from knightfall.cli.commands.moves import moves
+from knightfall.cli.commands.perft import perft
+from knightfall.cli.commands.play import PlayCommand, play
+from knightfall.cli.commands.plot import plot
+from knightfall.cli.commands.replay import replay
+from knightfall.cli.commands.reproduce import reproduce
+from knightfall.cli.commands.runs import runs
+from knightfall.cli.commands.show import show
+from knightfall.cli.commands.solve import solve
+from knightfall.cli.commands.sprt import sprt
+from knightfall.cli.commands.stats import stats
+from knightfall.cli.commands.tournament import tournament
+from knightfall.cli.commands.verify import verify
+from knightfall.cli.commands.watch import watch
+from knightfall.cli.commands.worth import worth
+from knightfall.cli.screen.guard import GuardedGroup
 
 app = typer.Typer(
     name="knightfall",

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from knightfall.cli.bar import line_of
-from knightfall.cli.guard import INTERRUPTED, say
+from knightfall.cli.screen.bar import line_of
+from knightfall.cli.screen.guard import INTERRUPTED, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from knightfall.arena.conduct import Standing
-    from knightfall.arena.runners import Runner
-    from knightfall.arena.schedule import Plan
-    from knightfall.arena.store import Run, Store
+    from knightfall.arena.plan.plan import Plan
+    from knightfall.arena.runners.runner import Runner
+    from knightfall.arena.store.store import Run, Store
 
 View = Callable[["Standing"], "RenderableType"]
 """What a person sees beside the progress line while a run goes on."""
@@ -36,11 +36,11 @@ def carry_out(
     view: View | None = None,
 ) -> None:
     """Play a plan to its end, or take it up where it was left, and print what came of it."""
-    from knightfall.arena.chunks import check_agents
-    from knightfall.arena.store import Store
-    from knightfall.cli.arena_options import check_runner, runner_for
-    from knightfall.cli.report import print_report
-    from knightfall.cli.store_options import store_path
+    from knightfall.arena.runners.backlog import check_agents
+    from knightfall.arena.store.store import Store
+    from knightfall.cli.options.arena import check_runner, runner_for
+    from knightfall.cli.options.store import store_path
+    from knightfall.cli.reports.report import print_report
 
     check_runner(plan, workers, dask)
     # A file that is missing is said before anything is stored.
@@ -73,17 +73,17 @@ def _play(
     view: View | None,
 ) -> tuple[Run, bool]:
     """The run of a plan, played as far as it gets, and whether it was interrupted."""
-    from knightfall.arena import entering
     from knightfall.arena.conduct import conduct
+    from knightfall.arena.plan import version
 
-    engine = entering.engine()
+    engine = version.engine()
     known = None if again else store.latest(plan.key(engine))[1]
     if known is not None and (run := store.run(known)).finished:
         _say(json, f"run {run.id} was played before; --again plays it anew")
         return run, False
     # Whoever plays must be there before the run is stored: a cluster may not answer.
     with hire() as runner:
-        run = store.begin(plan, engine, entering.versions(), again=again)
+        run = store.begin(plan, engine, version.versions(), again=again)
         if run.played:
             _say(json, f"going on with run {run.id} after {run.played:,} of {plan.total:,} pairs")
         try:

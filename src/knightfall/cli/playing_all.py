@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from knightfall.cli.guard import INTERRUPTED, say
+from knightfall.cli.screen.guard import INTERRUPTED, say
 
 if TYPE_CHECKING:
     from knightfall.arena.conduct import Standing
-    from knightfall.arena.schedule import Entrant, Plan
-    from knightfall.arena.store import Run, Store
+    from knightfall.arena.plan.plan import Entrant, Plan
+    from knightfall.arena.store.store import Run, Store
 
 EVERY = 0.2
 """Seconds between two looks at the clock."""
@@ -33,13 +33,13 @@ def play_all(
 
     One runner plays them all, so its processes start once.  Ctrl-C keeps what was played.
     """
-    from knightfall.arena import entering
     from knightfall.arena.conduct import conduct
-    from knightfall.cli.arena_options import check_runner, runner_for
+    from knightfall.arena.plan import version
+    from knightfall.cli.options.arena import check_runner, runner_for
 
     everybody = _together(plans)
     check_runner(everybody, workers, dask)
-    engine, versions = entering.engine(), entering.versions()
+    engine, versions = version.engine(), version.versions()
     found = [None if again else _begun(store, plan, engine) for plan in plans]
     played = [0 if run is None else run.played for run in found]
     left = [plan.total - done for plan, done in zip(plans, played, strict=True)]
@@ -83,8 +83,8 @@ def _together(plans: Sequence[Plan]) -> Plan:
 @contextmanager
 def _progress(games: int) -> Iterator[Callable[[Standing], None]]:
     """A bar over the games that are left, with the time they will take; nothing in a pipe."""
-    from knightfall.cli.bar import line_of
-    from knightfall.cli.progress import ticker
+    from knightfall.cli.screen.bar import line_of
+    from knightfall.cli.screen.progress import ticker
 
     shown, before = 0.0, 0
     start: float | None = None  # the first games over: getting ready is no measure of what is left

@@ -8,28 +8,26 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from numba import types
-
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
-from knightfall.heuristics.loading import a_number, load_function, python_function
-from knightfall.heuristics.plain import PlainPython, plain_board
+from knightfall.heuristics.interpreted import PlainPython, plain_board
 from knightfall.heuristics.registry import (
     HEURISTIC,
     REGISTRY,
     YOURS,
+    ask_once,
     check_parameters,
     ready,
     ready_for_python,
 )
-from knightfall.heuristics.yours import compile_yours
-from knightfall.kernel.bits import ask
+from knightfall.heuristics.user_function import a_number, load_function, python_function
+from knightfall.heuristics.user_heuristic import compile_yours
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
-from knightfall.kernel.geometry import GEOMETRY, GeometryArray, geometry
+from knightfall.kernel.geometry import GeometryArray, geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
-from knightfall.loading import describe, line_in
 from knightfall.position import Position, Side
+from knightfall.user_files import describe, line_in
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class Evaluator:
         values: list[float] = []
 
         def evaluate() -> None:
-            values.append(_ask(boards, self.address, open, me, opp, to_move))
+            values.append(ask_once(boards, self.address, open, me, opp, to_move))
 
         with self.errors_explained(boards):
             if self.quick:
@@ -129,20 +127,6 @@ class Evaluator:
             except Exception as error:
                 return self._explained(error)
         return KnightfallError(f"heuristic {self.id} failed, but only when compiled")
-
-
-@compiled(
-    types.float64(
-        types.Array(GEOMETRY, 1, "C"),
-        types.uint64,
-        types.uint64,
-        types.int64,
-        types.int64,
-        types.int64,
-    )
-)
-def _ask(boards: Any, address: int, open: int, me: int, opp: int, to_move: int) -> float:
-    return ask(address, boards[0], open, me, opp, to_move)  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=256)

@@ -23,8 +23,8 @@ import numba
 from numba import types
 
 from knightfall.errors import KnightfallError
-from knightfall.kernel.bits import each
-from knightfall.kernel.compile import compile_later
+from knightfall.kernel.bits import ask, each
+from knightfall.kernel.compile import compile_later, compiled
 from knightfall.kernel.geometry import GEOMETRY
 
 Score = Callable[..., float]
@@ -164,3 +164,18 @@ def check_parameters(score: Score) -> None:
             f"heuristic {name!r} must take exactly ({', '.join(PARAMETERS)}), "
             f"not ({', '.join(str(p) for p in given)})"
         )
+
+
+@compiled(
+    types.float64(
+        types.Array(GEOMETRY, 1, "C"),
+        types.uint64,
+        types.uint64,
+        types.int64,
+        types.int64,
+        types.int64,
+    )
+)
+def ask_once(boards: Any, address: int, open: int, me: int, opp: int, to_move: int) -> float:
+    """Ask the heuristic at an address about one position."""
+    return ask(address, boards[0], open, me, opp, to_move)  # type: ignore[no-any-return]

@@ -1,8 +1,9 @@
 """How every kernel is compiled: one decorator, one cache folder, one word to the user.
 
 Numba stamps a cached function with its own file only, so an edit in *another* file would go
-unnoticed.  The cache folder is therefore named after a hash of all our sources: any edit means
-a new folder, and stale machine code can never be loaded.
+unnoticed.  The cache folder is therefore named after a hash of every module that is compiled or
+lends a number to one that is (`COMPILED`): an edit there means a new folder, and stale machine code
+can never be loaded.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -27,15 +28,29 @@ KEPT_FOLDERS = 4
 """Cache folders of other versions that are kept (several checkouts may be in use)."""
 
 
-def source_hash() -> str:
-    """A short hash over all of knightfall's sources and the compiler's version."""
+COMPILED = (
+    "board.py",
+    *(f"kernel/{name}.py" for name in ("bits", "clock", "compile", "geometry", "rules")),
+    "heuristics/registry.py",
+    *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
+    *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
+    "heuristics/vocabulary.py",
+    *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),
+    *(f"search/{name}.py" for name in ("symmetry", "minimax", "alphabeta", "deepening")),
+    "search/game_loop.py",
+    *(f"solver/{name}.py" for name in ("state", "proof_table", "thread_marks", "reflection")),
+    *(f"solver/{name}.py" for name in ("winloss", "distance")),
+)
+"""The modules that machine code comes from."""
+
+
+def hash_of(files: Iterable[str]) -> str:
+    """A short hash over some files of the package and the compiler's version."""
     digest = hashlib.sha256(numba.__version__.encode())
     root = Path(__file__).parent.parent
-    for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] in ("arena", "cli", "oracle", "studies"):
-            continue  # they compile nothing
-        digest.update(str(path.relative_to(root)).encode())
-        digest.update(path.read_bytes())
+    for name in files:
+        digest.update(name.encode())
+        digest.update((root / name).read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -44,7 +59,7 @@ def cache_folder() -> Path | None:
     """Where machine code is kept between runs; None if no such folder can be written."""
     override = os.environ.get("KNIGHTFALL_CACHE_DIR")
     parent = Path(override) if override else user_cache_path("knightfall")
-    folder = parent / "machine-code" / source_hash()
+    folder = parent / "machine-code" / hash_of(COMPILED)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)

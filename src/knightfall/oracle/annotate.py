@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from knightfall.oracle.scoresheet import Scoresheet
+from knightfall.notation.scoresheet import Scoresheet
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position, Side, other
 

@@ -21,7 +21,7 @@ from functools import cache
 from importlib import resources
 
 from knightfall.board import Board
-from knightfall.folders import data_folder
+from knightfall.files import data_folder
 from knightfall.position import Position
 
 FILE = USER_FILE = "atlas.json"

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from knightfall.board import Board
-from knightfall.folders import data_folder
+from knightfall.files import data_folder
 from knightfall.position import Position
 from knightfall.solver.atlas import BYTES, USER_FILE, first_moves, position_of, representatives
 from knightfall.solver.engine import Engine, OutOfBudget, check_threads

@@ -20,10 +20,19 @@ from knightfall.kernel.clock import heed_clock
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, spread
-from knightfall.solver.company import mark, taken
-from knightfall.solver.facts import LOSES, WINS, beyond, note, outcome, recall, with_answer, within
+from knightfall.solver.proof_table import (
+    LOSES,
+    WINS,
+    beyond,
+    note,
+    outcome,
+    recall,
+    with_answer,
+    within,
+)
 from knightfall.solver.reflection import mirrored
 from knightfall.solver.state import STATE, State
+from knightfall.solver.thread_marks import mark, taken
 from knightfall.solver.winloss import MY_SPACE, MY_WAYS, THEIR_SPACE, THEIR_WAYS, insert, trapped
 
 _u64, _i64 = types.uint64, types.int64

@@ -16,10 +16,10 @@ from knightfall.kernel.geometry import NO_LIMIT, POCKET, GeometryArray, geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.stopwatch import stopwatch
-from knightfall.solver.company import MARK_DTYPE, MARKS
 from knightfall.solver.distance import ends_within
-from knightfall.solver.facts import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome, recall
+from knightfall.solver.proof_table import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome, recall
 from knightfall.solver.state import DTYPE, PLIES
+from knightfall.solver.thread_marks import MARK_DTYPE, MARKS
 from knightfall.solver.winloss import who_wins
 
 UPPER_SHARE = 0.68

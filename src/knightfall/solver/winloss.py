@@ -22,10 +22,10 @@ from knightfall.kernel.clock import heed_clock
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, spread
-from knightfall.solver.company import mark, taken
-from knightfall.solver.facts import UNKNOWN, WINS, note, outcome, recall, with_outcome
+from knightfall.solver.proof_table import UNKNOWN, WINS, note, outcome, recall, with_outcome
 from knightfall.solver.reflection import mirrored
 from knightfall.solver.state import STATE, State
+from knightfall.solver.thread_marks import mark, taken
 
 _u64, _i64 = types.uint64, types.int64
 

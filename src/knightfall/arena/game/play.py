@@ -1,0 +1,92 @@
+"""One game, one pair.
+
+Agents that are nothing but a search with a node or depth budget play whole games in compiled code
+(`knightfall.search.game_loop`); all others are asked move by move.  Both ways give the same record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from knightfall.agents import Agent, known_agent
+from knightfall.arena.game.compiled import Searcher, play_compiled, searcher
+from knightfall.arena.game.records import GameRecord, PairRecord, PairTask, Reason, game_record
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.position import Position, Side, other
+from knightfall.search.report import Report
+
+
+class Player(Protocol):
+    """Whoever can be asked for a move."""
+
+    def analyse(self, position: Position) -> Report:
+        """The move; an `AgentFailure` if there is none."""
+
+
+def seated(text: str, seed: int) -> Agent:
+    """The agent of a string, with the pair's seed unless it brings its own."""
+    agent = known_agent(text)
+    return agent if agent.seed else replace(agent, seed=seed)
+
+
+def play_pair(task: PairTask, ask: Callable[[Agent], Player] | None = None) -> PairRecord:
+    """Play both games of a pair, in this process.
+
+    `ask` gives the player to be asked in an agent's place: one that runs elsewhere, for agents
+    that may hang or die.
+    """
+    first, second = (_one_game(task, game, ask) for game in (0, 1))
+    return PairRecord(task, (first, second))
+
+
+def _one_game(task: PairTask, game: int, ask: Callable[[Agent], Player] | None) -> GameRecord:
+    if ask is None:
+        a, b = searcher(task.a), searcher(task.b)
+        if a is not None and b is not None:
+            both: dict[Side, Searcher] = {"w": a, "b": b} if game == 0 else {"w": b, "b": a}
+            return play_compiled(both, task.opening, task.seed)
+    seats = {side: seated(text, task.seed) for side, text in task.seats(game).items()}
+    players = {side: ask(agent) if ask else agent for side, agent in seats.items()}
+    limits = {side: agent.budget.seconds for side, agent in seats.items()}
+    return play_asking(players, limits, Position.from_fen(task.opening))
+
+
+def play_asking(
+    players: dict[Side, Player], limits: dict[Side, float | None], opening: Position
+) -> GameRecord:
+    """A game in which each move is asked for; whoever takes longer than its limit loses."""
+    position = opening
+    rows: list[tuple[int, Report]] = []
+    while position.winner is None:
+        side = position.to_move
+        try:
+            report = players[side].analyse(position)
+            limit = limits[side]
+            if limit is not None and report.seconds > limit:
+                late = f"answered after {report.seconds:.3f} s, allowed are {limit:g} s"
+                raise AgentFailure("timeout", late)
+            position = position.play(report.move)
+        except AgentFailure as failure:
+            return _record(rows, side, failure.reason, str(failure))
+        except KnightfallError as error:  # a user's heuristic that raised an error
+            return _record(rows, side, "crash", str(error))
+        rows.append((position.board.cell(report.move), report))
+    return _record(rows, other(position.winner), "no moves")
+
+
+def _record(
+    rows: list[tuple[int, Report]], loser: Side, reason: Reason, detail: str = ""
+) -> GameRecord:
+    reports = [report for _, report in rows]
+    return game_record(
+        other(loser),
+        reason,
+        cells=[cell for cell, _ in rows],
+        scores=[report.score for report in reports],
+        depths=[report.depth for report in reports],
+        nodes=[report.nodes for report in reports],
+        seconds=[report.seconds for report in reports],
+        detail=detail,
+    )

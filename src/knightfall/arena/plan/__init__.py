@@ -1,0 +1,1 @@
+"""What is to be played: entrants, matches, openings, in which order."""

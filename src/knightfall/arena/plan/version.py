@@ -1,0 +1,43 @@
+"""What a run was played with: two runs of one plan are the same only if this is the same."""
+
+from __future__ import annotations
+
+from functools import cache
+
+DECIDES = (
+    "position.py",
+    "openings.py",
+    "agents.py",
+    "python_agent.py",
+    *(f"heuristics/{name}.py" for name in ("expression", "evaluator", "interpreted")),
+    *(f"heuristics/{name}.py" for name in ("published", "user_function", "user_heuristic")),
+    *(f"search/{name}.py" for name in ("budget", "think", "report")),
+    *(f"solver/{name}.py" for name in ("engine", "atlas", "solve", "perfect")),
+    "solver/atlas.json",
+    *(f"arena/game/{name}.py" for name in ("records", "play", "compiled")),
+    "arena/plan/plan.py",
+)
+"""Beside what is compiled, the files that decide which moves are made and how they are recorded."""
+
+
+@cache
+def engine() -> str:
+    """The version of everything that decides how a game goes."""
+    from knightfall import __version__
+    from knightfall.kernel.compile import COMPILED, hash_of
+
+    return f"{__version__}+{hash_of(COMPILED + DECIDES)}"
+
+
+def versions() -> dict[str, str]:
+    """What a run was played with, for the record."""
+    import platform
+    from importlib.metadata import version
+
+    return {
+        "knightfall": engine(),
+        "python": platform.python_version(),
+        "numba": version("numba"),
+        "numpy": version("numpy"),
+        "system": f"{platform.system()} {platform.machine()}",
+    }

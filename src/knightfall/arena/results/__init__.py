@@ -1,0 +1,1 @@
+"""What a run says: tallies, ratings, differences, and rules that end it."""

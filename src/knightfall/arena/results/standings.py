@@ -1,0 +1,182 @@
+"""The numbers of a report: rates with their intervals, ratings with their errors, differences.
+
+Everything is computed from what the store holds; nothing is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.arena.plan.plan import Plan
+from knightfall.arena.results.tallies import EntrantResult, Results
+from knightfall.arena.store.run import Run
+from knightfall.statistics import pairs as statistics
+from knightfall.statistics import ratings as bradley_terry
+from knightfall.statistics.ratings import Pairs, Ratings
+
+REAL = 0.05
+"""A difference is called real if chance would show such a one less often than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entrant, all its matches together."""
+
+    number: int
+    name: str
+    agent: str
+    pairs: tuple[int, int, int]
+    """LL, WL and WW."""
+    rate: float
+    low: float
+    high: float
+    elo: float
+    elo_error: float
+    fared: EntrantResult
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two entrants on the same openings against the same opponents, in points of the win rate."""
+
+    a: str
+    b: str
+    pairs: int
+    difference: float
+    low: float
+    high: float
+    p: float
+    """Adjusted for the number of comparisons made."""
+
+    @property
+    def real(self) -> bool:
+        """Whether there is a difference, as far as 95 % sure."""
+        return self.p < REAL
+
+
+class Rated:
+    """The entrants of a run as players with ratings; whoever entered twice is one player."""
+
+    def __init__(self, plan: Plan, ratings: Ratings, player: Sequence[int]) -> None:
+        self.plan = plan
+        self.player = player
+        self.ratings = ratings
+
+    def elo(self, entrant: int) -> float:
+        """An entrant's rating."""
+        return float(self.ratings.elo[self.player[entrant]])
+
+    def error(self, entrant: int) -> float:
+        """How far off it may be."""
+        return self.ratings.error(self.player[entrant])
+
+    def difference(self, a: int, b: int) -> tuple[float, float]:
+        """How much better a is than b, and how far off that may be."""
+        return self.ratings.difference(self.player[a], self.player[b])
+
+    def anchored(self, entrant: int) -> Rated:
+        """The same seen from one entrant, whose rating is 0."""
+        return Rated(self.plan, self.ratings.anchored(self.player[entrant]), self.player)
+
+    def ranking(self, entrants: Sequence[int]) -> list[int]:
+        """Some entrants, the best first."""
+        return sorted(entrants, key=lambda entrant: (-self.elo(entrant), entrant))
+
+
+def rated(plan: Plan, outcomes: npt.NDArray[np.int8]) -> Rated:
+    """Ratings from the outcomes of the first pairs of a schedule (see `outcomes_of`).
+
+    What an opening decides in several matches at once is known to the errors.  Where an agent
+    entered twice, only the first of two matches that are the same games is taken.
+    """
+    agents = list(dict.fromkeys(entrant.agent for entrant in plan.entrants))
+    player = np.array([agents.index(entrant.agent) for entrant in plan.entrants])
+    a, b, series = np.array([(match.a, match.b, match.series) for match in plan.matches]).T
+    same = list(zip(player[a].tolist(), player[b].tolist(), series.tolist(), strict=True))
+    new = np.array([same.index(what) == at for at, what in enumerate(same)])
+    rounds, places = np.divmod(np.arange(len(outcomes)), len(plan.matches))
+    numbers = np.flatnonzero((outcomes >= 0) & new[places])
+    rounds, places = rounds[numbers], places[numbers]
+    fens = {fen: number for number, fen in enumerate(dict.fromkeys(plan.starts))}
+    orders = np.array([[fens[fen] for fen in plan.order(one)] for one in range(series.max() + 1)])
+    pairs = Pairs(
+        a=player[a[places]],
+        b=player[b[places]],
+        outcome=outcomes[numbers].astype(np.int64),
+        opening=orders[series[places], rounds // plan.repeats],
+    )
+    found = bradley_terry.of_pairs(len(agents), pairs)
+    return Rated(plan, found, player.tolist())
+
+
+def outcomes_of(run: Run) -> npt.NDArray[np.int8]:
+    """For each pair twice whether a won moving first, plus whether it won moving second.
+
+    −1 where a pair repeats an earlier one and does not count.
+    """
+    _, scores, firsts, repeats = run.outcomes()
+    return np.where(repeats, -1, 2 * firsts + (scores - firsts)).astype(np.int8)
+
+
+def rows(results: Results, entrants: Sequence[int], ratings: Rated) -> list[Row]:
+    """What there is to say of each of some entrants, in the order given."""
+    found = []
+    for number in entrants:
+        pairs = np.zeros(3, int)
+        for match in results.matches:
+            if match.a == number:
+                pairs += match.pairs
+            if match.b == number:
+                pairs += match.pairs[::-1]
+        lost, split, won = (int(count) for count in pairs)
+        verdict = statistics.of_pairs((lost, 0, split, 0, won))
+        found.append(
+            Row(
+                number=number,
+                name=results.entrants[number].name,
+                agent=results.entrants[number].agent,
+                pairs=(lost, split, won),
+                rate=verdict.score,
+                low=verdict.low,
+                high=verdict.high,
+                elo=ratings.elo(number),
+                elo_error=ratings.error(number),
+                fared=results.entrant(number),
+            )
+        )
+    return found
+
+
+def compared(results: Results, couples: Sequence[tuple[int, int]]) -> list[Compared]:
+    """Couples of test agents of a tournament, opening by opening."""
+    scores = _by_opponent(results)
+    found = []
+    for a, b in couples:
+        shared = [key for key in scores[a] if key in scores[b]]
+        mine = np.concatenate([scores[a][key] for key in shared]) if shared else np.zeros(0)
+        theirs = np.concatenate([scores[b][key] for key in shared]) if shared else np.zeros(0)
+        counts = ~(np.isnan(mine) | np.isnan(theirs))
+        found.append(statistics.difference(list(mine[counts]), list(theirs[counts])))
+    adjusted = statistics.holm([one.p for one in found])
+    names = [entrant.name for entrant in results.entrants]
+    return [
+        Compared(names[a], names[b], one.pairs, one.mean, one.low, one.high, p)
+        for (a, b), one, p in zip(couples, found, adjusted, strict=True)
+    ]
+
+
+def _by_opponent(results: Results) -> dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]]:
+    """For each test agent, its pair scores against each opponent, cut to the rounds all have."""
+    rounds = results.played // len(results.matches)
+    scores: dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]] = {}
+    _, every, _, repeats = results.run.outcomes()
+    values = np.where(repeats, np.nan, every / 2)[: rounds * len(results.matches)]
+    table = values.reshape(rounds, len(results.matches))
+    for match in results.matches:
+        key = match.b, match.series
+        scores.setdefault(match.a, {})[key] = table[:, match.number]
+    return scores

@@ -1,0 +1,1 @@
+"""Who plays the pairs of a run: this process, a pool of processes, or a cluster."""

@@ -1,0 +1,1 @@
+"""The SQLite file of runs, and runs on their way in and out of it."""

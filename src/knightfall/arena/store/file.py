@@ -1,0 +1,250 @@
+"""The file runs are kept in: its tables, and everything that can be wrong with it, in one line."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from knightfall.errors import KnightfallError
+from knightfall.files import data_folder
+
+APPLICATION = 0x4B464152  # "KFAR", in the file's header: which program's file this is
+VERSION = 1
+BUSY_SECONDS = 30.0
+"""How long to wait for another process that is writing.  One batch of pairs takes milliseconds."""
+
+# Every table but the first begins its key with the run.  Rows are kept in the order of their keys,
+# so a run that was played by many workers leaves the same rows as one that was played by one.
+TABLES = """
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- the number of a deleted run is never used again
+    key TEXT NOT NULL,                     -- equal for runs of the same plan and engine
+    attempt INTEGER NOT NULL,              -- 1, and more where it was played again
+    kind TEXT NOT NULL,
+    plan TEXT NOT NULL,                    -- JSON
+    total INTEGER NOT NULL,                -- pairs, if nothing stops the run sooner
+    created TEXT NOT NULL,                 -- UTC
+    finished TEXT,
+    outcome TEXT,                          -- JSON
+    versions TEXT NOT NULL,                -- JSON
+    UNIQUE (key, attempt)
+);
+CREATE TABLE entrants (
+    run INTEGER, number INTEGER, agent TEXT NOT NULL, name TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+) WITHOUT ROWID;
+CREATE TABLE matches (
+    run INTEGER, number INTEGER,
+    a INTEGER NOT NULL, b INTEGER NOT NULL,  -- entrants
+    series INTEGER NOT NULL,
+    PRIMARY KEY (run, number)
+) WITHOUT ROWID;
+CREATE TABLE openings (
+    run INTEGER, number INTEGER,             -- in order of first appearance
+    fen TEXT NOT NULL, hunter TEXT NOT NULL,
+    PRIMARY KEY (run, number), UNIQUE (run, fen)
+) WITHOUT ROWID;
+CREATE TABLE pairs (
+    run INTEGER, number INTEGER,             -- 0, 1, 2, … without a gap
+    match INTEGER NOT NULL, opening INTEGER NOT NULL, seed INTEGER NOT NULL,
+    score INTEGER NOT NULL,                  -- games won by a: 0, 1 or 2
+    first INTEGER NOT NULL,                  -- 1: a won the game in which it moves first
+    repeats INTEGER,                         -- the earlier pair this one is identical to
+    PRIMARY KEY (run, number)
+) WITHOUT ROWID;
+CREATE INDEX pairs_by_opening ON pairs (run, match, opening);
+CREATE TABLE games (
+    run INTEGER, pair INTEGER, game INTEGER, -- a is w in game 0, b in game 1
+    winner TEXT NOT NULL, reason TEXT NOT NULL,
+    moves_w INTEGER NOT NULL, moves_b INTEGER NOT NULL,
+    depth_w INTEGER NOT NULL, depth_b INTEGER NOT NULL,  -- sums over the moves of a side
+    nodes_w INTEGER NOT NULL, nodes_b INTEGER NOT NULL,
+    microseconds_w INTEGER NOT NULL, microseconds_b INTEGER NOT NULL,
+    PRIMARY KEY (run, pair, game)
+) WITHOUT ROWID;
+CREATE TABLE thinking (
+    run INTEGER, pair INTEGER, game INTEGER,
+    cells BLOB NOT NULL, scores BLOB NOT NULL, depths BLOB NOT NULL, nodes BLOB NOT NULL,
+    microseconds BLOB NOT NULL, detail TEXT NOT NULL,
+    PRIMARY KEY (run, pair, game)
+) WITHOUT ROWID;
+CREATE TABLE tallies (
+    run INTEGER, match INTEGER, score INTEGER, game INTEGER, hunter TEXT, winner TEXT, reason TEXT,
+    games INTEGER NOT NULL,                  -- how many such games, repeated pairs left out
+    moves_w INTEGER NOT NULL, moves_b INTEGER NOT NULL,
+    depth_w INTEGER NOT NULL, depth_b INTEGER NOT NULL,
+    nodes_w INTEGER NOT NULL, nodes_b INTEGER NOT NULL,
+    microseconds_w INTEGER NOT NULL, microseconds_b INTEGER NOT NULL,
+    PRIMARY KEY (run, match, score, game, hunter, winner, reason)
+) WITHOUT ROWID;
+"""
+OF_A_RUN = ("entrants", "matches", "openings", "pairs", "games", "thinking", "tallies")
+SUMS = (
+    "moves_w", "moves_b", "depth_w", "depth_b",
+    "nodes_w", "nodes_b", "microseconds_w", "microseconds_b",
+)  # fmt: skip
+"""What is summed up over a game, and over many in `tallies`, for either side."""
+
+
+class StoreFile:
+    """A store's connection.  Every failure comes out as a `KnightfallError` that names the file."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, read_only: bool) -> None:
+        given = data_folder() / "arena.sqlite" if path is None else path
+        self.path = Path(os.path.expanduser(given)).absolute()
+        self._read_only = read_only
+        if self.path.is_dir():
+            raise KnightfallError(f"{self.path} is a folder: a store is one file")
+        with self._telling():
+            self._db = self._reader() if read_only else self._writer()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    # -- using it --------------------------------------------------------------------------
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All that a query finds."""
+        with self._telling():
+            return self._db.execute(query, values).fetchall()
+
+    def change(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Insert, update or delete, inside of `writing`; the number of the row inserted last."""
+        with self._telling():
+            return self._db.execute(statement, values).lastrowid or 0
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """All of the block's changes or none of them; nobody else writes meanwhile."""
+        yield from self._transaction("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Queries inside see the same state, whatever others write meanwhile."""
+        yield from self._transaction("BEGIN")
+
+    def _transaction(self, begin: str) -> Iterator[None]:
+        with self._telling():
+            self._db.execute(begin)
+        try:
+            yield
+            with self._telling():
+                self._db.execute("COMMIT")
+        except BaseException:  # Ctrl-C too
+            if self._db.in_transaction:  # a full disk ends it by itself
+                self._db.execute("ROLLBACK")
+            raise
+
+    def shrink(self) -> None:
+        """Give the space of deleted rows back to the disk, as far as nobody is in the way."""
+        with suppress(sqlite3.Error):  # what is not given back now is used again later
+            free, before = 1, 0
+            while free != before:
+                # A little at a time, for others wait; execute would free one page and stop.
+                self._db.executescript("PRAGMA incremental_vacuum(4096)")
+                before, (free,) = free, self._db.execute("PRAGMA freelist_count").fetchone()
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    # -- opening it ------------------------------------------------------------------------
+
+    def _connect(self, options: str) -> sqlite3.Connection:
+        db = sqlite3.connect(
+            f"{self.path.as_uri()}?{options}",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,  # transactions begin where `writing` says so
+        )
+        try:
+            self._look_at(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _look_at(self, db: sqlite3.Connection) -> None:
+        """Refuse what is not a store, or not one this version can read."""
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            raise KnightfallError(f"{self.path} is an SQLite file, but not a store of runs")
+        if version > VERSION:
+            raise KnightfallError(
+                f"{self.path} was written by a newer knightfall (its version is {version}, this "
+                f"one reads up to {VERSION}): update knightfall, or name another file by --store"
+            )
+
+    def _reader(self) -> sqlite3.Connection:
+        if not self.path.exists() or not self.path.stat().st_size:
+            raise KnightfallError(f"no runs yet in {self.path}")
+        try:
+            db = self._connect("mode=rw")  # a file that cannot be written is only read
+        except sqlite3.OperationalError as error:
+            # Readers share a little file beside the store.  Where it cannot be made, in a folder
+            # that is read-only, nobody can be writing either.
+            if _code(error) not in _UNWRITABLE or Path(f"{self.path}-wal").exists():
+                raise
+            db = self._connect("mode=ro&immutable=1")
+        db.execute("PRAGMA query_only = ON")
+        return db
+
+    def _writer(self) -> sqlite3.Connection:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise KnightfallError(f"cannot make {self.path.parent}: {error.strerror}") from None
+        db = self._connect("mode=rwc")
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        db.execute("PRAGMA synchronous = NORMAL")  # safe from crashes; a power cut loses seconds
+        if db.execute("PRAGMA user_version").fetchone() == (0,):
+            db.execute("PRAGMA journal_mode = WAL")  # others may read while one writes
+            db.execute("BEGIN IMMEDIATE")
+            if db.execute("PRAGMA user_version").fetchone() == (0,):  # nobody else was quicker
+                for statement in TABLES.split(";\n"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA application_id = {APPLICATION}")
+                db.execute(f"PRAGMA user_version = {VERSION}")
+            db.execute("COMMIT")
+        return db
+
+    # -- what can be wrong with it -----------------------------------------------------------
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise KnightfallError(self._told(error)) from None
+
+    def _told(self, error: sqlite3.Error) -> str:
+        code, path = _code(error), self.path
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return (
+                f"{path} is locked by another process (waited {BUSY_SECONDS:g} s); nothing was "
+                "lost, and the same command goes on"
+            )
+        if code == sqlite3.SQLITE_FULL:
+            return (
+                f"{path}: the disk is full; all that was stored before is safe, and the same "
+                "command goes on once there is room"
+            )
+        if code == sqlite3.SQLITE_NOTADB:
+            return f"{path} is not a store of runs: it is no SQLite file"
+        if code == sqlite3.SQLITE_CORRUPT:
+            return f"{path} is damaged: {error}"
+        if code in _UNWRITABLE:
+            what = "read" if self._read_only else "write to"
+            return f"no permission to {what} {path}, or the folder it is in"
+        return f"{path}: {error}"
+
+
+_UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN)
+
+
+def _code(error: sqlite3.Error) -> int:
+    """The kind of an error; 0 for those that do not come from SQLite itself."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

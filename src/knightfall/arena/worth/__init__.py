@@ -1,0 +1,1 @@
+"""What a heuristic is worth at equal nodes and at equal time."""

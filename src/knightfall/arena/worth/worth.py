@@ -1,0 +1,238 @@
+"""What a heuristic is worth: against another one at equal nodes, and at equal time.
+
+A dear heuristic may choose better moves and still lose, because its search sees less in the same
+time.  So both are measured: at equal nodes only the judgement counts, at equal time it has paid for
+itself.  Every budget is a match of its own, and all matches play the same openings.
+
+Equal time means node budgets that take equally long (see `node_cost`); which ones is
+measured once, and part of the plan from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.agents import AGENT_KINDS, Agent, course_agent, parse_agent
+from knightfall.arena.plan.entrants import enter, files_of
+from knightfall.arena.plan.plan import Match, Plan
+from knightfall.arena.plan.version import engine
+from knightfall.arena.results.tallies import Effort, Results
+from knightfall.arena.store.store import Store
+from knightfall.arena.worth.node_cost import nodes_within
+from knightfall.errors import KnightfallError
+from knightfall.search.budget import Budget, parse_budget
+from knightfall.statistics import pairs as statistics
+
+Measure = Literal["nodes", "time"]
+"""What both have the same of."""
+
+NODES = ("250", "500", "1000", "2500", "5000", "10000")
+TIMES = ("0.02ms", "0.05ms", "0.1ms", "0.2ms", "0.5ms")
+"""Budgets unless said otherwise.  A quick heuristic visits 1,000 to 30,000 nodes in these times;
+with more than that, 7×7 is played so well that the openings decide alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A budget, and the number of the match that is played with it."""
+
+    match: int
+    measure: Measure
+    amount: int
+    """Nodes or microseconds for a move."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """A's win rate over all budgets of one measure, with its 95 % interval.
+
+    The unit is the opening: its pairs with different budgets resemble each other, so their mean
+    is taken first.
+    """
+
+    openings: int
+    rate: float
+    low: float
+    high: float
+
+    @property
+    def sign(self) -> int:
+        """1 if A is better, −1 if it is worse, 0 if the interval cannot tell."""
+        return (self.low > 0.5) - (self.high < 0.5)
+
+
+# -- the plan ----------------------------------------------------------------------------------
+
+
+def worth_plan(
+    a: str,
+    b: str = "improved",
+    *,
+    nodes: Sequence[str] = NODES,
+    times: Sequence[str] = TIMES,
+    known: Store | None = None,
+    pairs: int = 100,
+    seed: int = 0,
+    board: str = "7x7",
+    book: tuple[str, ...] = (),
+    stratify: bool = False,
+) -> Plan:
+    """One match per budget between two heuristics, each given by an id or as an agent id(…).
+
+    How many nodes a time is worth is taken from the runs of a store if they know, so that the
+    same question gives the same plan.  Otherwise it is measured, which takes some seconds.
+    """
+    both = deepening(a), deepening(b)
+    if both[0] == both[1]:
+        raise KnightfallError(f"{a} against itself shows nothing: name another one to compare with")
+    equal_nodes, equal_time = _budgets("nodes", nodes), _budgets("time", times)
+    if not equal_nodes + equal_time:
+        raise KnightfallError("no budgets, no games: give some nodes, some times or both")
+    agents = _in_full(both)
+    plan = Plan(
+        kind="worth",
+        entrants=(),
+        matches=tuple(Match(2 * at, 2 * at + 1) for at in range(len(equal_nodes + equal_time))),
+        pairs=pairs,
+        seed=seed,
+        board=board,
+        book=book,
+        stratify=stratify,
+        files=files_of(enter(agents)),
+        options={
+            "a": _called(both[0]),
+            "b": _called(both[1]),
+            "agents": agents,
+            "budgets": [str(budget) for budget in equal_nodes + equal_time],
+        },
+    )
+    converted = _converted(plan, both, equal_time, known)
+    entrants = [str(replace(agent, budget=budget)) for budget in equal_nodes for agent in both]
+    for budget in equal_time:
+        for agent, share in zip(both, converted[str(budget)], strict=True):
+            entrants.append(str(replace(agent, budget=Budget(nodes=share))))
+    return replace(plan, entrants=enter(entrants), options={**plan.options, "converted": converted})
+
+
+def deepening(text: str) -> Agent:
+    """The agent of a heuristic's id or of a string such as id(main, plain), without a budget."""
+    head = text.partition("(")[0].strip()
+    if head in AGENT_KINDS or course_agent(head) is not None:
+        agent = parse_agent(text)
+    else:
+        from knightfall.heuristics.expression import parse_heuristic
+
+        agent = Agent("id", str(parse_heuristic(text)))
+    if agent.kind != "id":
+        raise KnightfallError(
+            f"agent {text!r} has no budget to vary: a heuristic or an agent that deepens is "
+            f"accepted, as in improved or {AGENT_KINDS['id'].example}"
+        )
+    return replace(agent, budget=Budget(), label="")
+
+
+def _called(agent: Agent) -> str:
+    """The heuristic alone, unless there is more to say."""
+    return agent.heuristic if agent == Agent("id", agent.heuristic) else str(agent)
+
+
+def _in_full(agents: Sequence[Agent]) -> list[str]:
+    """Agents without a budget, their files named by their full paths."""
+    entered = [parse_agent(entrant.agent) for entrant in enter([str(agent) for agent in agents])]
+    return [str(replace(agent, budget=Budget())) for agent in entered]
+
+
+def _budgets(measure: Measure, texts: Sequence[str]) -> list[Budget]:
+    """Budgets of one measure, the smallest first."""
+    budgets: dict[int, Budget] = {}
+    for text in texts:
+        budget = parse_budget({measure: text.strip()})
+        amount = getattr(budget, measure)
+        if amount in budgets:
+            raise KnightfallError(f"the budget {budget} is given twice")
+        budgets[amount] = budget
+    return [budgets[amount] for amount in sorted(budgets)]
+
+
+def _converted(
+    plan: Plan, both: tuple[Agent, Agent], times: Sequence[Budget], known: Store | None
+) -> dict[str, list[int]]:
+    """The nodes of A and B for each time: as measured before, or measured now."""
+    before = {} if known is None else _measured_before(plan, known)
+    new = [budget for budget in times if str(budget) not in before]
+    found = nodes_within(*both, [budget.time or 0 for budget in new], plan.starts)
+    now = {str(budget): list(nodes) for budget, nodes in zip(new, found, strict=True)}
+    return {text: (before | now)[text] for text in map(str, times)}
+
+
+def _measured_before(plan: Plan, store: Store) -> dict[str, list[int]]:
+    """What earlier runs of this engine know of the same two agents on the same board."""
+    found: dict[str, list[int]] = {}
+    for info in store.runs():
+        if info.kind == "worth":
+            run = store.run(info.id)
+            same = all(
+                getattr(run.plan, field) == getattr(plan, field)
+                for field in ("board", "book", "files")
+            )
+            same = same and run.plan.options.get("agents") == plan.options["agents"]
+            if same and run.versions.get("knightfall") == engine():
+                found |= run.plan.options["converted"]
+    return found
+
+
+# -- what came of it ---------------------------------------------------------------------------
+
+
+def levels(plan: Plan, measure: Measure | None = None) -> list[Level]:
+    """The budgets of a plan, of one measure or all."""
+    found = []
+    for match, text in enumerate(plan.options["budgets"]):
+        kind, _, amount = text.partition("=")
+        value = getattr(parse_budget({kind: amount}), kind)
+        if measure in (None, kind):
+            found.append(Level(match, kind, value, text))
+    return found
+
+
+def overall(found: Results, measure: Measure) -> Overall | None:
+    """A's win rate over all budgets of one measure; None if there are none."""
+    means = _by_opening(found, measure)
+    if means is None:
+        return None
+    means = means[~np.isnan(means)]
+    gap = statistics.difference(list(means), [0.5] * len(means))
+    return Overall(gap.pairs, 0.5 + gap.mean, max(0.0, 0.5 + gap.low), min(1.0, 0.5 + gap.high))
+
+
+def _by_opening(found: Results, measure: Measure) -> npt.NDArray[np.float64] | None:
+    """The mean score of each round that all matches have played; nan where no pair counts."""
+    matches = [level.match for level in levels(found.run.plan, measure)]
+    if not matches:
+        return None
+    rounds = found.played // len(found.matches)
+    scores = np.array([found.pair_scores(match)[:rounds] / 2 for match in matches])
+    counts = (~np.isnan(scores)).sum(0)
+    sums = np.nansum(scores, 0)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def price(found: Results) -> float | None:
+    """How many times as long A takes for a node as B; None if that is not known."""
+    plan = found.run.plan
+    if longest := levels(plan, "time")[-1:]:
+        of_a, of_b = plan.options["converted"][longest[0].text]
+        return float(of_b / of_a)
+    efforts = Effort(), Effort()
+    for match in found.matches:
+        efforts = efforts[0] + match.of_a.effort, efforts[1] + match.of_b.effort
+    if not all(effort.nodes and effort.microseconds for effort in efforts):
+        return None
+    costs = [effort.microseconds / effort.nodes for effort in efforts]
+    return costs[0] / costs[1]

@@ -1,0 +1,61 @@
+"""``knightfall agents``: the kinds of agents, and the names the course gave to some."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from knightfall.cli.options.common import Json
+from knightfall.cli.screen.output import columns, print_json, print_table
+
+if TYPE_CHECKING:
+    from knightfall.agents import Agent
+
+
+def agents(json: Json = False) -> None:
+    """List the kinds of agents and the course's names.
+
+    An agent is a string: a kind, a heuristic, a budget (depth=5, nodes=2500, time=150ms) and
+    perhaps seed=N, which breaks ties.  Course names stand for such strings; 2017a:AB_Open picks
+    the protocol when a name is in more than one.
+
+    \b
+    Examples:
+      knightfall agents
+      knightfall analyse --agent "id(bfs_reach, time=2s)" "7/7/1N5/7/7/4n2/7 w"
+    """
+    from knightfall.agents import AGENT_KINDS, COURSE
+
+    kinds = [
+        {
+            "kind": kind.name,
+            "summary": kind.summary,
+            "example": kind.example,
+            "budgets": list(kind.budgets),
+            "default": str(kind.default),
+        }
+        for kind in AGENT_KINDS.values()
+    ]
+    names = {
+        group: {name: _expansion(agent) for name, agent in members.items()}
+        for group, members in COURSE.items()
+    }
+    if json:
+        print_json({"kinds": kinds, "names": names})
+        return
+    table = columns("kind", "what it does", "example")
+    for kind in AGENT_KINDS.values():
+        table.add_row(kind.name, kind.summary, kind.example)
+    print_table(table)
+    print()
+    table = columns("from", "name", "is short for")
+    for group, members in names.items():
+        for number, (name, agent) in enumerate(members.items()):
+            table.add_row("" if number else group, name, agent)
+    print_table(table)
+
+
+def _expansion(agent: Agent) -> str:
+    """What a name stands for; some leave the heuristic to the student."""
+    if agent.kind == "random" or agent.heuristic:
+        return str(agent)
+    return str(agent).replace("(", "(your heuristic, ", 1)

@@ -1,0 +1,58 @@
+"""``knightfall analyse``: what an agent thinks of a position."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from knightfall.cli.options.common import Fen, Json
+from knightfall.cli.screen.output import (
+    duration,
+    facts,
+    print_json,
+    print_table,
+    report_json,
+    verdict,
+)
+
+DEFAULT = "id(improved, time=300ms)"
+
+By = Annotated[str, typer.Option("--agent", metavar="AGENT", help="Who is to think.")]
+
+
+def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
+    """Ask an agent what it would play, and why.
+
+    The score is for the side to move; a win or loss in so many plies is proven.
+
+    \b
+    Examples:
+      knightfall analyse "7/7/1N5/7/7/4n2/7 w"
+      knightfall analyse --agent "alphabeta(bfs_reach, depth=6)" "7/7/1N5/7/7/4n2/7 w"
+    """
+    from knightfall.agents import agent as ready
+    from knightfall.position import Position
+
+    position = Position.from_fen(fen)
+    thinker = ready(agent)
+    report = thinker.analyse(position)
+    if json:
+        print_json({**report_json(report), "agent": thinker.name})
+        return
+    name = thinker.name if thinker.name == str(thinker) else f"{thinker.name} = {thinker}"
+    rows = {"agent": name, "move": report.move}
+    if report.depth or report.nodes:  # it did search
+        rows |= {
+            "score": verdict(report),
+            "line": " ".join(report.pv),
+            "depth": f"{report.depth}",
+            "nodes": f"{report.nodes:,}",
+            "time": duration(report.seconds),
+            "speed": f"{report.nodes / max(report.seconds, 1e-9):,.0f} nodes a second",
+        }
+    if report.cut:
+        rows["cut"] = f"{report.cut:,} evaluations ran out of their share: they are not exact"
+    if report.note:
+        rows["note"] = report.note
+    print_table(facts(rows))

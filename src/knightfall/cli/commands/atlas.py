@@ -1,0 +1,225 @@
+"""``knightfall atlas``: the stored value of every opening, built and shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from knightfall.cli.commands.atlas_certify import certify
+from knightfall.cli.options.common import BoardName, Json, Threads, board_named
+from knightfall.cli.screen.guard import say
+from knightfall.cli.screen.output import print_json
+
+if TYPE_CHECKING:
+    from knightfall.board import Board
+    from knightfall.solver.survey import Survey
+
+atlas = typer.Typer(
+    name="atlas",
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@atlas.callback(invoke_without_command=True)
+def about(context: typer.Context) -> None:
+    """Look at the stored value of every opening.
+
+    All boards with sides from 3 to 7 come with knightfall; others can be built.
+
+    \b
+    Examples:
+      knightfall atlas show 7x7
+      knightfall atlas build 5x8
+      knightfall atlas certify 7x7
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+Placement = Annotated[
+    str | None,
+    typer.Argument(metavar="CELL", help="A first placement: show the replies to it."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Write there, not into your data folder."),
+]
+SHOWN = 12
+"""Exceptions that are listed; there are hundreds on small boards."""
+
+
+atlas.command(name="certify")(certify)
+
+
+@atlas.command(name="build")
+def build(board: BoardName, threads: Threads = 1, out: Out = None, json: Json = False) -> None:
+    """Solve every opening of a board and keep the answers.
+
+    A build that was stopped, by Ctrl-C or otherwise, goes on where it was.  7x7 takes minutes,
+    7x8 hours, 8x8 days.
+
+    \b
+    Examples:
+      knightfall atlas build 7x7 --threads 2
+      knightfall atlas build 5x8
+    """
+    import time
+
+    from knightfall.cli.screen.progress import ticker
+    from knightfall.solver.atlas import forget
+    from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
+
+    there = upright(board_named(board))
+    file = user_file() if out is None else out
+    start = time.perf_counter()
+    builder = Builder(there, threads=threads)
+    with ticker() as tick:
+
+        def told(done: int, of: int) -> None:
+            spent = time.perf_counter() - start
+            tick(f"{done} of {of} classes · {builder.nodes:,} nodes · {spent:.0f} s")
+
+        resumed = len(builder.resumed())
+        try:
+            entries = builder.build(told)
+        except KeyboardInterrupt:
+            done, of = len(builder.resumed()), len(builder.classes)
+            say(f"{done} of {of} classes are solved and kept; the same command goes on from there")
+            raise
+    save(file, name_of(there), entries)
+    builder.journal.unlink(missing_ok=True)
+    forget()
+    seconds = time.perf_counter() - start
+    if json:
+        facts = {"board": name_of(there), "classes": len(builder.classes), "resumed": resumed}
+        print_json({**facts, "nodes": builder.nodes, "seconds": seconds, "file": str(file)})
+    else:
+        print(
+            f"{name_of(there)}: {len(builder.classes)} classes of openings, {resumed} of them "
+            f"solved before, {builder.nodes:,} nodes, {seconds:.1f} s; written to {file}"
+        )
+
+
+@atlas.command(name="show")
+def show(board: BoardName, cell: Placement = None, json: Json = False) -> None:
+    """Show what the atlas knows of a board, or of one first placement.
+
+    The picture counts, for each cell the first player may choose, the second player's winning
+    replies.  With a CELL it shows each reply instead: + if it wins and - if it loses, with the
+    plies the game lasts, and whether the second player then hunts (bold) or runs.
+
+    \b
+    Examples:
+      knightfall atlas show 7x7
+      knightfall atlas show 7x7 d4
+    """
+    from knightfall.solver.survey import survey
+
+    seen = survey(board_named(board))
+    if cell is not None:
+        at = seen.board.cell(cell)
+        _show_replies(seen, at, json)
+    elif json:
+        print_json(survey_json(seen))
+    else:
+        _show(seen)
+
+
+def survey_json(seen: Survey) -> dict[str, Any]:
+    """A survey as JSON."""
+    name = seen.board.name
+    return {
+        "board": f"{seen.board.width}x{seen.board.height}",
+        "openings": len(seen.openings),
+        "classes": seen.classes,
+        "first_wins": seen.first_wins,
+        "second_wins": seen.second_wins,
+        "hunter_wins": seen.hunter_wins,
+        "winning_replies": {
+            name(cell): seen.winning_replies(cell) for cell in range(seen.board.cells)
+        },
+        "exceptions": [
+            {"first": name(one.mover), "second": name(one.waiter), "plies": one.entry.plies}
+            for one in seen.exceptions()
+        ],
+    }
+
+
+def _show(seen: Survey) -> None:
+    from knightfall.cli.screen.output import console
+
+    board, screen = seen.board, console()
+    total = len(seen.openings)
+    winner = "second" if seen.second_wins_from_the_empty_board else "first"
+    print(f"{board.width}x{board.height}: {total:,} openings in {seen.classes} classes")
+    print(f"  first player wins {seen.first_wins:,}, second player wins {seen.second_wins:,}")
+    print(f"  the hunter wins {seen.hunter_wins:,}, the runner {total - seen.hunter_wins:,}")
+    print(f"  from the empty board the {winner} player wins\n")
+    print("winning replies to each first placement:\n")
+    counts = [seen.winning_replies(cell) for cell in range(board.cells)]
+    _grid(screen, board, [(f"{count}", _shade(count, counts)) for count in counts])
+    exceptions = seen.exceptions()
+    if not exceptions:
+        print("\nThe hunter wins every opening.")
+        return
+    print(f"\nthe runner wins {len(exceptions)} of the classes, against the colour law:")
+    for one in exceptions[:SHOWN]:
+        names = f"N {board.name(one.mover)}, n {board.name(one.waiter)}"
+        runner = "first" if one.entry.mover_wins else "second"
+        print(f"  {names}: the {runner} player runs and wins in {one.entry.plies} plies")
+    if len(exceptions) > SHOWN:
+        print(f"  and {len(exceptions) - SHOWN} more (--json lists them all)")
+
+
+def _show_replies(seen: Survey, cell: int, json: bool) -> None:
+    from knightfall.cli.screen.output import console
+
+    board = seen.board
+    replies = {one.waiter: one for one in seen.replies(cell)}
+    if json:
+        told = [
+            {
+                "reply": board.name(at),
+                "wins": not one.entry.mover_wins,
+                "plies": one.entry.plies,
+                "hunts": one.hunter_wins != one.entry.mover_wins,
+            }
+            for at, one in replies.items()
+        ]
+        print_json({"first": board.name(cell), "replies": told})
+        return
+    cells = []
+    for at in range(board.cells):
+        if at == cell:
+            cells.append(("N", "bold"))
+            continue
+        one = replies[at]
+        wins, hunts = not one.entry.mover_wins, one.hunter_wins != one.entry.mover_wins
+        style = f"{'bold ' if hunts else ''}{'green' if wins else 'red'}"
+        cells.append((f"{'+' if wins else '-'}{one.entry.plies}", style))
+    winning = seen.winning_replies(cell)
+    print(f"{winning} of {len(replies)} replies to {board.name(cell)} win:\n")
+    _grid(console(), board, cells)
+
+
+def _shade(count: int, counts: list[int]) -> str:
+    """Few winning replies make a placement hard to answer."""
+    return "bold red" if count == min(counts) < max(counts) else ""
+
+
+def _grid(screen: Any, board: Board, cells: list[tuple[str, str]]) -> None:
+    """A board of short texts with their styles."""
+    from rich.text import Text
+
+    wide = max(len(text) for text, _ in cells) + 2
+    for row in range(board.height):
+        line = Text(f"{board.height - row:3} ")
+        for column in range(board.width):
+            text, style = cells[board.at(row, column)]
+            line.append(text.rjust(wide), style)
+        screen.print(line)
+    names = "".join(board.name(board.at(0, c))[0].rjust(wide) for c in range(board.width))
+    screen.print(Text(f"    {names}"))

@@ -1,0 +1,177 @@
+"""``knightfall eval``: what heuristics say about positions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from knightfall.cli.options.common import Json
+from knightfall.cli.screen.guard import say
+from knightfall.cli.screen.output import facts, number, print_json, print_table
+from knightfall.errors import KnightfallError
+
+if TYPE_CHECKING:
+    from knightfall.heuristics.evaluator import Evaluator
+    from knightfall.position import Position, Side
+
+SHARE = 20_000_000
+"""Steps a dear heuristic may spend on one position: some tenths of a second."""
+
+
+class Player(StrEnum):
+    """The player whose view is asked."""
+
+    w = "w"
+    b = "b"
+
+
+Ids = Annotated[
+    list[str],
+    typer.Option(
+        "--heuristic",
+        metavar="ID",
+        help="A heuristic, or all for every published one; give it several times for several.",
+        show_default=False,
+    ),
+]
+Fens = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="FEN", help="Positions, each in quotes.", show_default=False),
+]
+FensFile = Annotated[
+    str | None,
+    typer.Option("--fens", metavar="FILE", help="A file with one FEN a line; - reads stdin."),
+]
+For = Annotated[
+    Player | None,
+    typer.Option("--for", help="Whose view; by default the side to move.", show_default=False),
+]
+
+
+def evaluate(
+    heuristic: Ids,
+    fens: Fens = None,
+    file: FensFile = None,
+    player: For = None,
+    json: Json = False,
+) -> None:
+    """Evaluate positions with heuristics.
+
+    On a terminal that is a table; into a pipe, or with --json, a line of JSON per position.
+
+    \b
+    Examples:
+      knightfall eval --heuristic improved "7/7/1N5/7/7/4n2/7 w"
+      knightfall eval --heuristic all --for b "7/7/1N5/7/7/4n2/7 w"
+      knightfall eval --heuristic mine.py:cosy --heuristic "2*open-improved" --fens games.txt
+    """
+    if bool(fens) == (file is not None):
+        raise KnightfallError(
+            "give either FENs or --fens FILE, not both" if fens else "give a FEN, or --fens FILE"
+        )
+    evaluators = _ready(heuristic)
+    positions = _from_file(file) if file is not None else _from_arguments(fens or [])
+    as_json = json or not sys.stdout.isatty()
+    for where, position in positions:
+        side: Side = position.to_move if player is None else "w" if player is Player.w else "b"
+        with _named(where):
+            values, cut = _measure(evaluators, position, side)
+        if as_json:
+            row = {"fen": position.fen, "for": side, "values": values}
+            print_json({**row, "cut": cut} if cut else row)
+        else:
+            _print_table(position, side, values, cut)
+        for name in cut:
+            say(
+                f"note: {name} ran out of its {SHARE:,} steps on {position.fen!r}: "
+                "its value is the best found, not exact"
+            )
+
+
+def _ready(ids: Iterable[str]) -> dict[str, Evaluator]:
+    """The evaluators by the ids they were asked for."""
+    from knightfall.heuristics.evaluator import evaluator
+    from knightfall.heuristics.published import published_ids
+
+    names: list[str] = []
+    for name in ids:
+        names += published_ids() if name.strip() == "all" else [name.strip()]
+    return {name: evaluator(name) for name in dict.fromkeys(names)}
+
+
+def _measure(
+    evaluators: dict[str, Evaluator], position: Position, side: Side
+) -> tuple[dict[str, float | str], list[str]]:
+    """All values, and the ids of those that are not exact."""
+    values, cut = {}, []
+    for name, one in evaluators.items():
+        value, exact = one.measure(position, side, share=SHARE)
+        values[name] = number(value)
+        if not exact:
+            cut.append(name)
+    return values, cut
+
+
+# -- where positions come from -----------------------------------------------------------------
+
+
+def _from_arguments(fens: Iterable[str]) -> Iterator[tuple[str, Position]]:
+    from knightfall.position import Position
+
+    for position in [Position.from_fen(fen) for fen in fens]:
+        yield "", position
+
+
+def _from_file(name: str) -> Iterator[tuple[str, Position]]:
+    """The positions of a file as they come, with what to call the line in an error."""
+    from knightfall.position import Position
+
+    with _opened(name) as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip() and not line.startswith("#"):
+                where = f"{'standard input' if name == '-' else name}, line {number}: "
+                with _named(where):
+                    position = Position.from_fen(line.strip())
+                yield where, position
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[TextIO]:
+    if name == "-":
+        yield sys.stdin
+        return
+    try:
+        file = open(name, encoding="utf-8", errors="replace")  # noqa: SIM115 (closed below)
+    except OSError as error:
+        raise KnightfallError(f"cannot read {name!r}: {error.strerror}") from None
+    with file:
+        yield file
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Say in which line an error is."""
+    try:
+        yield
+    except KnightfallError as error:
+        raise KnightfallError(f"{where}{error}") from None
+
+
+# -- for a person --------------------------------------------------------------------------------
+
+
+def _print_table(
+    position: Position, side: Side, values: dict[str, float | str], cut: list[str]
+) -> None:
+    seat = "first player (N)" if side == "w" else "second player (n)"
+    print(f"{position.fen}, for the {seat}")
+    rows = {}
+    for name, value in values.items():
+        shown = f"{value:.6g}" if isinstance(value, float) else value
+        rows[f"  {name}"] = f"{shown}{' (not exact)' if name in cut else ''}"
+    print_table(facts(rows))

@@ -1,0 +1,88 @@
+"""``knightfall export``: a run as a file for other programs, or for another store."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import typer
+
+from knightfall.cli.options.store import RunName, StorePath, find_run, reading
+from knightfall.errors import KnightfallError, nearest
+
+Format = Annotated[
+    str,
+    typer.Option("--format", metavar="F", help="csv, jsonl, parquet or text.", show_default=False),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", metavar="FILE", help="Write there instead.", show_default=False),
+]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
+
+
+def export(
+    run: RunName = "last",
+    *,
+    format: Format,
+    output: Output = None,
+    force: Force = False,
+    store: StorePath = None,
+) -> None:
+    """Write a run down for other programs.
+
+    csv has a line per game; parquet the same with the figures of every move, and needs --output;
+    jsonl has a line per pair and everything that is known: knightfall import reads it back; text
+    is for people, tags and numbered moves, and can be read back, too, without the figures.
+
+    \b
+    Examples:
+      knightfall export --format csv > games.csv
+      knightfall export 3 --format jsonl --output run3.jsonl
+      knightfall export 3 --format parquet --output run3.parquet
+    """
+    from knightfall.arena.store.export import FORMATS, export_lines, export_parquet
+    from knightfall.cli.screen.bar import bar
+
+    if format not in FORMATS:
+        raise KnightfallError(
+            f"--format {format!r} is not one of {', '.join(FORMATS)}{nearest(format, FORMATS)}"
+        )
+    if format == "parquet" and output is None:
+        raise KnightfallError("--format parquet needs a file: add --output FILE")
+    if output is not None and output.exists() and not force:
+        raise KnightfallError(f"{output} exists already: --force writes over it")
+    with reading(store) as opened:
+        found = find_run(opened, run)
+        quiet: Any = nullcontext(lambda pairs: None)
+        with quiet if output is None else bar("pairs", found.played) as told:
+            if output is None:
+                sys.stdout.writelines(export_lines(found, format, told))
+                return
+            with _all_or_nothing(output) as file:
+                if format == "parquet":
+                    export_parquet(found, file, told)
+                else:
+                    lines = export_lines(found, format, told)
+                    file.writelines(line.encode() for line in lines)
+
+
+@contextmanager
+def _all_or_nothing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes its name when it is complete."""
+    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)  # as any other file; temporary ones are private
+        os.replace(name, path)
+    except BaseException:  # Ctrl-C too
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,129 @@
+"""``knightfall games``: the games of a run, a line for each."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from knightfall.cli.options.common import Json, whole
+from knightfall.cli.options.store import RunName, StorePath, find_run, reading
+from knightfall.cli.screen.output import print_json
+from knightfall.errors import KnightfallError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from knightfall.arena.plan.plan import Entrant
+    from knightfall.arena.store.run import StoredGame
+
+WonBy = Annotated[
+    str | None,
+    typer.Option("--won-by", metavar="AGENT", help="Only games it won.", show_default=False),
+]
+LostBy = Annotated[
+    str | None,
+    typer.Option("--lost-by", metavar="AGENT", help="Only games it lost.", show_default=False),
+]
+Why = Annotated[
+    str | None,
+    typer.Option(
+        "--reason",
+        metavar="R",
+        help="Only games lost by: no moves, timeout, forfeit, illegal or crash.",
+        show_default=False,
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", metavar="N", parser=whole, help="At most so many games.", show_default=False
+    ),
+]
+
+
+def games(
+    run: RunName = "last",
+    won_by: WonBy = None,
+    lost_by: LostBy = None,
+    reason: Why = None,
+    limit: Limit = None,
+    store: StorePath = None,
+    json: Json = False,
+) -> None:
+    """List the games of a run.
+
+    Each has a name such as 3.17.0: run 3, pair 17, the first of its two games.  With --json there
+    is a line of JSON for each game.
+
+    \b
+    Examples:
+      knightfall games
+      knightfall games 3 --lost-by AB_Improved --limit 10
+      knightfall games last --reason timeout --json
+    """
+    with reading(store) as opened:
+        found = find_run(opened, run)
+        entrants = found.plan.entrants
+        lines = found.games(
+            won_by=_numbers(entrants, won_by, "--won-by"),
+            lost_by=_numbers(entrants, lost_by, "--lost-by"),
+            reason=_reason(reason),
+            limit=limit,
+        )
+        if json:
+            for line in lines:
+                print_json(_json(line, entrants))
+            return
+        id = max(len("game"), len(f"{found.id}.{found.played}.0"))
+        name = max(len("second"), *(len(entrant.name) for entrant in entrants))
+        shape = f"{{:<{id}}}  {{:<{name}}}  {{:<{name}}}  {{:<6}}  {{:<8}}  {{:>5}}  {{}}"
+        print(shape.format("game", "first", "second", "result", "reason", "plies", "opening"))
+        for line in lines:
+            first, second = entrants[line.first].name, entrants[line.second].name
+            result = "1-0" if line.winner == "w" else "0-1"
+            note = "" if line.repeats is None else f"  (repeats pair {line.repeats})"
+            opening = line.opening + note
+            print(shape.format(line.id, first, second, result, line.reason, line.plies, opening))
+
+
+def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[int] | None:
+    """The entrants of that name, or that are that agent."""
+    from knightfall.arena.plan.entrants import enter
+
+    if who is None:
+        return None
+    called = {who}
+    with suppress(KnightfallError):  # id(main) is id(main, nodes=2500)
+        called.add(enter([who])[0].agent)
+    found = [at for at, each in enumerate(entrants) if called & {each.name, each.agent}]
+    if not found:
+        names = [entrant.name for entrant in entrants]
+        raise KnightfallError(
+            f"{option} {who!r} took no part{nearest(who, names)} (there were {', '.join(names)})"
+        )
+    return found
+
+
+def _reason(text: str | None) -> Any:
+    from knightfall.arena.game.records import REASONS
+
+    if text is not None and text not in REASONS:
+        raise KnightfallError(f"--reason {text!r} is not one of {', '.join(REASONS)}")
+    return text
+
+
+def _json(line: StoredGame, entrants: Sequence[Entrant]) -> dict[str, Any]:
+    return {
+        "game": line.id,
+        "first": entrants[line.first].name,
+        "second": entrants[line.second].name,
+        "winner": line.winner,
+        "reason": line.reason,
+        "plies": line.plies,
+        "opening": line.opening,
+        "hunter": line.hunter,
+        "seed": line.seed,
+        "repeats": line.repeats,
+    }

@@ -1,0 +1,126 @@
+"""``knightfall heuristics``: the registry."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from knightfall.cli.options.common import Json
+from knightfall.cli.screen.output import columns, facts, print_json, print_table
+
+if TYPE_CHECKING:
+    from knightfall.heuristics.expression import Atom
+
+One = Annotated[
+    str | None,
+    typer.Argument(metavar="ID", help="One heuristic, for its details.", show_default=False),
+]
+
+
+def heuristics(id: One = None, json: Json = False) -> None:
+    """List the heuristics, or tell all about one.
+
+    M is the number of moves a player has, open8 the open cells that touch it, L1 the Manhattan
+    distance, phase the part of the board that is still open.
+
+    \b
+    Examples:
+      knightfall heuristics
+      knightfall heuristics static_reach
+      knightfall heuristics mine.py:cosy        (does it load and compile?)
+    """
+    if id is None:
+        _list(json)
+    else:
+        _details(id, json)
+
+
+def _list(json: bool) -> None:
+    from knightfall.heuristics import REGISTRY
+
+    if json:
+        rows = [{**_row(name), "ids": _ids(name)} for name in REGISTRY]
+        print_json({"heuristics": rows})
+        return
+    pipe = not sys.stdout.isatty()
+    table = columns("id", "study", "formula", "what it likes") if pipe else columns("", "")
+    study = ""
+    for name, row in REGISTRY.items():
+        shown = f"{name}({row.parameter})" if row.parameter else name
+        if pipe:
+            table.add_row(shown, row.study, row.formula, row.summary)
+            continue
+        if row.study != study:
+            study = row.study
+            table.add_row(study, style="bold")
+        table.add_row(f"  {shown}", row.summary)
+        table.add_row("", row.formula, style="dim")
+    print_table(table)
+
+
+def _details(id: str, json: bool) -> None:
+    from knightfall.heuristics import REGISTRY
+    from knightfall.heuristics.expression import parse_heuristic
+
+    declared = REGISTRY.get(id.strip())
+    if declared is not None and declared.parameter:
+        rows = [{**_row(declared.id), "ids": _ids(declared.id)}]
+    else:
+        rows = [_atom(atom) for _, atom in parse_heuristic(id).terms]
+    if json:
+        print_json({"heuristics": rows})
+        return
+    for number, row in enumerate(rows):
+        if number:
+            print()
+        example = row["ids"][0] if "ids" in row else row["id"]
+        shown = {key: _shown(value) for key, value in row.items() if value != ""}
+        shown["try"] = f'knightfall play --against "id({example}, nodes=2500)"'
+        print_table(facts(shown))
+
+
+def _shown(value: str | bool | list[str]) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "\n".join(value) if isinstance(value, list) else value
+
+
+def _atom(atom: Atom) -> dict[str, Any]:
+    """All about one term of an expression; a user's file is loaded for it."""
+    if atom.path is None:
+        return {**_row(atom.name), "id": str(atom)}
+    from knightfall.heuristics.evaluator import evaluator
+
+    ready = evaluator(str(atom))
+    doc = ready.terms[0].python.__doc__ or ""
+    return {
+        "id": str(atom),
+        "study": "yours",
+        "formula": "",
+        "summary": doc.strip().split("\n")[0],
+        "symmetric": ready.symmetric,
+        "compiled": ready.compiled,
+    }
+
+
+def _row(name: str) -> dict[str, Any]:
+    from knightfall.heuristics import REGISTRY
+
+    row = REGISTRY[name]
+    return {
+        "id": row.id,
+        "study": row.study,
+        "formula": row.formula,
+        "summary": row.summary,
+        "symmetric": row.symmetric,
+    }
+
+
+def _ids(name: str) -> list[str]:
+    """What to write to use it: a family has one id per published member."""
+    from knightfall.heuristics import REGISTRY
+
+    row = REGISTRY[name]
+    return [f"{name}({value})" for value in row.published] if row.parameter else [name]

@@ -1,0 +1,23 @@
+"""``knightfall moves``: the legal moves of a position."""
+
+from __future__ import annotations
+
+from knightfall.cli.options.common import Fen, Json
+from knightfall.cli.screen.output import print_json
+
+
+def moves(fen: Fen, json: Json = False) -> None:
+    """List the legal moves of a position.
+
+    \b
+    Examples:
+      knightfall moves "7/7/1N5/7/7/4n2/7 w"
+      knightfall moves --json "7/7/7/3N3/7/7/7[n] b"
+    """
+    from knightfall.position import Position
+
+    legal = Position.from_fen(fen).legal_moves
+    if json:
+        print_json({"moves": list(legal)})
+    else:
+        print(" ".join(legal) or "no legal moves: the game is over")

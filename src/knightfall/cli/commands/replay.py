@@ -1,0 +1,239 @@
+"""``knightfall replay``: a stored game, move by move."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from knightfall.cli.options.common import Json
+from knightfall.cli.options.store import StorePath, find_game, reading
+from knightfall.cli.screen.output import console, effort, number, print_json, verdict
+from knightfall.errors import KnightfallError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from knightfall.arena.game.records import GameRecord, PairTask
+    from knightfall.position import Position, Side
+    from knightfall.search.report import Report
+
+LONGEST = 3600
+LOST: dict[str, str] = {
+    "no moves": "has no moves left",
+    "timeout": "answered too late",
+    "forfeit": "gave up",
+    "illegal": "answered with no legal move",
+    "crash": "failed",
+}
+"""What happened to the loser, by the reason that is stored."""
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(ms|s)", text, re.ASCII)
+    if match:
+        seconds = float(match[1]) / (1000 if match[2] == "ms" else 1)
+        if seconds <= LONGEST:
+            return seconds
+    raise KnightfallError(f"--delay {text!r} is not a time of up to an hour, as in 0.5s or 200ms")
+
+
+WhichGame = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAME", help="Its name, as knightfall games tells it.", show_default=False
+    ),
+]
+Delay = Annotated[str, typer.Option("--delay", metavar="TIME", help="Time between moves.")]
+
+
+def replay(
+    game: WhichGame, delay: Delay = "0.5s", store: StorePath = None, json: Json = False
+) -> None:
+    """Watch a stored game again.
+
+    On a terminal the board is redrawn move by move, with what the agent thought of its move: the
+    score for itself, how deep it looked, and what that cost.  Elsewhere there is a line for each
+    move.
+
+    \b
+    Examples:
+      knightfall replay 3.17.0
+      knightfall replay last.0.1 --delay 2s
+      knightfall replay 3.17.0 --json | knightfall annotate -
+    """
+    pause = _seconds(delay)
+    with reading(store) as opened:
+        run, pair, which = find_game(opened, game)
+        record = run.pair(pair)
+        plan = run.plan
+        match = plan.matches[pair % len(plan.matches)]
+        seats = (match.a, match.b) if which == 0 else (match.b, match.a)
+        first, second = (plan.entrants[number].name for number in seats)
+    id, names = f"{run.id}.{pair}.{which}", {"w": first, "b": second}
+    played = _Played(id, record.task, which, record.games[which], names)
+    if json:
+        print_json(_json(played))
+        return
+    screen = console()
+    if screen.is_terminal:
+        _animate(played, screen, pause)
+    else:
+        _print(played, screen)
+
+
+@dataclass
+class _Played:
+    """A game with all that is said of it."""
+
+    id: str
+    task: PairTask
+    which: int
+    record: GameRecord
+    name: dict[str, str]
+    """Who plays a side."""
+
+    @property
+    def line(self) -> list[Position]:
+        """Every position from the opening on."""
+        from knightfall.position import Position
+
+        line = [Position.from_fen(self.task.opening)]
+        for move in self.record.moves(line[0]):
+            line.append(line[-1].play(move))
+        return line
+
+    @property
+    def reports(self) -> list[Report]:
+        """What was thought of each move."""
+        from knightfall.position import Position
+        from knightfall.search.report import Report
+
+        columns = (self.record.column(name) for name in ("scores", "depths", "nodes"))
+        seconds = self.record.column("microseconds") / 1e6
+        moves = self.record.moves(Position.from_fen(self.task.opening))
+        return [
+            Report(move, score, math.isinf(score), None, depth, nodes, took, ())
+            for move, score, depth, nodes, took in zip(
+                moves, *(column.tolist() for column in columns), seconds.tolist(), strict=True
+            )
+        ]
+
+    @property
+    def ending(self) -> list[str]:
+        """Who won, and why."""
+        from knightfall.position import other
+
+        winner = self.record.winner
+        loser = self.name[other(winner)]
+        detail = f": {self.record.detail}" if self.record.detail else "."
+        return [f"{self.name[winner]} won", f"{loser} {LOST[self.record.reason]}{detail}"]
+
+
+# -- for people ------------------------------------------------------------------------------
+
+
+def _players(played: _Played, screen: Console) -> list[Text]:
+    from rich.text import Text
+
+    from knightfall.cli.screen.drawing import knight
+
+    sides: tuple[Side, Side] = ("w", "b")
+    return [Text(" ").join([knight(screen, side), Text(played.name[side])]) for side in sides]
+
+
+def _animate(played: _Played, screen: Console, delay: float) -> None:
+    from rich.live import Live
+    from rich.text import Text
+
+    from knightfall.cli.screen.drawing import knight, show
+
+    easel = console()  # what is drawn here, Live shows there, always in the same place
+    line, reports = played.line, played.reports
+    title = Text(f"Game {played.id}", "bold")
+    above = [title, *_players(played, screen), Text()]
+
+    def shown(position: Position, below: list[Text]) -> Text:
+        with easel.capture() as picture:
+            show(position, easel, [*above, *below])
+        return Text.from_ansi(picture.get().rstrip("\n"))
+
+    try:
+        with Live(shown(line[0], []), console=screen, auto_refresh=False) as live:
+            below: list[Text] = []
+            for ply, (before, after, report) in enumerate(
+                zip(line[:-1], line[1:], reports, strict=True), start=1
+            ):
+                _wait(delay)
+                move = Text(f"{ply}. ").append_text(knight(screen, before.to_move))
+                below = [move.append(f" {report.move}", "bold")]
+                if report.depth:
+                    below += [Text(f"score {verdict(report)}"), Text(effort(report), "dim")]
+                live.update(shown(after, below), refresh=True)
+            headline, why = played.ending
+            end = [Text(), Text(headline, "bold"), Text(why)]
+            live.update(shown(line[-1], [*below, *end]), refresh=True)
+    finally:
+        screen.show_cursor()  # Ctrl-C may come before Live is able to bring it back
+
+
+def _wait(seconds: float) -> None:
+    """Sleep in short naps: Ctrl-C in the instant before one is noticed only after it."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, 0.1))
+
+
+def _print(played: _Played, screen: Console) -> None:
+    from rich.text import Text
+
+    from knightfall.cli.screen.drawing import knight
+
+    for text in _players(played, screen):
+        screen.print(text, soft_wrap=True)
+    screen.print(f"from {played.task.opening}\n", soft_wrap=True)
+    for ply, (position, report) in enumerate(
+        zip(played.line[:-1], played.reports, strict=True), start=1
+    ):
+        row = Text(f"{ply:>3}. ").append_text(knight(screen, position.to_move))
+        row.append(f" {report.move:<4}", "bold")
+        if report.depth:
+            row.append(f"{verdict(report):>10}  {effort(report)}")
+        screen.print(row, soft_wrap=True)
+    headline, why = played.ending
+    screen.print(f"\n{headline}: {why}", soft_wrap=True)
+
+
+# -- for scripts -----------------------------------------------------------------------------
+
+
+def _json(played: _Played) -> dict[str, Any]:
+    seats = played.task.seats(played.which)
+    line = played.line
+    return {
+        "game": played.id,
+        "first": seats["w"],
+        "second": seats["b"],
+        "fen": line[0].fen,
+        "moves": [report.move for report in played.reports],
+        "final": line[-1].fen,
+        "winner": played.record.winner,
+        "reason": played.record.reason,
+        "detail": played.record.detail,
+        "seed": played.task.seed,
+        "thinking": [
+            {
+                "move": report.move,
+                "score": number(report.score),
+                "depth": report.depth,
+                "nodes": report.nodes,
+                "seconds": report.seconds,
+            }
+            for report in played.reports
+        ],
+    }

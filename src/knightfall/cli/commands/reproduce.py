@@ -1,0 +1,216 @@
+"""``knightfall reproduce``: the five studies, played again; which of their claims survive?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from knightfall.cli.options.arena import Again, Dask, Seed, Workers
+from knightfall.cli.options.common import Json, at_least_one
+from knightfall.cli.options.store import StorePath
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from knightfall.arena.plan.plan import Plan
+    from knightfall.arena.store.store import Run
+    from knightfall.studies.judging.grades import HeuristicGrade
+    from knightfall.studies.judging.plans import BudgetName
+    from knightfall.studies.published.published import Study
+    from knightfall.studies.report.report import Report
+
+LEAGUE = "league"
+PAIRS = 700
+"""As `knightfall.studies.judging.plans` has it; here it is so that --help need not load that."""
+
+
+def reproduce(
+    study: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="STUDY",
+            help="lookahead, directional, reachability, staged, aggressive; all by default.",
+            show_default=False,
+        ),
+    ] = None,
+    pairs: Annotated[
+        int,
+        typer.Option(
+            "--pairs",
+            metavar="N",
+            parser=at_least_one,
+            help="Pairs of games per opponent; a couple of the league gets a twentieth.",
+        ),
+    ] = PAIRS,
+    budget: Annotated[
+        str,
+        typer.Option(
+            "--budget",
+            metavar="NAME",
+            help="nodes (2,500 for all), time (equal time, compiled), course (plain Python's "
+            "costs) or all.",
+        ),
+    ] = "all",
+    seed: Seed = 0,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            metavar="DIR",
+            help="Where the report goes: docs/studies in a checkout, else studies.",
+            show_default=False,
+        ),
+    ] = None,
+    no_league: Annotated[
+        bool, typer.Option("--no-league", help="Leave out the league of all heuristics.")
+    ] = False,
+    no_grades: Annotated[
+        bool, typer.Option("--no-grades", help="Leave out the oracle's grades.")
+    ] = False,
+    workers: Workers = None,
+    dask: Dask = None,
+    store: StorePath = None,
+    again: Again = False,
+    json: Json = False,
+) -> None:
+    """Play the five studies again and judge their claims.
+
+    Each study's own tournament at three budgets, a league of all heuristics, the oracle's grades;
+    then a report: published against measured, and a verdict on every claim.  Interrupted, the same
+    command goes on.
+
+    \b
+    Examples:
+      knightfall reproduce
+      knightfall reproduce lookahead --pairs 50 --no-league
+      knightfall reproduce staged aggressive --budget course --output /tmp/studies
+    """
+    from knightfall.arena.store.store import Store
+    from knightfall.cli.options.store import store_path
+    from knightfall.cli.playing_all import play_all
+    from knightfall.cli.screen.output import print_json
+    from knightfall.studies.judging import plans
+    from knightfall.studies.report.build import build_report
+    from knightfall.studies.report.report import to_json
+    from knightfall.studies.report.write import write_report
+
+    chosen = _chosen(study or [])
+    budgets = plans.budgets_named(budget)
+    folder = _folder(output)
+    wanted: dict[tuple[str, BudgetName], Plan] = {
+        (one.id, name): plans.study_plan(one, name, pairs, seed)
+        for name in budgets
+        for one in chosen
+    }
+    ids = plans.league_heuristics(chosen)
+    if not no_league:
+        wanted |= {(LEAGUE, name): plans.league_plan(ids, name, pairs, seed) for name in budgets}
+    with Store.open(store_path(store)) as opened:
+        played = play_all(list(wanted.values()), opened, workers=workers, dask=dask, again=again)
+        runs: Mapping[tuple[str, BudgetName], Run] = dict(zip(wanted, played, strict=True))
+        grades = [] if no_league or no_grades else _graded(ids, seed, workers)
+        report = build_report(
+            chosen,
+            {key: run for key, run in runs.items() if key[0] != LEAGUE},
+            {name: run for (kind, name), run in runs.items() if kind == LEAGUE},
+            grades,
+            command=_command(study or [], pairs, budget, seed, no_league, no_grades),
+            pairs=next(iter(wanted.values())).rounds,
+            seed=seed,
+        )
+    files = write_report(report, folder)
+    if json:
+        print_json(to_json(report))
+    else:
+        _show(report, files)
+
+
+def _chosen(names: Sequence[str]) -> list[Study]:
+    from knightfall.errors import KnightfallError, nearest
+    from knightfall.studies.published.published import studies
+
+    known = studies()
+    for name in names:
+        if name not in known and name != "all":
+            raise KnightfallError(
+                f"unknown study {name!r}{nearest(name, known)} "
+                f"(there are {', '.join(known)}; all means all of them)"
+            )
+    return [one for id, one in known.items() if not names or "all" in names or id in names]
+
+
+def _folder(given: str | None) -> Path:
+    """Where to write: a folder that can be written to, or an error before anything is played."""
+    from knightfall.errors import KnightfallError
+
+    if given is not None and not given.strip():
+        raise KnightfallError(f"--output {given!r} is not the name of a folder")
+    default = Path("docs/studies") if Path("src/knightfall/studies").is_dir() else Path("studies")
+    folder = default if given is None else Path(given).expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KnightfallError(f"cannot make {folder}: {error.strerror or error}") from None
+    return folder
+
+
+def _command(
+    names: Sequence[str], pairs: int, budget: str, seed: int, no_league: bool, no_grades: bool
+) -> str:
+    """What makes the same report; what does not change it is left out."""
+    parts = ["knightfall reproduce", *(names or ["all"]), f"--pairs {pairs}", f"--budget {budget}"]
+    parts += [f"--seed {seed}"]
+    parts += ["--no-league"] if no_league else []
+    parts += ["--no-grades"] if no_grades and not no_league else []
+    return " ".join(parts)
+
+
+def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[HeuristicGrade]:
+    import os
+
+    from knightfall.cli.screen.bar import bar
+    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.studies.judging.grades import grades, missing_grades
+
+    missing = missing_grades(ids, seed=seed)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    try:
+        with bar("grades", missing) as told:
+            return grades(
+                ids,
+                seed=seed,
+                workers=(cores or 1) if workers is None else max(1, workers),
+                told=lambda done: told(done - (len(ids) - missing)),
+            )
+    except KeyboardInterrupt:
+        say(
+            "knightfall: interrupted while grading; all games and the grades so far are stored, "
+            "and the same command goes on from there"
+        )
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _show(report: Report, files: Sequence[Path]) -> None:
+    """The verdicts, and where the rest is."""
+    from knightfall.cli.screen.output import columns, console, print_table
+    from knightfall.studies.judging.plans import TITLES
+    from knightfall.studies.report.blocks import mark
+    from knightfall.studies.report.summary import summary
+
+    table = columns("study", "claim", *(TITLES[budget] for budget in report.budgets))
+    for one in report.studies:
+        for claim in one.claims:
+            verdicts = [mark(claim.verdicts[budget].verdict) for budget in report.budgets]
+            table.add_row(one.id, claim.sentence, *verdicts)
+    print_table(table)
+    screen = console()
+    screen.print()
+    for sentence in summary(report):
+        screen.print(sentence, soft_wrap=True)
+    timings = report.timings
+    rate = f", {timings.games_per_second:,.0f} a second" if timings.games_per_second else ""
+    screen.print(f"\n{timings.games:,} games in {timings.seconds:,.0f} s{rate}", soft_wrap=True)
+    for file in files:
+        screen.print(f"wrote {file}", soft_wrap=True)

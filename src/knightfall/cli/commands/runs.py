@@ -1,0 +1,93 @@
+"""``knightfall runs``: what is in the store."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from knightfall.cli.options.common import Json
+from knightfall.cli.options.store import StorePath, find_run, reading, some, store_path
+from knightfall.cli.screen.guard import say
+from knightfall.cli.screen.output import columns, print_json, print_table
+from knightfall.errors import KnightfallError
+
+if TYPE_CHECKING:
+    from knightfall.arena.store.store import RunInfo
+
+Delete = Annotated[
+    str | None,
+    typer.Option(
+        "--delete", metavar="RUN", help="Forget a run with all its games.", show_default=False
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")]
+
+
+def runs(
+    delete: Delete = None, yes: Yes = False, store: StorePath = None, json: Json = False
+) -> None:
+    """List the runs in the store.
+
+    A run is not finished while it is being played, or after it was stopped: the command that
+    began it goes on with it.
+
+    \b
+    Examples:
+      knightfall runs
+      knightfall runs --store course.sqlite --json
+      knightfall runs --delete 3
+    """
+    if delete is not None:
+        _delete(delete, yes, store, json)
+        return
+    with reading(store) as opened:
+        found, path = opened.runs(), opened.file.path
+    if json:
+        print_json({"store": str(path), "runs": [asdict(info) for info in found]})
+        return
+    if not found:
+        raise KnightfallError(f"no runs yet in {path}")
+    table = columns("run", "kind", "agents", "pairs", "begun", "outcome")
+    for info in found:
+        pairs = f"{info.played:,}" if info.finished else f"{info.played:,} of {info.total:,}"
+        outcome = (info.verdict or "finished") if info.finished else "not finished"
+        begun = _here(info.created)
+        table.add_row(str(info.id), info.kind, some(info.names), pairs, begun, outcome)
+    print_table(table)
+
+
+def _here(time: str) -> str:
+    """A stored time on this machine's clock."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return time
+
+
+def _delete(which: str, yes: bool, store: str | None, json: bool) -> None:
+    from knightfall.arena.store.store import Store
+
+    with reading(store) as opened:  # a store that is not there is not made
+        id = find_run(opened, which).id
+        info = next(info for info in opened.runs() if info.id == id)
+    if not yes and not _sure(info):
+        say("knightfall: nothing was deleted")
+        raise typer.Exit(1)
+    with Store.open(store_path(store)) as opened:
+        opened.delete(id)
+    if json:
+        print_json({"deleted": id})
+    else:
+        print(f"Run {id} is deleted.")
+
+
+def _sure(info: RunInfo) -> bool:
+    if not sys.stdin.isatty():
+        raise KnightfallError(f"--delete {info.id} needs --yes where nobody can be asked")
+    what = f"{info.kind} of {some(info.names)}, {2 * info.played:,} games"
+    return typer.confirm(f"Delete run {info.id} ({what})?", err=True)

@@ -1,0 +1,148 @@
+"""``knightfall sprt``: what a sequential test will cost, before it is begun."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from knightfall.cli.commands.stats import Alpha, Beta, Model, NumbersCommand, real, shown, sprt_of
+from knightfall.cli.options.common import Json
+from knightfall.cli.screen.output import columns, print_json, print_table
+
+if TYPE_CHECKING:
+    from knightfall.statistics.sprt import Plan, Sprt
+
+sprt = typer.Typer(
+    name="sprt",
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@sprt.callback(invoke_without_command=True)
+def about(context: typer.Context) -> None:
+    """Plan a sequential test.
+
+    That is a match that ends when its question is decided.
+
+    \b
+    Example:
+      knightfall sprt plan 0,10
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+BoundsArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ELO0,ELO1", help="The strengths to decide between.", show_default=False
+    ),
+]
+TrueElo = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--true-elo",
+        metavar="ELO",
+        help="A true strength to plan for, in the units of the model; may be given again.",
+        show_default=False,
+    ),
+]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        "--split",
+        metavar="SHARE",
+        help="The share of pairs that equals split, from 0.5 to below 1; 0.667 by default.",
+        show_default=False,
+    ),
+]
+
+
+@sprt.command(name="plan", cls=NumbersCommand)
+def plan(
+    bounds: BoundsArgument,
+    true_elo: TrueElo = None,
+    split: Split = None,
+    model: Model = None,
+    alpha: Alpha = None,
+    beta: Beta = None,
+    json: Json = False,
+) -> None:
+    """Tell how often a test passes and how many pairs it takes.
+
+    It passes if it accepts ELO1.  Which of the two strengths is true is not known beforehand, so
+    there is a line for each, for the middle between them, where a test takes longest, and for
+    some strengths outside.  Lengths are means: one test in thirty is three times as long.
+
+    \b
+    Examples:
+      knightfall sprt plan 0,10
+      knightfall sprt plan -5,0 --alpha 0.01 --beta 0.01
+      knightfall sprt plan 0,20 --model logistic --true-elo 12 --split 0.8
+    """
+    from knightfall.statistics.sprt import LARGEST_ELO, USUAL_SPLIT
+    from knightfall.statistics.sprt import plan as planned
+
+    test = sprt_of(bounds, alpha, beta, model)
+    share = USUAL_SPLIT if split is None else real(split, "a share of split pairs, as in 0.7")
+    if true_elo:
+        strengths = [real(text, "a true strength, as in 5") for text in true_elo]
+    else:
+        half = (test.elo1 - test.elo0) / 2
+        strengths = [test.elo0 + k * half for k in range(-1, 5)]
+        strengths = [elo for elo in strengths if abs(elo) <= LARGEST_ELO]
+    plans = [planned(test, elo, share) for elo in strengths]
+    if json:
+        print_json(_json(test, share, plans))
+    else:
+        _show(test, share, plans)
+
+
+def _show(test: Sprt, share: float, plans: list[Plan]) -> None:
+    unit = "nElo" if test.model == "normalized" else "Elo"
+    titles = [f"true {unit}", "passes", "pairs", "games"]
+    if test.model == "normalized":
+        titles.insert(1, "Elo")
+    table = columns(*titles)
+    for title in table.columns:
+        title.justify = "right"
+    for each in plans:
+        row = [
+            f"{each.true_elo:g}",
+            f"{100 * each.passes:.1f} %",
+            f"{each.pairs:,.0f}",
+            f"{2 * each.pairs:,.0f}",
+        ]
+        if test.model == "normalized":
+            row.insert(1, shown(each.elo))
+        table.add_row(*(text.replace("-", "−") for text in row))
+    print(
+        f"H0: {test.elo0:g} {unit}, H1: {test.elo1:g} {unit}, alpha {test.alpha:g}, "
+        f"beta {test.beta:g}; equals split {100 * share:.0f} % of their pairs\n".replace("-", "−")
+    )
+    print_table(table)
+
+
+def _json(test: Sprt, share: float, plans: list[Plan]) -> dict[str, Any]:
+    lower, upper = test.bounds
+    return {
+        "elo0": test.elo0,
+        "elo1": test.elo1,
+        "alpha": test.alpha,
+        "beta": test.beta,
+        "model": test.model,
+        "lower": lower,
+        "upper": upper,
+        "split": share,
+        "plans": [
+            {
+                "true_elo": each.true_elo,
+                "elo": each.elo,
+                "passes": each.passes,
+                "pairs": each.pairs,
+            }
+            for each in plans
+        ],
+    }

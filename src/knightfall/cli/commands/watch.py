@@ -1,0 +1,162 @@
+"""``knightfall watch``: two agents play each other."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from knightfall.cli.options.common import Json, MaybeFen, whole
+from knightfall.cli.play.game import NO_MOVES
+from knightfall.cli.screen.output import console, effort, print_json, report_json, verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from knightfall.agents import Agent
+    from knightfall.position import Position, Side
+    from knightfall.search.report import Report
+
+First = Annotated[
+    str, typer.Argument(metavar="FIRST", help="The first player, N.", show_default=False)
+]
+Second = Annotated[
+    str, typer.Argument(metavar="SECOND", help="The second player, n.", show_default=False)
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed",
+        metavar="N",
+        parser=whole,
+        help="For the placement, and for agents without a seed.",
+    ),
+]
+
+
+def watch(
+    first: First, second: Second, fen: MaybeFen = None, seed: Seed = 0, json: Json = False
+) -> None:
+    """Watch two agents play each other.
+
+    Without a FEN the knights are placed at random, by the seed.
+
+    \b
+    Examples:
+      knightfall watch AB_Improved MM_Open
+      knightfall watch "id(bfs_reach, nodes=2500)" "greedy(improved)" --seed 7
+      knightfall watch random random "5/5/5/5/5[Nn] w" --json
+    """
+    from knightfall.position import Position
+
+    start = _placement(seed) if fen is None else Position.from_fen(fen)
+    players: dict[Side, Agent] = {"w": _player(first, seed), "b": _player(second, seed)}
+    face: Any = _JsonFace() if json else _TextFace(console())
+    face.begin(start, players)
+    position, moves = start, []
+    while position.winner is None:
+        side = position.to_move
+        report = players[side].analyse(position)
+        position = position.play(report.move)
+        moves.append(report.move)
+        face.moved(len(moves), side, report)
+    face.over(start, position, moves, players)
+
+
+def _player(text: str, seed: int) -> Agent:
+    """The agent of a string, which gets the common seed unless it brings its own."""
+    from knightfall.agents import parse_agent
+
+    agent = parse_agent(text)
+    if not re.search(r"[(,]\s*seed\s*=", text):
+        agent = replace(agent, seed=seed)
+    return agent.prepare()
+
+
+def _placement(seed: int) -> Position:
+    from knightfall.position import Position
+
+    rng = random.Random(seed)
+    position = Position.start()
+    for _ in range(2):
+        position = position.play(rng.choice(position.legal_moves))
+    return replace(position, last=None)
+
+
+class _JsonFace:
+    """One object, once all is known."""
+
+    def __init__(self) -> None:
+        self.reports: list[dict[str, Any]] = []
+
+    def begin(self, start: Position, players: dict[Side, Agent]) -> None:
+        pass
+
+    def moved(self, number: int, side: Side, report: Report) -> None:
+        self.reports.append(report_json(report))
+
+    def over(
+        self, start: Position, end: Position, moves: list[str], players: dict[Side, Agent]
+    ) -> None:
+        print_json(
+            {
+                "first": str(players["w"]),
+                "second": str(players["b"]),
+                "fen": start.fen,
+                "moves": moves,
+                "final": end.fen,
+                "winner": end.winner,
+                "reason": NO_MOVES,
+                "thinking": self.reports,
+            }
+        )
+
+
+class _TextFace:
+    """A line per move, then the board."""
+
+    def __init__(self, screen: Console) -> None:
+        self.screen = screen
+
+    def begin(self, start: Position, players: dict[Side, Agent]) -> None:
+        from rich.text import Text
+
+        from knightfall.cli.screen.drawing import knight
+
+        for side, agent in players.items():
+            shown = agent.name if agent.name == str(agent) else f"{agent.name} = {agent}"
+            self.screen.print(Text(" ").join([knight(self.screen, side), Text(shown)]))
+        self.screen.print(f"from {start.fen}\n")
+
+    def moved(self, number: int, side: Side, report: Report) -> None:
+        from rich.text import Text
+
+        from knightfall.cli.screen.drawing import knight
+
+        line = Text(f"{number:>3}. ")
+        line.append_text(knight(self.screen, side)).append(f" {report.move:<4}", "bold")
+        if report.depth:
+            line.append(f"{verdict(report):>16}  {effort(report):<36}")
+            line.append("  " + " ".join(report.pv), "dim")
+        if self.screen.is_terminal:
+            line.truncate(self.screen.width, overflow="ellipsis")
+        self.screen.print(line, soft_wrap=True)
+
+    def over(
+        self, start: Position, end: Position, moves: list[str], players: dict[Side, Agent]
+    ) -> None:
+        from rich.text import Text
+
+        from knightfall.cli.screen.drawing import knight, show
+
+        winner: Side = end.winner or "w"
+        loser = players["b" if winner == "w" else "w"]
+        self.screen.print()
+        headline = Text(" ").join(
+            [knight(self.screen, winner), Text(f"{players[winner].name} won", "bold")]
+        )
+        aside = [headline, Text(f"{loser.name} has {NO_MOVES}."), Text()]
+        show(end, self.screen, [*aside, Text(f"Moves: {' '.join(moves)}")])

@@ -1,0 +1,109 @@
+"""``knightfall worth``: what a heuristic is worth, and what it is worth after paying for itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from knightfall.cli.options.arena import (
+    Again,
+    BoardText,
+    Book,
+    Dask,
+    Pairs,
+    Seed,
+    Stratify,
+    Workers,
+    board_text,
+    book_of,
+)
+from knightfall.cli.options.common import Json
+from knightfall.cli.options.store import StorePath, store_path
+from knightfall.errors import KnightfallError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from knightfall.arena.conduct import Standing
+
+A = Annotated[
+    str,
+    typer.Argument(metavar="A", help="A heuristic, or an agent id(…).", show_default=False),
+]
+B = Annotated[str, typer.Argument(metavar="[B]", help="What it is compared with.")]
+
+
+def worth(
+    a: A,
+    b: B = "improved",
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            "--nodes",
+            metavar="LIST",
+            help="Equal nodes for a move: 250,500,1000,2500,5000,10000 by default.",
+            show_default=False,
+        ),
+    ] = None,
+    times: Annotated[
+        str | None,
+        typer.Option(
+            "--times",
+            metavar="LIST",
+            help="Equal times for a move: 0.02ms,0.05ms,0.1ms,0.2ms,0.5ms by default.",
+            show_default=False,
+        ),
+    ] = None,
+    no_time: Annotated[bool, typer.Option("--no-time", help="Leave equal time out.")] = False,
+    pairs: Pairs = 100,
+    seed: Seed = 0,
+    board: BoardText = "7x7",
+    book: Book = None,
+    stratify: Stratify = False,
+    workers: Workers = None,
+    dask: Dask = None,
+    store: StorePath = None,
+    again: Again = False,
+    json: Json = False,
+) -> None:
+    """Find out what a heuristic is worth after its cost.
+
+    It plays at equal nodes, and at equal time, when it has paid for itself.
+
+    One match per budget. At equal nodes only the judgement counts; at equal time a dear heuristic
+    sees less. Time is turned into nodes by timing both on this machine first, so the games depend
+    on no clock; the store remembers, and --again measures anew.
+
+    \b
+    Examples:
+      knightfall worth bfs_reach
+      knightfall worth mine.py:score "id(main)" --pairs 500
+      knightfall worth main --nodes 1000,10000 --no-time
+    """
+    from knightfall.arena.store.store import Store
+    from knightfall.arena.worth.worth import NODES, TIMES, worth_plan
+    from knightfall.cli.conducting import carry_out
+
+    if no_time and times is not None:
+        raise KnightfallError(f"--times {times} and --no-time: choose one")
+    with Store.open(store_path(store)) as opened:
+        plan = worth_plan(
+            a,
+            b,
+            nodes=NODES if nodes is None else nodes.split(","),
+            times=() if no_time else TIMES if times is None else times.split(","),
+            known=None if again else opened,
+            pairs=pairs,
+            seed=seed,
+            board=board_text(board),
+            book=book_of(book),
+            stratify=stratify,
+        )
+    carry_out(plan, store=store, workers=workers, dask=dask, again=again, json=json, view=_live)
+
+
+def _live(standing: Standing) -> RenderableType:
+    from knightfall.cli.reports.worth import so_far
+
+    return so_far(standing.plan, standing.counts)

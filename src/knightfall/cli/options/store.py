@@ -1,0 +1,75 @@
+"""Which store, which run, which game: what the commands that read runs have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from knightfall.errors import KnightfallError
+
+if TYPE_CHECKING:
+    from knightfall.arena.store.store import Run, Store
+
+LAST = "last"
+FEW = 3
+"""Agents of a run that are named where there is one line for it."""
+
+StorePath = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="FILE",
+        help="The file of runs, if not the one in your data folder.",
+        show_default=False,
+    ),
+]
+RunName = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's number; last is the one begun last.")
+]
+
+
+def store_path(given: str | None) -> str | None:
+    """What ``--store`` names; None is the user's own store."""
+    if given is not None and not given.strip():
+        raise KnightfallError(f"--store {given!r} is not the name of a file")
+    return given
+
+
+@contextmanager
+def reading(given: str | None) -> Iterator[Store]:
+    """The store, only to look at."""
+    from knightfall.arena.store.store import Store
+
+    with Store.open(store_path(given), read_only=True) as store:
+        yield store
+
+
+def find_run(store: Store, text: str) -> Run:
+    """The run that a number or `last` means."""
+    if text == LAST:
+        return store.last()
+    if not re.fullmatch(r"[0-9]{1,18}", text, re.ASCII):
+        raise KnightfallError(f"run {text!r} must be a number or last (knightfall runs lists them)")
+    return store.run(int(text))
+
+
+def find_game(store: Store, text: str) -> tuple[Run, int, int]:
+    """The run, pair and game that ``3.17.0`` means."""
+    match = re.fullmatch(r"([0-9]{1,18}|last)\.([0-9]{1,18})\.([01])", text, re.ASCII)
+    if match is None:
+        raise KnightfallError(
+            f"game {text!r} must be a run, a pair and 0 or 1, as in 3.17.0 (knightfall games "
+            "lists them)"
+        )
+    return find_run(store, match[1]), int(match[2]), int(match[3])
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    if len(names) <= FEW + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:FEW])} and {len(names) - FEW} more"

@@ -1,0 +1,1 @@
+"""A person's game against an agent."""

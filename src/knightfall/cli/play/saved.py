@@ -1,0 +1,167 @@
+"""Games on disk: written after every move, so that nothing a player did is ever lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from knightfall.cli.play.game import SEAT, Game
+from knightfall.errors import KnightfallError, nearest
+from knightfall.files import data_folder
+from knightfall.position import Position, Side
+
+if TYPE_CHECKING:
+    pass
+
+LAST = "last"
+_FORMAT = "knightfall game 1"
+_SIDE: dict[str, Side] = {seat: side for side, seat in SEAT.items()}
+
+
+def games_folder() -> Path:
+    """Where games are kept."""
+    return data_folder() / "games"
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def save(game: Game) -> None:
+    """Write the game to its file, or to a new one; whoever reads it sees all of it or nothing."""
+    if game.file is None:
+        game.file = _new_file()
+    content = {
+        "format": _FORMAT,
+        "start": game.start.fen,
+        "moves": game.moves,
+        "you": SEAT[game.you],
+        "agent": str(game.agent.absolute()) if game.agent.files else game.agent.name,
+        "resigned": game.resigned,
+    }
+    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=game.file.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps(content, indent=2) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, game.file)
+    except BaseException:  # Ctrl-C too: the old file is still whole
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _new_file() -> Path:
+    """A file nobody has: the time and this process's number are its name."""
+    folder = games_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+    file = folder / f"{stem}.json"
+    for number in count(2):
+        if not file.exists():
+            break
+        file = folder / f"{stem}-{number}.json"
+    return file
+
+
+def resume_command(game: Game) -> str:
+    """What to type to go on with a saved game."""
+    import shlex
+
+    file = game.file or Path()
+    ours = file.parent == games_folder() and file.suffix == ".json"
+    name = file.stem if ours else str(file)
+    return f"knightfall play --resume {shlex.quote(name)}"
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def load(which: str) -> Game:
+    """The game of that name or file; `last` is the newest that is not over."""
+    if which == LAST:
+        return _last()
+    file = Path(which).expanduser()
+    if not file.is_file():
+        file = games_folder() / f"{which}.json"
+    if not file.is_file():
+        names = [path.stem for path in _newest_first()]
+        raise KnightfallError(
+            f"there is no saved game {which!r}, neither as a file nor in {games_folder()}"
+            f"{nearest(which, names)}"
+        )
+    return _read(file)
+
+
+def _newest_first() -> list[Path]:
+    files = [path for path in games_folder().glob("*.json") if path.is_file()]
+    return sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
+
+
+def _last() -> Game:
+    for file in _newest_first():
+        try:
+            game = _read(file)
+        except KnightfallError as error:
+            print(f"note: {error}; looking for an older one", file=sys.stderr)
+            continue
+        if game.winner is None:
+            return game
+    raise KnightfallError(
+        f"there is no unfinished game in {games_folder()}: knightfall play begins one"
+    )
+
+
+def _read(file: Path) -> Game:
+    """Check everything: the file may be damaged, or somebody else's."""
+    try:
+        content = json.loads(file.read_bytes())
+    except OSError as error:
+        raise KnightfallError(f"cannot read {str(file)!r}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise _foreign(file, "it is not JSON") from None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise _foreign(file, f'there is no "format": "{_FORMAT}" in it')
+    try:
+        return _game(content, file)
+    except KnightfallError as error:
+        raise _foreign(file, str(error)) from None
+
+
+def _game(content: dict[str, Any], file: Path) -> Game:
+    from knightfall.agents import parse_agent
+
+    moves = content.get("moves")
+    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
+        raise KnightfallError('"moves" must be a list of cell names')
+    if content.get("you") not in _SIDE:
+        raise KnightfallError(f'"you" must be first or second, not {content.get("you")!r}')
+    if not isinstance(content.get("resigned"), bool):
+        raise KnightfallError('"resigned" must be true or false')
+    for key in ("start", "agent"):
+        if not isinstance(content.get(key), str):
+            raise KnightfallError(f'"{key}" must be a string, not {content.get(key)!r}')
+    game = Game(
+        line=[Position.from_fen(content["start"])],
+        you=_SIDE[content["you"]],
+        agent=parse_agent(content["agent"]),
+        resigned=content["resigned"],
+        file=file.absolute(),
+    )
+    for number, move in enumerate(moves, start=1):
+        try:
+            game.play(move)
+        except KnightfallError as error:
+            raise KnightfallError(f"move {number}: {error}") from None
+    return game
+
+
+def _foreign(file: Path, why: str) -> KnightfallError:
+    return KnightfallError(
+        f"{str(file)!r} is not a game that can be resumed: {why} (the file is left as it is)"
+    )

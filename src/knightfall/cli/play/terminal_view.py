@@ -1,0 +1,153 @@
+"""A game on a terminal: the board on the left, what there is to know about it on the right."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from knightfall.cli.play.game import RESIGNED
+from knightfall.cli.screen.drawing import knight, show
+from knightfall.cli.screen.output import console, effort, facts, verdict
+from knightfall.position import Position, Side, other
+
+if TYPE_CHECKING:
+    from knightfall.cli.play.game import Game
+    from knightfall.search.report import Report
+
+
+class TerminalFace:
+    """Draws, and asks at a prompt."""
+
+    def __init__(self) -> None:
+        self.console = console()
+        self.report: Report | None = None
+
+    def begin(self, game: Game) -> None:
+        if sys.stdin.isatty():
+            import readline  # noqa: F401 (gives input() its line editing)
+        if not game.moves:
+            self.console.print(
+                "Move to open cells only; every cell visited is gone. Whoever cannot move loses.\n"
+                "Type a cell such as c4 to go there; help lists the other words."
+            )
+
+    def your_turn(self, game: Game) -> None:
+        self.console.print()
+        show(game.position, self.console, [*self._players(game), *self._news(game)])
+
+    def ask(self) -> str:
+        return input("your move> ")
+
+    def thinking(self, who: str) -> AbstractContextManager[Any]:
+        if not self.console.is_terminal:
+            return nullcontext()
+        return self.console.status(Text(f"{who} thinks…"))
+
+    def answered(self, game: Game, report: Report) -> None:
+        self.report = report
+
+    def advise(self, report: Report) -> None:
+        self.console.print(
+            f"Hint: {report.move} ({verdict(report)} for you; {effort(report)})\n"
+            f"expects {' '.join(report.pv)}"
+        )
+
+    def took_back(self, game: Game, moves: list[str]) -> None:
+        self.report = None
+        if moves:
+            self.console.print(f"Taken back: {' '.join(moves)}")
+        else:
+            self.console.print("There is nothing to take back: you have not moved yet.")
+
+    def show_fen(self, game: Game) -> None:
+        print(game.position.fen)
+
+    def show_words(self) -> None:
+        from knightfall.cli.play.view import WORDS
+
+        go = "go there, if it is one of the cells with a name on the board"
+        self.console.print(facts({"c4": go, **WORDS}))
+
+    def wrong(self, game: Game, word: str) -> None:
+        from knightfall.cli.play.view import WORDS
+        from knightfall.errors import nearest
+
+        placing = game.position.knight(game.position.to_move) is None
+        legal = "any open cell" if placing else " ".join(game.position.legal_moves)
+        self.console.print(
+            f"{word!r} is not a legal move{nearest(word, WORDS)}\n"
+            f"Legal: {legal}; help lists the other words"
+        )
+
+    def over(self, game: Game) -> None:
+        self.console.print()
+        show(game.position, self.console, [*self._players(game), *self._result(game)])
+        board = game.start.board
+        if game.start != Position.start(board.width, board.height):
+            self.console.print(f"From {game.start.fen}")
+        self.console.print(f"Moves: {' '.join(game.moves) or 'none'}")
+
+    def left(self, game: Game, resume: str | None) -> None:
+        self.console.print()
+        if resume:
+            print(f"The game is saved. To go on with it:\n  {resume}")
+
+    # -- beside the board ----------------------------------------------------------------------
+
+    def _players(self, game: Game) -> list[Text]:
+        return [self._player(game, "w"), self._player(game, "b"), Text()]
+
+    def _player(self, game: Game, side: Side) -> Text:
+        who = "you" if side == game.you else game.agent.name
+        line = Text(" ").join([knight(self.console, side), Text(who, "bold")])
+        if game.position.knight(side) is not None:
+            count = len(game.position.targets(side))
+            line.append(f"  {count} {'move' if count == 1 else 'moves'}", "dim")
+        return line
+
+    def _news(self, game: Game) -> list[Text]:
+        lines = []
+        if game.moves:
+            lines.append(Text(f"It went to {game.moves[-1]}"))
+            lines += self._thoughts()
+            lines.append(Text())
+        legal = game.position.legal_moves
+        if game.position.knight(game.you) is None:
+            lines.append(Text("Place your knight on any open cell."))
+        else:
+            lines.append(Text(f"You can go to {' '.join(legal)}"))
+        if game.moves:
+            lines += [Text(), Text(f"So far: {' '.join(game.moves)}", "dim")]
+        return lines
+
+    def _thoughts(self) -> list[Text]:
+        """What the agent's search has to say about the move it has just made."""
+        report = self.report
+        if report is None or not report.depth:
+            return []
+        if report.proven:
+            score = f"proven: a {verdict(report)} for it"
+        else:
+            score = f"score {verdict(report)} for it"
+        return [
+            Text(f"  {effort(report)}", "dim"),
+            Text(f"  {score}", "" if report.proven else "dim"),
+            Text(f"  expects {' '.join(report.pv)}", "dim"),
+        ]
+
+    def _result(self, game: Game) -> list[Text]:
+        you_won = game.winner == game.you
+        headline = Text("You won!" if you_won else "You lost.", "bold")
+        loser = other(game.winner) if game.winner else game.you
+        cell = game.position.knight(loser)
+        where = f" on {game.position.board.name(cell)}" if cell is not None else ""
+        if game.reason == RESIGNED:
+            why = f"You resigned; {game.agent.name} wins."
+        elif you_won:
+            why = f"{game.agent.name}{where} has no moves left."
+        else:
+            why = f"Your knight{where} has no moves left."
+        return [headline, Text(why)]

@@ -1,0 +1,138 @@
+"""The board on a terminal.
+
+Cells are tiles between thin lines where there is room, and close together where there is not::
+
+    ┌────┬────┬────┐
+  3 │ a3 │▒▒▒▒│    │        a3    a cell the mover may go to, under the name to type
+    ├────┼────┼────┤        ▒▒▒▒  a cell that is gone
+  2 │    │    │[N] │        [N]   the knight that moved last
+    ├────┼────┼────┤
+  1 │ n  │    │    │
+    └────┴────┴────┘
+      a    b    c
+
+Tiles have backgrounds of their own, so the board looks the same on dark and light terminals;
+without colours the signs alone tell everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from knightfall.board import Board
+from knightfall.cli.screen.palette import coloured, colours, signs
+from knightfall.position import Position, Side
+
+# Lines of a terminal that must stay free for what is said below the board.
+_BELOW = 4
+
+# Columns the text beside the board needs; where there are fewer it goes below.
+_GAP, _ASIDE = 3, 28
+
+_DIM = Style(dim=True)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How large a cell is drawn and whether lines run between the cells."""
+
+    cell: int
+    lines: bool
+
+    def size(self, board: Board) -> tuple[int, int]:
+        """Columns and rows of the whole drawing."""
+        margin = len(str(board.height)) + 1
+        if self.lines:
+            return margin + board.width * (self.cell + 1) + 1, 2 * board.height + 2
+        return margin + board.width * self.cell, board.height + 1
+
+
+def layout(board: Board, columns: int, rows: int) -> Layout:
+    """The roomiest layout that fits."""
+    choices = [Layout(4, True), Layout(3, True), Layout(4, False), Layout(3, False)]
+    for choice in choices:
+        width, height = choice.size(board)
+        if width <= columns and height + _BELOW <= rows:
+            return choice
+    return choices[-1]
+
+
+def knight(console: Console, side: Side) -> Text:
+    """A side's knight, as the text beside the board shows it."""
+    return Text(signs(console).knight[side], colours(console).beside[side])
+
+
+def show(position: Position, console: Console, aside: Sequence[Text]) -> None:
+    """Print the board with some text beside it."""
+    board = draw(position, console)
+    width = max(line.cell_len for line in board)
+    room = console.width - width - _GAP
+    beside = room >= _ASIDE
+    texts = [
+        line for text in aside for line in text.wrap(console, room if beside else console.width)
+    ]
+    if not beside:
+        console.print(*board, *texts, sep="\n")
+        return
+    for left, right in zip_longest(board, texts, fillvalue=Text()):
+        line = left.copy()
+        if right:
+            line.pad_right(width + _GAP - left.cell_len)
+        console.print(line + right, soft_wrap=True)
+
+
+def draw(position: Position, console: Console) -> list[Text]:
+    """The board, line by line."""
+    board = position.board
+    how = layout(board, console.width, console.height if console.is_terminal else 25)
+    sign = signs(console)
+    margin = len(str(board.height)) + 1
+    box, across = sign.box, sign.box[9] * how.cell
+    bar = sign.box[10] if how.lines else ""
+
+    def rule(left: str, middle: str, right: str) -> list[Text]:
+        if not how.lines:
+            return []
+        line = left + middle.join([across] * board.width) + right
+        return [Text(" " * margin).append(line, _DIM)]
+
+    lines = rule(*box[0:3])
+    for row in range(board.height):
+        if row:
+            lines += rule(*box[3:6])
+        line = Text().append(f"{board.height - row:>{margin - 1}} ", _DIM)
+        for column in range(board.width):
+            line.append(bar, _DIM)
+            line.append_text(_tile(position, board.at(row, column), how, console))
+        lines.append(line.append(bar, _DIM))
+    lines += rule(*box[6:9])
+    files = "".join(
+        f"{'':{len(bar)}}{board.name(column)[0]:^{how.cell}}" for column in range(board.width)
+    )
+    lines.append(Text(" " * margin).append(files.rstrip(), _DIM))
+    return lines
+
+
+def _tile(position: Position, cell: int, how: Layout, console: Console) -> Text:
+    board, sign, style = position.board, signs(console), colours(console)
+    came_from, came_to = position.last or (None, None)
+    for side in ("w", "b"):
+        if cell == position.knight(side):
+            mark = sign.knight[side]
+            mark = f"[{mark}]" if cell == came_to else f" {mark} "
+            return Text(f"{mark:<{how.cell}}", style.knight[side])
+    if cell not in position.open:
+        return Text(sign.gone * how.cell, style.left if cell == came_from else style.gone)
+    plain = style.tile[board.colour(cell)]
+    if cell in position.targets(position.to_move):
+        # While knights are placed every open cell is a target: names will do.
+        bright = style.target if position.knight(position.to_move) is not None else plain
+        return Text(f"{board.name(cell):^{how.cell}}", bright)
+    empty = "" if how.lines or coloured(console) else sign.dot
+    return Text(f"{empty:^{how.cell}}", plain)

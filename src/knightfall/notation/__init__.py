@@ -1,0 +1,1 @@
+"""Games as text: read and written in one place."""

@@ -1,0 +1,1 @@
+"""The arithmetic of results: rates, pairs, sequential tests, ratings."""

@@ -1,0 +1,1 @@
+"""What heuristics cost, and so what they get for equal time."""

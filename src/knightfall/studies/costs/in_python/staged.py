@@ -1,0 +1,123 @@
+"""The staged study over the course's board.
+
+Its `mobility` knows no terminal values, which is all that tells it from `improved`; so we take it
+that the study leaves the end of the game to the search, except where it uses `improved` itself.
+"""
+
+from __future__ import annotations
+
+from knightfall.search.think import LEAF_SHARE
+from knightfall.studies.costs.course_board import CourseBoard, Score, improved_score
+from knightfall.studies.costs.in_python.course import mobility
+
+
+def open_space(game: CourseBoard, player: object) -> float:
+    """Open cells that touch the own knight."""
+    row, column = game.get_player_location(player)
+    around = [(row + down, column + right) for down in (-1, 0, 1) for right in (-1, 0, 1)]
+    return float(sum(game.move_is_legal(cell) for cell in around))  # its own is never open
+
+
+def open_space_difference(game: CourseBoard, player: object) -> float:
+    """Open cells around the own knight, less those around the opponent's."""
+    return open_space(game, player) - open_space(game, game.get_opponent(player))
+
+
+def open_space_next(game: CourseBoard, player: object) -> float:
+    """Open cells around the own knight after the next move, if it is chosen for that."""
+    after = [game.forecast_move(move) for move in game.get_legal_moves()]
+    return max((open_space(board, player) for board in after), default=0.0)
+
+
+def _longest(game: CourseBoard, player: object, share: int) -> int:
+    """The longest line that the player wins, among the first `share` positions of all lines."""
+    best, left = 0, share
+
+    def follow(board: CourseBoard, length: int) -> None:
+        nonlocal best, left
+        left -= 1
+        moves = board.get_legal_moves()
+        if not moves and board.inactive_player == player:
+            best = max(best, length)
+        for move in moves:
+            if left > 0:
+                follow(board.forecast_move(move), length + 1)
+
+    follow(game, 0)
+    return best
+
+
+def longest_win(game: CourseBoard, player: object, share: int = LEAF_SHARE) -> float:
+    """Length of the longest continuation, both sides helping, that ends in a win.
+
+    All continuations are played out one after the other.  Where they have more than `share`
+    positions, the longest found in that many counts.  Our search allows a leaf as many, but does
+    not look at lines that cannot be longer: beyond the limit it finds more, and values differ.
+    """
+    return float(_longest(game, player, share))
+
+
+def longest_win_difference(game: CourseBoard, player: object, share: int = LEAF_SHARE) -> float:
+    """The longest way to win, less the opponent's longest; each side gets half of the share."""
+    mine = _longest(game, player, share // 2)
+    theirs = _longest(game, game.get_opponent(player), share // 2)
+    return float(mine - theirs)
+
+
+def _phase(game: CourseBoard) -> float:
+    """The part of the board that is open."""
+    return len(game.get_blank_spaces()) / (game.width * game.height)
+
+
+def main_less(game: CourseBoard, player: object) -> float:
+    """Mobility, fading as the board fills, and elbow room."""
+    return _phase(game) * mobility(game, player) + open_space_difference(game, player)
+
+
+def main_less_more(game: CourseBoard, player: object) -> float:
+    """Improved, fading as the board fills, and elbow room."""
+    return _phase(game) * improved_score(game, player) + open_space_difference(game, player)
+
+
+def _late(below: float, last: Score) -> Score:
+    """`main_less`, and another score below some phase."""
+
+    def score(game: CourseBoard, player: object) -> float:
+        phase = _phase(game)
+        if phase < below:
+            return last(game, player)
+        return phase * mobility(game, player) + open_space_difference(game, player)
+
+    return score
+
+
+def _staggered(last: Score) -> Score:
+    """First mobility, then elbow room, then another score."""
+
+    def score(game: CourseBoard, player: object) -> float:
+        phase = _phase(game)
+        if phase > 0.7:
+            return mobility(game, player)
+        if phase < 0.2:
+            return last(game, player)
+        return open_space_difference(game, player)
+
+    return score
+
+
+SCORES: dict[str, Score] = {
+    "mobility": mobility,
+    "open_space": open_space,
+    "open_space_difference": open_space_difference,
+    "open_space_next": open_space_next,
+    "longest_win": longest_win,
+    "longest_win_difference": longest_win_difference,
+    "main": _late(0.2, longest_win_difference),
+    "main_alt": _late(0.2, longest_win),
+    "main_alt_01": _late(0.1, longest_win),
+    "main_alt_03": _late(0.3, longest_win),
+    "main_less": main_less,
+    "main_less_more": main_less_more,
+    "main_staggered": _staggered(longest_win_difference),
+    "main_alt_staggered": _staggered(longest_win),
+}

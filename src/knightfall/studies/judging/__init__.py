@@ -1,0 +1,1 @@
+"""The studies' tournaments played again, and their claims held against the results."""

@@ -1,0 +1,133 @@
+"""What is played to re-run the studies: a tournament for each study and budget, and a league.
+
+A study is played by its own protocol: its test agents against its seven opponents.  All test
+agents meet an opponent from the same openings, and no opening comes twice: the earlier course
+played each one twice, which tells nothing new of agents that always choose the same move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, get_args
+
+from knightfall.agents import COURSE_NODES, Agent, parse_agent
+from knightfall.arena.plan.plan import Entrant, Plan, everyone, tournament
+from knightfall.errors import KnightfallError, nearest
+from knightfall.search.budget import Budget
+from knightfall.studies.costs.compiled_costs import time_budget
+from knightfall.studies.costs.course_conditions import BASELINE, course_budget, recorded_costs
+from knightfall.studies.published.published import Study, agent_of, studies
+
+BudgetName = Literal["course", "time", "nodes"]
+BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
+"""In the order of the report: what the authors had comes first."""
+
+TITLES: Mapping[str, str] = {
+    "course": "course conditions",
+    "time": "equal time",
+    "nodes": "equal nodes",
+}
+
+PAIRS = 700
+"""For each opponent, unless said otherwise: a total's 95 % interval is then within ±1 point."""
+
+LEAGUE_SHARE = 20
+"""A league's couple plays this part of a tournament's pairs: everyone meets forty others."""
+
+PLAYS_OUT = ("longest_win", "longest_win_difference")
+"""Not in the league: a leaf of theirs plays out whole games, so that at equal nodes a move takes as
+long as a hundred games of the others, and no study entered them by themselves."""
+
+
+def budgets_named(text: str) -> tuple[BudgetName, ...]:
+    """What ``--budget`` asks for: one of the three, or all."""
+    if text == "all":
+        return BUDGETS
+    found = tuple(budget for budget in BUDGETS if budget == text)
+    if not found:
+        known = ("nodes", "time", "course", "all")
+        raise KnightfallError(
+            f"unknown budget {text!r}{nearest(text, known)} (there are {', '.join(known)})"
+        )
+    return found
+
+
+def nodes_of(budget: BudgetName) -> Callable[[str], int]:
+    """How many nodes a heuristic's agent gets."""
+    match budget:
+        case "course":
+            return course_budget
+        case "time":
+            return time_budget
+        case "nodes":
+            return lambda heuristic: COURSE_NODES
+
+
+# -- tournaments ---------------------------------------------------------------------------
+
+
+def study_plan(study: Study, budget: BudgetName, pairs: int = PAIRS, seed: int = 0) -> Plan:
+    """A study's tournament, `improved` first among the test agents."""
+    nodes = nodes_of(budget)
+    ids = sorted(study.heuristics, key=lambda id: id != BASELINE)
+    tests = tuple(Entrant(agent_of(id, nodes(id)), id) for id in ids)
+    opponents = tuple(_opponent(name, nodes) for name in study.opponents)
+    return Plan(
+        kind="tournament",
+        entrants=tests + opponents,
+        matches=tournament(len(tests), len(opponents)),
+        pairs=pairs,
+        seed=seed,
+        options={
+            "protocol": study.protocol,
+            "tests": len(tests),
+            "study": study.id,
+            "budget": budget,
+        },
+    )
+
+
+def _opponent(name: str, nodes: Callable[[str], int]) -> Entrant:
+    """An opponent of the course: whoever deepens gets the budget of its heuristic."""
+    agent: Agent = parse_agent(name)
+    if agent.kind == "id":
+        agent = replace(agent, budget=Budget(nodes=nodes(agent.heuristic)))
+    return Entrant(str(agent), name.rpartition(":")[2])
+
+
+# -- the league ----------------------------------------------------------------------------
+
+
+def league_heuristics(chosen: Iterable[Study]) -> tuple[str, ...]:
+    """Who takes part: the heuristics of the course and of these studies, `improved` first."""
+    from knightfall.heuristics.registry import REGISTRY
+
+    groups = {"course", *(study.id for study in chosen)}
+    published = {id: study.id for study in studies().values() for id in study.heuristics}
+    declared = {id: row.study for id, row in REGISTRY.items()}
+    owner = published | declared  # a sum is only published, improved is the course's
+    found = [id for id in recorded_costs() if owner[id] in groups and id not in PLAYS_OUT]
+    return tuple(sorted(found, key=lambda id: id != BASELINE))
+
+
+def league_plan(
+    heuristics: Sequence[str], budget: BudgetName, pairs: int = PAIRS, seed: int = 0
+) -> Plan:
+    """Everyone against everyone; `pairs` are those of the tournaments.
+
+    Each couple has openings of its own: with the same few for all, luck with these would stretch
+    or shrink the whole table.
+    """
+    nodes = nodes_of(budget)
+    entrants = tuple(Entrant(agent_of(id, nodes(id)), id) for id in heuristics)
+    return Plan(
+        kind="league",
+        entrants=entrants,
+        matches=tuple(
+            replace(match, series=series) for series, match in enumerate(everyone(entrants))
+        ),
+        pairs=max(1, pairs // LEAGUE_SHARE),
+        seed=seed,
+        options={"study": "all", "budget": budget},
+    )

@@ -1,0 +1,1 @@
+"""What the five studies printed, as data, and where it contradicts itself."""

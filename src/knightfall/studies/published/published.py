@@ -1,0 +1,199 @@
+"""What the five studies published, as values: figures as they were printed, claims, errata."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from knightfall.agents import COURSE_NODES
+from knightfall.arena.plan.protocols import protocol_named
+from knightfall.errors import KnightfallError, nearest
+
+FILE = "published.toml"
+
+Form = Literal[
+    "better",
+    "not_better",
+    "better_by",
+    "alike",
+    "steadier",
+    "won_tournaments",
+    "second_player_wins",
+]
+"""What a claim says of `who` and `than`; `published.toml` explains each, `claims` judges them."""
+
+Finding = Literal["arithmetic", "claims", "reading"]
+"""How an erratum was found: by recomputing what was printed, by holding a claim against the
+figures beside it, or by nothing a program could do."""
+
+Rates = Mapping[str, Decimal]
+"""Win rates in %, with the digits they were printed with, by heuristic."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a study, made for each of `who` against each of `than`.
+
+    `published` holds the study's figure for every heuristic concerned.
+    """
+
+    study: str
+    sentence: str
+    form: Form
+    who: tuple[str, ...]
+    than: tuple[str, ...]
+    games_per_opponent: int
+    published: Rates
+    between: tuple[float, float] | None = None
+    """For `better_by` and `alike`: the points by which `who` is ahead."""
+    tournaments: tuple[int, int] | None = None
+    """For `won_tournaments`: how many were won, of how many."""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The comparisons the claim is made of."""
+        return tuple((a, b) for a in self.who for b in self.than)
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """Something that is not right in a publication."""
+
+    where: str
+    text: str
+    found_by: Finding
+
+
+@dataclass(frozen=True)
+class Study:
+    """A publication; everything is told by heuristic.  What it does not print is empty."""
+
+    id: str
+    title: str
+    protocol: str
+    games_per_opponent: int
+    entrants: Mapping[str, str]
+    """The agents' names in the publication, and the heuristic of each."""
+    wins: Mapping[str, tuple[int, ...]]
+    """Games won against each opponent of the protocol."""
+    totals: Rates
+    tournaments: Mapping[str, tuple[Decimal | None, ...]]
+    """The results of several tournaments; None where one cannot be read."""
+    shown_whole: int | None
+    """The number (from 1) of the tournament that `wins` shows."""
+    averages: Rates
+    claims: tuple[Claim, ...]
+    errata: tuple[Erratum, ...]
+    not_reproducible: Mapping[str, str]
+    """Heuristics with a result that nobody can play again, and why."""
+
+    @property
+    def heuristics(self) -> tuple[str, ...]:
+        """The heuristics that can be played again, in the study's order."""
+        return tuple(id for id in self.entrants.values() if id not in self.not_reproducible)
+
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """Whom each of them met, as agents of our arena."""
+        return protocol_named(self.protocol).opponents
+
+    @property
+    def games_per_tournament(self) -> int:
+        """How many games an agent plays in one tournament."""
+        return self.games_per_opponent * len(self.opponents)
+
+    def agents(
+        self, nodes: Callable[[str], int] = lambda heuristic: COURSE_NODES
+    ) -> dict[str, str]:
+        """The agent that plays each heuristic: all have the course's nodes, or as `nodes` says."""
+        return {id: agent_of(id, nodes(id)) for id in self.heuristics}
+
+    def figure(self, heuristic: str) -> Decimal:
+        """The win rate the study goes by: its average, else its total, else the mean of what
+        tournaments can be read."""
+        for rates in (self.averages, self.totals):
+            if heuristic in rates:
+                return rates[heuristic]
+        shown = [rate for rate in self.tournaments.get(heuristic, ()) if rate is not None]
+        if not shown:
+            raise KnightfallError(f"the {self.id} study has no result of {heuristic!r}")
+        return (sum(shown, Decimal(0)) / len(shown)).quantize(Decimal("0.1"))
+
+
+def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:
+    """A study's agent as our arena plays it: deepening plainly, whatever the protocol."""
+    return f"id({heuristic}, nodes={nodes}, plain)"
+
+
+# -- reading -------------------------------------------------------------------------------
+
+
+@cache
+def studies() -> Mapping[str, Study]:
+    """The five studies by their ids, in the order of the heuristics' registry."""
+    text = resources.files("knightfall.studies.published").joinpath(FILE).read_text("utf-8")
+    tables = tomllib.loads(text, parse_float=Decimal)
+    return MappingProxyType({id: _study(id, table) for id, table in tables.items()})
+
+
+def study_named(id: str) -> Study:
+    """The study of an id."""
+    if id not in studies():
+        raise KnightfallError(
+            f"unknown study {id!r}{nearest(id, studies())} (there are {', '.join(studies())})"
+        )
+    return studies()[id]
+
+
+def _study(id: str, table: dict[str, Any]) -> Study:
+    rows = table.get("wins", {}), table.get("tournaments", {}), table.get("totals", {})
+    ids = list(dict.fromkeys(heuristic for row in rows for heuristic in row))
+    tournaments = {
+        heuristic: tuple(None if rate == -1 else rate for rate in rates)
+        for heuristic, rates in table.get("tournaments", {}).items()
+    }
+    bare = Study(
+        id=id,
+        title=table["title"],
+        protocol=table["protocol"],
+        games_per_opponent=table["games_per_opponent"],
+        entrants=MappingProxyType(table.get("entrants") or {name: name for name in ids}),
+        wins=MappingProxyType({key: tuple(row) for key, row in table.get("wins", {}).items()}),
+        totals=MappingProxyType(table.get("totals", {})),
+        tournaments=MappingProxyType(tournaments),
+        shown_whole=table.get("shown_whole"),
+        averages=MappingProxyType(table.get("averages", {})),
+        claims=(),
+        errata=tuple(Erratum(**erratum) for erratum in table.get("errata", ())),
+        not_reproducible=MappingProxyType(table.get("not_reproducible", {})),
+    )
+    claims = tuple(_claim(bare, claim) for claim in table["claims"])
+    return Study(**{**vars(bare), "claims": claims})
+
+
+def _claim(study: Study, table: dict[str, Any]) -> Claim:
+    if table["form"] not in get_args(Form):
+        raise KnightfallError(f"{study.id}: no form {table['form']!r}; see {FILE}")
+    who, than = tuple(table.get("who", ())), table.get("than", ())
+    if than == "others":
+        than = [id for id in study.heuristics if id not in who]
+    between, tournaments = table.get("between"), table.get("tournaments")
+    if "within" in table:
+        between = [-table["within"], table["within"]]
+    return Claim(
+        study=study.id,
+        sentence=table["sentence"],
+        form=table["form"],
+        who=who,
+        than=tuple(than),
+        games_per_opponent=study.games_per_opponent,
+        published=MappingProxyType({id: study.figure(id) for id in (*who, *than)}),
+        between=(float(between[0]), float(between[1])) if between else None,
+        tournaments=(tournaments[0], tournaments[1]) if tournaments else None,
+    )

@@ -1,0 +1,1 @@
+"""The report on the studies: as data, as Markdown, as a page."""

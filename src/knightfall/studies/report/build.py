@@ -1,0 +1,220 @@
+"""Building the report from runs in the store."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from knightfall.arena.store.run import Run
+from knightfall.studies.costs.compiled_costs import recorded
+from knightfall.studies.judging.claims import judge
+from knightfall.studies.judging.grades import OPENINGS, HeuristicGrade
+from knightfall.studies.judging.measured import (
+    Rate,
+    Rating,
+    Tournament,
+    rate_of_games,
+    ratings_of,
+    tournament_of,
+)
+from knightfall.studies.judging.needed_games import needed_games
+from knightfall.studies.judging.plans import BudgetName, nodes_of
+from knightfall.studies.published.misprints import contradictions
+from knightfall.studies.published.published import Study
+from knightfall.studies.report.report import (
+    ClaimReport,
+    Correlation,
+    ErratumReport,
+    League,
+    Measured,
+    Published,
+    Report,
+    Row,
+    StudyReport,
+    Timings,
+    Verdict,
+    printed,
+    rounded,
+)
+
+Z = 1.959964
+_MINUS = re.compile(r"(?<=[ (])-(?=[0-9])")
+
+
+def build_report(
+    studies: Sequence[Study],
+    runs: Mapping[tuple[str, BudgetName], Run],
+    leagues: Mapping[BudgetName, Run],
+    grades: Sequence[HeuristicGrade],
+    *,
+    command: str,
+    pairs: int,
+    seed: int,
+) -> Report:
+    """The report of runs that are over: by study and budget, and the league's by budget."""
+    from knightfall import __version__
+
+    budgets = tuple(dict.fromkeys(budget for _, budget in runs))
+    tournaments = {key: tournament_of(run) for key, run in runs.items()}
+    report = Report(
+        version=__version__,
+        command=command,
+        pairs=pairs,
+        seed=seed,
+        budgets=budgets,
+        microseconds=recorded().microseconds,
+        studies=tuple(
+            study_report(study, {budget: tournaments[study.id, budget] for budget in budgets})
+            for study in studies
+        ),
+        league=league_report(leagues, grades) if leagues else None,
+        needed=needed_games([tournaments[study.id, budgets[0]] for study in studies], seed),
+        timings=_timings([*runs.values(), *leagues.values()], grades),
+    )
+    return rounded(report)
+
+
+# -- a study -------------------------------------------------------------------------------
+
+
+def study_report(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> StudyReport:
+    """Published against measured, and a verdict on every claim."""
+    names = {heuristic: name for name, heuristic in study.entrants.items()}
+    rows = []
+    for heuristic in study.entrants.values():
+        playable = heuristic not in study.not_reproducible
+        measured: dict[str, Measured] = {
+            budget: Measured(
+                nodes=nodes_of(budget)(heuristic),
+                total=tournament.total(heuristic),
+                against=tuple(tournament.against(heuristic)),
+                ahead=tournament.ahead(heuristic),
+            )
+            for budget, tournament in tournaments.items()
+            if playable
+        }
+        why = study.not_reproducible.get(heuristic, "")
+        rows.append(Row(heuristic, names[heuristic], published_of(study, heuristic), measured, why))
+    return StudyReport(
+        id=study.id,
+        title=study.title,
+        protocol=study.protocol,
+        games_per_opponent=study.games_per_opponent,
+        opponents=tuple(name.rpartition(":")[2] for name in study.opponents),
+        rows=tuple(rows),
+        claims=_claims(study, tournaments),
+        errata=_errata(study),
+    )
+
+
+def _claims(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> tuple[ClaimReport, ...]:
+    measured = {budget: tournament.measured for budget, tournament in tournaments.items()}
+    found = []
+    for claim in study.claims:
+        verdicts: dict[str, Verdict] = {}
+        for budget in tournaments:
+            judged = judge(claim, measured[budget])
+            verdicts[budget] = Verdict(
+                judged.verdict,
+                judged.difference,
+                judged.low,
+                judged.high,
+                judged.games,
+                _MINUS.sub("−", judged.words),
+            )
+        found.append(ClaimReport(claim.sentence, claim.form, verdicts))
+    return tuple(found)
+
+
+def _errata(study: Study) -> tuple[ErratumReport, ...]:
+    """The errata, and the figures behind every claim that they speak against."""
+    found = [ErratumReport(one.where, one.text, one.found_by) for one in study.errata]
+    found += [
+        ErratumReport(f"“{slip.where}”", f"The study's own figures: {slip.text}.", "claims")
+        for slip in contradictions(study)
+    ]
+    return tuple(found)
+
+
+def published_of(study: Study, heuristic: str) -> Published:
+    """What the study printed, with the intervals that so many games have."""
+    figure = study.figure(heuristic)
+    tournaments = study.tournaments.get(heuristic, ())
+    readable = sum(rate is not None for rate in tournaments) or 1
+    games = study.games_per_tournament * (1 if heuristic in study.totals else readable)
+    wins = study.wins.get(heuristic, ())
+    against: tuple[Rate, ...] = tuple(rate_of_games(won, study.games_per_opponent) for won in wins)
+    return Published(
+        figure=str(figure),
+        rate=rate_of_games(float(figure) / 100 * games, games),
+        wins=wins,
+        against=against,
+        total=printed(study.totals.get(heuristic)),
+        average=printed(study.averages.get(heuristic)),
+        tournaments=tuple(printed(rate) for rate in tournaments),
+    )
+
+
+# -- the league ----------------------------------------------------------------------------
+
+
+def league_report(leagues: Mapping[BudgetName, Run], grades: Sequence[HeuristicGrade]) -> League:
+    """Ratings, grades, and how well they agree."""
+    ratings: dict[str, tuple[Rating, ...]] = {
+        budget: tuple(ratings_of(run)) for budget, run in leagues.items()
+    }
+    correlations = {
+        budget: found
+        for budget, rows in ratings.items()
+        if (found := correlation(rows, grades)) is not None
+    }
+    pairs = next(iter(leagues.values())).plan.rounds
+    # What it took to grade is no result.
+    graded = tuple(
+        HeuristicGrade(one.heuristic, one.kept, one.error, one.choices, 0.0) for one in grades
+    )
+    return League(pairs, ratings, graded, OPENINGS, correlations)
+
+
+def correlation(ratings: Sequence[Rating], grades: Sequence[HeuristicGrade]) -> Correlation | None:
+    """Rank correlations over the heuristics that have both; None for fewer than five.
+
+    The interval is Bonett and Wright's for Spearman's coefficient: Fisher's transformation with a
+    variance of (1 + r²/2) / (n − 3).
+    """
+    from scipy.stats import kendalltau, spearmanr
+
+    elo = {row.heuristic: row.elo for row in ratings}
+    both = [(elo[one.heuristic], one.kept) for one in grades if one.heuristic in elo]
+    if len(both) < 5:
+        return None
+    spearman, kendall = (
+        float(measure(*zip(*both, strict=True))[0]) for measure in (spearmanr, kendalltau)
+    )
+    reach = Z * math.sqrt((1 + spearman**2 / 2) / (len(both) - 3))
+    middle = math.atanh(max(-0.999999, min(spearman, 0.999999)))
+    return Correlation(
+        len(both), spearman, math.tanh(middle - reach), math.tanh(middle + reach), kendall
+    )
+
+
+# -- what differs from run to run ----------------------------------------------------------
+
+
+def _timings(runs: Sequence[Run], grades: Sequence[HeuristicGrade]) -> Timings:
+    """From the beginning of each run to its end, as the store has it; pauses are included."""
+    spans = [
+        (datetime.fromisoformat(run.created), datetime.fromisoformat(run.finished or run.created))
+        for run in runs
+    ]
+    seconds = sum((end - begin).total_seconds() for begin, end in spans)
+    games = 2 * sum(run.plan.total for run in runs)
+    return Timings(
+        date=max(end for _, end in spans).date().isoformat(),
+        games=games,
+        seconds=seconds,
+        games_per_second=round(games / seconds) if seconds else None,
+        grading_seconds=round(sum(grade.seconds for grade in grades), 1),
+    )

@@ -1,0 +1,226 @@
+"""The report as data: everything that the pages and the charts show, and nothing they compute.
+
+Same plans, same seed, same engine: the same report, but for `timings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from decimal import Decimal
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from knightfall.studies.judging.grades import HeuristicGrade
+from knightfall.studies.judging.measured import Gap, Rate, Rating
+from knightfall.studies.judging.needed_games import NeededGames
+from knightfall.studies.judging.plans import BUDGETS, BudgetName
+
+DIGITS = 6
+"""Behind the point, of every number."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a study printed of a heuristic; what it did not print is None or empty."""
+
+    figure: str
+    """The win rate in % it goes by."""
+    rate: Rate
+    """The same with the interval of as many games."""
+    wins: tuple[int, ...]
+    """Games won against each opponent,"""
+    against: tuple[Rate, ...]
+    """and what rate that is."""
+    total: str | None
+    average: str | None
+    tournaments: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of a heuristic at one budget."""
+
+    nodes: int
+    total: Rate
+    against: tuple[Rate, ...]
+    ahead: Gap
+
+
+@dataclass(frozen=True)
+class Row:
+    """A heuristic of a study.  `measured` is empty where `not_reproducible` says why."""
+
+    heuristic: str
+    entrant: str
+    published: Published
+    measured: dict[str, Measured]
+    not_reproducible: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the games of one budget say of a claim: see `claims.Judgement`."""
+
+    verdict: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    games: int
+    words: str
+
+
+@dataclass(frozen=True)
+class ClaimReport:
+    """A claim, and the verdict at each budget."""
+
+    sentence: str
+    form: str
+    verdicts: dict[str, Verdict]
+
+
+@dataclass(frozen=True)
+class ErratumReport:
+    """Something that is not right in a publication."""
+
+    where: str
+    text: str
+    found_by: str
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """One study: published against measured, its claims, its errata."""
+
+    id: str
+    title: str
+    protocol: str
+    games_per_opponent: int
+    opponents: tuple[str, ...]
+    rows: tuple[Row, ...]
+    claims: tuple[ClaimReport, ...]
+    errata: tuple[ErratumReport, ...]
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How well the order by rating agrees with the order by grade: 1 wholly, 0 not at all."""
+
+    heuristics: int
+    spearman: float
+    low: float
+    """Spearman's 95 % interval."""
+    high: float
+    kendall: float
+
+
+@dataclass(frozen=True)
+class League:
+    """Ratings at each budget, the best first; grades at equal nodes."""
+
+    pairs: int
+    ratings: dict[str, tuple[Rating, ...]]
+    grades: tuple[HeuristicGrade, ...]
+    openings: int
+    """Games of each heuristic against itself that were graded."""
+    correlations: dict[str, Correlation]
+
+
+@dataclass(frozen=True)
+class Timings:
+    """What differs from run to run: the day, and how long everything took."""
+
+    date: str
+    games: int
+    seconds: float
+    games_per_second: float | None
+    grading_seconds: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """All of it."""
+
+    version: str
+    command: str
+    pairs: int
+    seed: int
+    budgets: tuple[str, ...]
+    microseconds: float
+    """What 2,500 nodes of `improved` take, compiled."""
+    studies: tuple[StudyReport, ...]
+    league: League | None
+    needed: NeededGames
+    timings: Timings
+
+    @property
+    def headline(self) -> BudgetName:
+        """The budget whose verdicts are told first: the course's conditions if they were played."""
+        return next(budget for budget in BUDGETS if budget in self.budgets)
+
+    def verdicts(self, budget: str) -> dict[str, int]:
+        """How many claims hold, do not hold, and cannot be told."""
+        found = dict.fromkeys(("holds", "does not hold", "cannot be told apart"), 0)
+        for study in self.studies:
+            for claim in study.claims:
+                found[claim.verdicts[budget].verdict] += 1
+        return found
+
+    @property
+    def widest(self) -> float:
+        """How far the widest interval of a total reaches, in points."""
+        return max(
+            measured.total.reach
+            for study in self.studies
+            for row in study.rows
+            for measured in row.measured.values()
+        )
+
+
+# -- as JSON -------------------------------------------------------------------------------
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The report as JSON holds it."""
+    return asdict(report)
+
+
+def from_json(data: Mapping[str, Any]) -> Report:
+    """The report that `to_json` gave."""
+    report: Report = _loaded(Report, data)
+    return report
+
+
+def rounded(report: Report) -> Report:
+    """The same without digits that depend on how a processor adds numbers up."""
+    return from_json(_rounded(to_json(report)))
+
+
+def _rounded(data: Any) -> Any:
+    if isinstance(data, float):
+        return round(data, DIGITS)
+    if isinstance(data, dict):
+        return {key: _rounded(item) for key, item in data.items()}
+    return [_rounded(item) for item in data] if isinstance(data, list | tuple) else data
+
+
+def _loaded(kind: Any, data: Any) -> Any:
+    if data is None:
+        return None
+    origin = get_origin(kind)
+    if origin in (UnionType, Union):
+        return _loaded(next(one for one in get_args(kind) if one is not type(None)), data)
+    if origin is tuple:
+        return tuple(_loaded(get_args(kind)[0], item) for item in data)
+    if origin is dict:
+        return {key: _loaded(get_args(kind)[1], item) for key, item in data.items()}
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        made: Any = kind
+        return made(**{one.name: _loaded(hints[one.name], data[one.name]) for one in fields(kind)})
+    return float(data) if kind is float else data
+
+
+def printed(rate: Decimal | None) -> str | None:
+    """A figure with the digits it was printed with."""
+    return None if rate is None else str(rate)

@@ -1,0 +1,133 @@
+"""The report in plain sentences that a student can quote; every one follows from the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from knightfall.studies.costs.course_conditions import BASELINE
+from knightfall.studies.judging.needed_games import STUDIES_GAMES, gap_words
+from knightfall.studies.judging.plans import TITLES
+from knightfall.studies.report.report import Report
+
+MOST_NAMED = 8
+"""Heuristics that are named in a sentence; of more there is only the number."""
+
+
+def summary(report: Report) -> list[str]:
+    """What was claimed, what survives, whether knowledge is worth its cost, how many games."""
+    return [*_claims(report), *_knowledge(report), *_enough(report), *_agreement(report)]
+
+
+def _claims(report: Report) -> Iterator[str]:
+    first, *others = report.budgets
+    total = sum(report.verdicts(first).values())
+    studies = _count(len(report.studies), "study makes", "studies make").capitalize()
+    yield (
+        f"{studies} {_count(total, 'claim', 'claims')}. Played again under {TITLES[first]}, "
+        f"{_fate(report, first)} at this number of games."
+    )
+    for budget in others:
+        yield f"At {TITLES[budget]}, {_fate(report, budget)}."
+
+
+def _fate(report: Report, budget: str) -> str:
+    found = report.verdicts(budget)
+    holds, fails, open = found.values()
+    return (
+        f"{holds} {'holds' if holds == 1 else 'hold'}, {fails} {'does' if fails == 1 else 'do'} "
+        f"not hold, and {open} cannot be told apart"
+    )
+
+
+def _knowledge(report: Report) -> Iterator[str]:
+    """Whether what a heuristic knows is worth what it costs."""
+    better = {budget: _better(report, budget) for budget in report.budgets}
+    if "nodes" not in better or len(better) < 2:
+        return
+    free = better["nodes"]
+    told = (
+        f"Is knowledge worth its cost? With the same number of nodes, "
+        f"{_count(len(free), 'heuristic scores', 'heuristics score')} more than "
+        f"{BASELINE} in the tournament of {'its' if len(free) == 1 else 'their'} own study, at "
+        f"95 % and each taken by itself (of {_others(report)} compared, chance alone would show "
+        f"about {0.025 * _others(report):.1f})."
+    )
+    for budget in report.budgets:
+        if budget != "nodes" and free:
+            kept = free & better[budget]
+            number = _number(len(kept)) if kept else "none"
+            names = f": {', '.join(sorted(kept))}" if 0 < len(kept) <= MOST_NAMED else ""
+            still = "still does" if len(kept) == 1 else "still do"
+            told += f" Where each pays for its time ({TITLES[budget]}), {number} {still}{names}."
+    yield told
+
+
+def _others(report: Report) -> int:
+    """How many heuristics were compared with improved."""
+    return sum(
+        bool(row.measured) and row.heuristic != BASELINE
+        for study in report.studies
+        for row in study.rows
+    )
+
+
+def _better(report: Report, budget: str) -> set[str]:
+    """The heuristics whose interval lies above improved, opening by opening."""
+    return {
+        row.heuristic
+        for study in report.studies
+        for row in study.rows
+        if budget in row.measured and row.measured[budget].ahead.low > 0
+    }
+
+
+def _enough(report: Report) -> Iterator[str]:
+    chance = report.needed.chance(STUDIES_GAMES)
+    if chance is None:
+        return
+    yield (
+        f"One tournament of {STUDIES_GAMES} games ranks two heuristics that really differ "
+        f"correctly in {100 * chance:.0f} % of all cases; a coin manages 50 %."
+    )
+    for curve in report.needed.curves:
+        apart = gap_words(curve.least, curve.most)
+        if curve.needed is not None:
+            yield (
+                f"To be right 95 times in 100 about two heuristics {apart} apart takes about "
+                f"{curve.needed:,} games of each."
+            )
+        else:
+            yield (
+                f"Two heuristics {apart} apart are not ranked that surely even by "
+                f"{report.needed.sizes[-1]:,} games of each."
+            )
+
+
+def _agreement(report: Report) -> Iterator[str]:
+    league = report.league
+    if league is None or not league.correlations:
+        return
+    budget = "nodes" if "nodes" in league.correlations else next(iter(league.correlations))
+    found = league.correlations[budget]
+    yield (
+        f"Who wins against the others also gives fewer wins away: over {found.heuristics} "
+        f"heuristics, rating and the oracle's grade agree in rank by {found.spearman:.2f} "
+        f"(95 %: {found.low:.2f} to {found.high:.2f}; 1 would be complete agreement)."
+        if found.low > 0
+        else f"Rating and the oracle's grade agree in rank by {found.spearman:.2f} (95 %: "
+        f"{found.low:.2f} to {found.high:.2f}) over {found.heuristics} heuristics: not surely "
+        "more than by chance."
+    )
+
+
+WORDS = "no one two three four five six seven eight nine ten eleven twelve"
+"""Numbers that are written out."""
+
+
+def _number(number: int) -> str:
+    words = WORDS.split()
+    return words[number] if number < len(words) else str(number)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{_number(number)} {one if number == 1 else many}"

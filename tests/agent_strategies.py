@@ -1,0 +1,74 @@
+"""Hypothesis strategies for what agents are made of: budgets, and heuristics' ids."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+from naive import NAIVE
+
+from knightfall.heuristics import REGISTRY
+from knightfall.heuristics.expression import Atom, Expression
+from knightfall.search.budget import DEEPEST, LONGEST, MOST_NODES, Budget
+
+
+def limits(most: int) -> st.SearchStrategy[int | None]:
+    return st.none() | st.integers(1, most) | st.sampled_from([1, 9, 10, most])
+
+
+BUDGETS = st.builds(
+    Budget,
+    depth=limits(DEEPEST),
+    nodes=limits(MOST_NODES),
+    time=limits(LONGEST) | st.sampled_from([999, 999_999, 1_000_001, 1_500_000, 150_000]),
+)
+
+IDS = sorted(NAIVE)
+
+# -- what can be written ---------------------------------------------------------------------
+
+PATH_LETTERS = "abz_ABZ0189-./~é世 =!@#'\"[]{}&%$^|<>?;:\\"
+
+
+def readable(path: str) -> bool:
+    """Whether a path means itself: it does not begin like something else."""
+    word = ""
+    for letter in path:
+        if not (letter.isascii() and (letter.isalnum() or letter == "_")):
+            break
+        word += letter
+    rest = path[len(word) :].lstrip()
+    return not (word in REGISTRY and rest.startswith("-")) and ".py:" not in path[:-1]
+
+
+PATHS = (
+    st.tuples(
+        st.sampled_from("abzO_.~/é0123456789"),
+        st.text(PATH_LETTERS, max_size=12),
+        st.sampled_from(["", "/my-file", "/open-improved", "2"]),
+    )
+    .map(lambda parts: "".join(parts) + ".py")
+    .filter(readable)
+)
+
+FUNCTIONS = st.from_regex(r"\A[A-Za-z_][A-Za-z0-9_]{0,8}\Z")
+
+NUMBERS = st.builds(Fraction, st.integers(0, 10**9 - 1), st.integers(1, 10**9 - 1))
+
+PARAMETERS = NUMBERS.filter(lambda number: 0 < number < 1) | st.sampled_from(
+    [Fraction(1, n) for n in range(2, 11)]
+)
+
+ATOMS = st.one_of(
+    st.sampled_from(IDS).map(Atom),
+    PARAMETERS.map(lambda r: Atom("static_reach", parameter=r)),
+    st.builds(Atom, FUNCTIONS, st.none(), PATHS),
+)
+
+WEIGHTS = st.one_of(
+    st.sampled_from([Fraction(1), Fraction(-1)]), NUMBERS, NUMBERS.map(lambda n: -n)
+)
+
+EXPRESSIONS = st.lists(st.tuples(WEIGHTS, ATOMS), min_size=1, max_size=4).map(
+    lambda terms: Expression(tuple(terms))
+)

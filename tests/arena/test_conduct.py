@@ -1,0 +1,375 @@
+"""Conducting runs: whatever happens on the way, the store ends up the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from array import array
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+
+from knightfall.arena.conduct import conduct, standing_of
+from knightfall.arena.game.play import play_pair
+from knightfall.arena.game.records import PairRecord, PairTask
+from knightfall.arena.plan.entrants import enter
+from knightfall.arena.plan.plan import Match, Plan, everyone
+from knightfall.arena.results.tallies import results
+from knightfall.arena.runners.pool import Pool
+from knightfall.arena.runners.runner import InProcess
+from knightfall.arena.store.store import Store
+from knightfall.errors import KnightfallError
+from knightfall.statistics.sprt import Sprt
+
+THREE = enter(["minimax(improved, depth=2)", "greedy(open)", "random"])
+LEAGUE = Plan("league", THREE, everyone(THREE), pairs=12, seed=5)
+
+TIMELESS = {
+    "runs": "id, key, attempt, kind, plan, total, outcome, finished IS NOT NULL",
+    "games": "run, pair, game, winner, reason, moves_w, moves_b, depth_w, depth_b, nodes_w,"
+    " nodes_b",
+    "thinking": "run, pair, game, cells, scores, depths, nodes, detail",
+    "tallies": "run, match, score, game, hunter, winner, reason, games, moves_w, moves_b, depth_w,"
+    " depth_b, nodes_w, nodes_b",
+}
+"""The columns that do not depend on the clock, of tables that have some that do."""
+
+
+def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Everything in a store but times."""
+    database = sqlite3.connect(path)
+    tables = [
+        name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
+    ]
+    found = {
+        table: sorted(database.execute(f"SELECT {TIMELESS.get(table, '*')} FROM {table}"), key=repr)
+        for table in tables
+        if not table.startswith("sqlite_")
+    }
+    database.close()
+    assert found["games"]
+    return found
+
+
+class Shuffling:
+    """A runner whose records come in a random order, up to `spread` ahead of their turn."""
+
+    def __init__(self, seed: float, spread: int = 20, give_up_after: int | None = None) -> None:
+        self.rng = random.Random(seed)
+        self.spread = spread
+        self.left = give_up_after
+
+    def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
+        waiting: list[PairTask] = []
+        for task in tasks:
+            waiting.append(task)
+            if len(waiting) >= self.spread:
+                yield self.one(waiting)
+        while waiting:
+            yield self.one(waiting)
+
+    def one(self, waiting: list[PairTask]) -> PairRecord:
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+        return play_pair(waiting.pop(self.rng.randrange(len(waiting))))
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> Shuffling:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+
+def play(path: Path, plan: Plan, runner: object) -> None:
+    with Store.open(path) as store:
+        conduct(store.begin(plan, "1", {}), runner)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[object, ...]]]:
+    path = tmp_path_factory.mktemp("undisturbed") / "arena.sqlite"
+    play(path, LEAGUE, InProcess())
+    return rows(path)
+
+
+def test_the_store_holds_what_was_played(tmp_path: Path) -> None:
+    path = tmp_path / "arena.sqlite"
+    play(path, LEAGUE, InProcess())
+    with Store.open(path) as store:
+        run = store.run(1)
+        assert run.finished
+        assert list(run.pairs()) == [play_pair(task) for task in LEAGUE.tasks()]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_finishing_does_not_matter(
+    tmp_path: Path, undisturbed: dict[str, list[tuple[object, ...]]], seed: int
+) -> None:
+    play(tmp_path / "arena.sqlite", LEAGUE, Shuffling(seed))
+    assert rows(tmp_path / "arena.sqlite") == undisturbed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_interrupted_run_goes_on_where_it_was(
+    tmp_path: Path, undisturbed: dict[str, list[tuple[object, ...]]], seed: int
+) -> None:
+    path, rng = tmp_path / "arena.sqlite", random.Random(seed)
+    interruptions = 0
+    while True:
+        try:
+            play(path, LEAGUE, Shuffling(rng.random(), give_up_after=rng.randrange(1, 30)))
+            break
+        except KeyboardInterrupt:
+            interruptions += 1
+            with Store.open(path) as store:
+                run = store.run(1)
+                assert not run.finished
+                assert [p.task.number for p in run.pairs()] == list(range(run.played))
+    assert interruptions > 1
+    assert rows(path) == undisturbed
+
+
+def test_workers_make_no_difference(
+    tmp_path: Path, undisturbed: dict[str, list[tuple[object, ...]]]
+) -> None:
+    agents = [entrant.agent for entrant in LEAGUE.entrants]
+    for workers in (1, 2):
+        path = tmp_path / f"{workers}.sqlite"
+        with Pool(workers, agents) as pool:
+            play(path, LEAGUE, pool)
+        assert rows(path) == undisturbed
+
+
+def test_a_finished_run_is_not_played_again(tmp_path: Path) -> None:
+    path = tmp_path / "arena.sqlite"
+    play(path, LEAGUE, InProcess())
+
+    class Refusing(Shuffling):
+        def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
+            raise AssertionError("nothing is left to play")
+
+    play(path, LEAGUE, Refusing(0))
+    with Store.open(path) as store:
+        assert len(store.runs()) == 1
+        again = store.begin(LEAGUE, "1", {}, again=True)
+        assert (again.id, again.played) == (2, 0)
+        assert store.begin(LEAGUE, "2", {}).id == 3  # another engine plays other games
+
+
+# -- rules that stop a run -------------------------------------------------------------------
+
+TWO = enter(["minimax(improved, depth=3)", "greedy(open)"])
+TEST = Plan(
+    "match",
+    TWO,
+    (Match(0, 1),),
+    pairs=500,
+    stop={"rule": "sprt", "elo0": 0.0, "elo1": 60.0, "model": "normalized"},
+)
+
+
+def test_a_sequential_test_ends_after_the_same_pair_in_any_order(tmp_path: Path) -> None:
+    sprt, counts, expected = Sprt(0.0, 60.0), [0, 0, 0], 0
+    for task in TEST.tasks():
+        counts[play_pair(task).score] += 1
+        expected += 1
+        if sprt.verdict(sprt.llr((counts[0], 0, counts[1], 0, counts[2]))):
+            break
+    assert 5 < expected < 200
+    stores = []
+    for seed in range(3):
+        path = tmp_path / f"{seed}.sqlite"
+        play(path, TEST, Shuffling(seed, spread=40))
+        with Store.open(path) as store:
+            run = store.run(1)
+            assert run.played == expected
+            assert run.outcome is not None
+            assert run.outcome["verdict"] == "H1"
+            assert results(run).matches[0].pairs == tuple(counts)
+            assert standing_of(run).rule.verdict == "H1"
+        stores.append(rows(path))
+    assert stores[0] == stores[1] == stores[2]
+
+
+def test_a_league_ends_when_its_neighbours_are_told_apart(tmp_path: Path) -> None:
+    apart = enter(["alphabeta(improved, depth=5)", "greedy(open)", "random"])
+    plan = Plan("league", apart, everyone(apart), pairs=400, stop={"rule": "until", "error": 5.0})
+    play(tmp_path / "arena.sqlite", plan, InProcess())
+    with Store.open(tmp_path / "arena.sqlite") as store:
+        run = store.run(1)
+        assert run.finished
+        assert run.played < plan.total
+        assert run.played % 3 == 0
+        assert run.outcome is not None
+        assert "told apart" in run.outcome["verdict"]
+
+
+# -- repeated games --------------------------------------------------------------------------
+
+
+def test_repeated_pairs_are_counted_once(tmp_path: Path) -> None:
+    fixed = enter(["minimax(improved, depth=2, seed=1)", "greedy(open, seed=2)"])
+    twice = Plan("match", fixed, (Match(0, 1),), pairs=20, repeats=2)
+    play(tmp_path / "arena.sqlite", twice, Shuffling(1, give_up_after=None))
+    with Store.open(tmp_path / "arena.sqlite") as store:
+        found = results(store.run(1))
+        assert (sum(found.matches[0].pairs), found.matches[0].repeats) == (10, 10)
+        assert standing_of(store.run(1)).counts == [list(found.matches[0].pairs)]
+        assert standing_of(store.run(1)).repeats == 10
+
+
+def test_a_sequential_test_does_not_count_repeated_pairs(tmp_path: Path) -> None:
+    fixed = enter(["minimax(improved, depth=3, seed=1)", "greedy(open, seed=2)"])
+    test = Plan("match", fixed, (Match(0, 1),), pairs=400, stop=TEST.stop)
+    doubled = Plan("match", fixed, (Match(0, 1),), pairs=800, stop=TEST.stop, repeats=2)
+    for name, plan in (("once", test), ("twice", doubled)):
+        play(tmp_path / name, plan, Shuffling(2))
+    with Store.open(tmp_path / "once") as once, Store.open(tmp_path / "twice") as twice:
+        # The last pair is not repeated: the run ends with it.
+        assert twice.run(1).played == 2 * once.run(1).played - 1
+        assert results(twice.run(1)).matches[0].pairs == results(once.run(1)).matches[0].pairs
+
+
+def test_agents_that_break_ties_at_random_do_not_repeat(tmp_path: Path) -> None:
+    loose = enter(["random", "greedy(open)"])
+    twice = Plan("match", loose, (Match(0, 1),), pairs=20, repeats=2)
+    play(tmp_path / "arena.sqlite", twice, InProcess())
+    with Store.open(tmp_path / "arena.sqlite") as store:
+        assert results(store.run(1)).matches[0].repeats < 3
+
+
+# -- accidents -------------------------------------------------------------------------------
+
+
+def test_a_store_that_fails_loses_nothing_that_was_written(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    undisturbed: dict[str, list[tuple[object, ...]]],
+) -> None:
+    from knightfall.arena import conduct as conducting
+    from knightfall.arena.store.run import Run
+
+    monkeypatch.setattr(conducting, "WRITE_EVERY", 0.0)
+    append, calls = Run.append, [0]
+
+    def full(self: Run, records: list[PairRecord]) -> None:
+        calls[0] += 1
+        if calls[0] == 7:
+            raise KnightfallError("the disk is full")
+        append(self, records)
+
+    path = tmp_path / "arena.sqlite"
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "append", full)
+        with pytest.raises(KnightfallError, match="disk is full"):
+            play(path, LEAGUE, Shuffling(3, spread=3))
+    with Store.open(path) as store:
+        assert 0 < store.run(1).played < LEAGUE.total
+    play(path, LEAGUE, Shuffling(4))
+    assert rows(path) == undisturbed
+
+
+DRIVER = """
+import sys
+from knightfall.arena import conduct as conducting
+from knightfall.arena.conduct import conduct
+from knightfall.arena.runners.pool import Pool
+from knightfall.arena.plan.plan import Plan
+from knightfall.arena.store.store import Store
+if __name__ == "__main__":
+    conducting.WRITE_EVERY = 0.02
+    plan = Plan.from_json(sys.stdin.read())
+    agents = [entrant.agent for entrant in plan.entrants]
+    with Store.open(sys.argv[1]) as store:
+        run = store.begin(plan, "1", {})
+        with Pool(2, agents) as pool:
+            print("ready", flush=True)
+            conduct(run, pool)
+"""
+
+
+def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> None:
+    agents = enter(["id(improved, nodes=4000)", "id(open, nodes=4000)", "random"])
+    plan = Plan("league", agents, everyone(agents), pairs=250, seed=8)
+    driver = tmp_path / "driver.py"
+    driver.write_text(DRIVER)
+    play(tmp_path / "whole.sqlite", plan, InProcess())
+    path, rng, kills = tmp_path / "killed.sqlite", random.Random(2), 0
+    while True:
+        process = subprocess.Popen(
+            [sys.executable, str(driver), str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"KNIGHTFALL_QUIET": "1"},
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(plan.to_json())
+        process.stdin.close()
+        assert process.stdout.readline() == "ready\n"
+        if kills == 4:
+            assert process.wait(timeout=120) == 0
+            break
+        time.sleep(rng.uniform(0.05, 1.2))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+    with Store.open(path) as store:
+        assert store.run(1).finished
+    assert rows(path) == rows(tmp_path / "whole.sqlite")
+
+
+def test_a_file_edited_during_a_run_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from knightfall.arena import conduct as conducting
+    from knightfall.arena.plan.entrants import files_of
+
+    monkeypatch.setattr(conducting, "WRITE_EVERY", 0.0)
+    file = tmp_path / "mine.py"
+    text = "def score(board, open, me, opp, to_move):\n    return float(me - opp)\n"
+    file.write_text(text)
+    agents = enter([f"greedy({file}:score)", "greedy(open)"])
+    plan = Plan("match", agents, (Match(0, 1),), pairs=20, files=files_of(agents))
+
+    class Editing(Shuffling):
+        def one(self, waiting: list[PairTask]) -> PairRecord:
+            if waiting[0].number == 7:
+                file.write_text(text.replace("me - opp", "opp - me"))
+            return play_pair(waiting.pop(0))
+
+    with pytest.raises(KnightfallError, match=r"mine\.py was edited"):
+        play(tmp_path / "arena.sqlite", plan, Editing(0, spread=1))
+    with Store.open(tmp_path / "arena.sqlite") as store:
+        assert store.run(1).played == 7
+
+
+def test_equal_agents_are_seldom_told_apart_however_often_one_looks() -> None:
+    import numpy as np
+
+    from knightfall.arena.results.stopping import Separated
+
+    two = enter(["greedy(improved)", "greedy(open)"])
+    plan = Plan("league", two, everyone(two), pairs=600, stop={"rule": "until", "error": 1.0})
+    rng, wrong = np.random.default_rng(5), 0
+    for _ in range(60):
+        rule, outcomes = Separated(plan, 1.0), array("b")
+        for outcome in rng.choice(4, 600, p=(1 / 6, 1 / 3, 1 / 3, 1 / 6)):
+            outcomes.append(int(outcome))
+            rule.feed([], outcomes)
+            if rule.verdict is not None:
+                wrong += 1
+                break
+    assert wrong <= 6  # 5 % of 60 are 3; looking without care gave 38 %

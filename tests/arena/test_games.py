@@ -1,0 +1,225 @@
+"""Games and pairs: compiled and asked for move by move, they are the same."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from knightfall.agents import Agent, parse_agent
+from knightfall.arena.game.compiled import searcher
+from knightfall.arena.game.play import play_asking, play_pair, seated
+from knightfall.arena.game.records import GameRecord, PairTask
+from knightfall.board import Board
+from knightfall.errors import AgentFailure
+from knightfall.position import Position, Side, other
+from knightfall.search.report import Report
+
+FEN = "7/7/1N5/7/7/4n2/7 w"
+
+SEARCHERS = (
+    "random",
+    "random(seed=9)",
+    "greedy(improved)",
+    "minimax(open, depth=2)",
+    "alphabeta(center, depth=4)",
+    "alphabeta(lookahead_ratio, depth=2)",
+    "id(improved, nodes=300)",
+    "id(main, nodes=150)",
+    "id(open_cluster, nodes=200, plain)",
+    "id(1/2*open-improved, depth=3)",
+    "id(near_opponent+bfs_reach, nodes=90000, depth=4)",
+)
+
+
+@st.composite
+def openings(draw: st.DrawFn) -> str:
+    width, height = draw(st.sampled_from([(7, 7), (5, 6), (4, 4), (8, 8), (3, 9)]))
+    board = Board.of(width, height)
+    everywhere = range(board.cells)
+    white, black = draw(st.lists(st.sampled_from(everywhere), min_size=2, max_size=2, unique=True))
+    gone = draw(st.sets(st.sampled_from(everywhere), max_size=board.cells // 3))
+    left = frozenset(everywhere) - gone - {white, black}
+    side: Side = draw(st.sampled_from(["w", "b"]))
+    position = Position(board, left, white, black, side)
+    if position.winner is not None:  # give the mover a way out, where the board has one
+        reachable = board.knight[white if side == "w" else black]
+        left |= frozenset(reachable) - {white, black}
+        position = Position(board, left, white, black, side)
+    return position.fen
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(SEARCHERS), st.sampled_from(SEARCHERS), openings(), st.integers(1, 2**31))
+def test_compiled_games_are_those_of_agents_asked_one_by_one(
+    a: str, b: str, opening: str, seed: int
+) -> None:
+    if Position.from_fen(opening).winner is not None:
+        return
+    task = PairTask(0, a, b, opening, seed)
+    assert searcher(a)
+    assert searcher(b)
+    assert play_pair(task) == play_pair(task, ask=lambda agent: agent)
+
+
+@pytest.mark.parametrize("a", SEARCHERS)
+def test_a_record_is_a_legal_game_to_its_end(a: str) -> None:
+    task = PairTask(3, a, "id(open, nodes=120)", FEN, 77)
+    pair = play_pair(task)
+    assert pair.task is task
+    for number, game in enumerate(pair.games):
+        position = Position.from_fen(FEN)
+        seats = {side: seated(text, 77) for side, text in task.seats(number).items()}
+        for at, move in enumerate(game.moves(position)):
+            report = seats[position.to_move].analyse(position)
+            assert report.move == move
+            assert game.column("scores")[at] == report.score
+            assert game.column("depths")[at] == report.depth
+            assert game.column("nodes")[at] == report.nodes
+            position = position.play(move)
+        assert position.winner == game.winner
+        assert game.reason == "no moves"
+        assert len(game.column("microseconds")) == game.plies
+    assert pair.score == (pair.games[0].winner == "w") + (pair.games[1].winner == "b")
+
+
+def test_proven_scores_are_infinite_and_the_winners_come_last() -> None:
+    game = play_pair(PairTask(0, "id(improved, nodes=500)", "id(open, nodes=500)", FEN, 1)).games[0]
+    last = game.column("scores")[-1]
+    assert last == math.inf
+    assert (game.plies % 2 == 1) == (game.winner == "w")
+
+
+def test_the_pairs_seed_breaks_ties_unless_an_agent_has_its_own() -> None:
+    assert seated("random", 5) == parse_agent("random(seed=5)")
+    assert seated("random(seed=3)", 5) == parse_agent("random(seed=3)")
+    games = {play_pair(PairTask(0, "random", "random", FEN, seed)).games[0] for seed in range(1, 9)}
+    assert len(games) > 1
+    fixed = [
+        play_pair(PairTask(0, "random(seed=1)", "random(seed=2)", FEN, seed)).games[0]
+        for seed in range(1, 4)
+    ]
+    assert len(set(fixed)) == 1
+
+
+def test_a_position_with_black_to_move_is_played_by_black_first() -> None:
+    fen = "7/7/1N5/7/7/4n2/7 b"
+    pair = play_pair(PairTask(0, "minimax(open, depth=2)", "greedy(improved)", fen, 1))
+    for game in pair.games:
+        assert Position.from_fen(fen).play(game.moves(Position.from_fen(fen))[0]).to_move == "w"
+
+
+def test_a_compiled_heuristic_that_fails_loses_by_a_crash(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from knightfall.heuristics import count\n"
+        "def score(board, open, me, opp, to_move):\n"
+        "    return 1 / max(count(open) - 40, 0)\n"
+    )
+    task = PairTask(0, f"id({file}:score, depth=1)", "greedy(improved)", FEN, 1)
+    for number, game in enumerate(play_pair(task).games):
+        assert game.winner == ("b" if number == 0 else "w")
+        assert game.reason == "crash"
+        assert "line 3: ZeroDivisionError" in game.detail
+        # 47 cells are open at the start; its fourth move leaves 40 as white, 39 as black.
+        assert game.plies == 6 + number
+    assert play_pair(task) == play_pair(task, ask=lambda agent: agent)
+
+
+def test_a_heuristic_that_cannot_be_compiled_plays_all_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "slow.py"
+    file.write_text(
+        "import fractions\n"
+        "def score(board, open, me, opp, to_move):\n"
+        "    return float(fractions.Fraction(me - opp, 7))\n"
+    )
+    with pytest.warns(UserWarning, match="cannot be compiled"):
+        assert searcher(f"id({file}:score, depth=1)") is None
+    pair = play_pair(PairTask(0, f"id({file}:score, depth=1)", "random", FEN, 1))
+    assert {game.reason for game in pair.games} == {"no moves"}
+
+
+class Odd:
+    """Plays the first legal move so many times, then does something else."""
+
+    def __init__(self, moves: int, then: str) -> None:
+        self.left = moves
+        self.then = then
+
+    def analyse(self, position: Position) -> Report:
+        self.left -= 1
+        move, seconds = position.legal_moves[0], 0.01
+        if self.left < 0:
+            if self.then == "late":
+                seconds = 0.2
+            elif self.then == "nonsense":
+                move = "z99"
+            else:
+                raise AgentFailure(self.then, "no more")  # type: ignore[arg-type]
+        return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
+
+
+@pytest.mark.parametrize(
+    ("then", "reason"),
+    [
+        ("late", "timeout"),
+        ("timeout", "timeout"),
+        ("forfeit", "forfeit"),
+        ("illegal", "illegal"),
+        ("crash", "crash"),
+        ("nonsense", "crash"),
+    ],
+)
+@pytest.mark.parametrize("side", ["w", "b"])
+def test_whoever_fails_loses_and_its_last_answer_is_not_a_move(
+    side: Side, then: str, reason: str
+) -> None:
+    good: Agent = parse_agent("greedy(improved)")
+    players = {side: Odd(3, then), other(side): good}
+    game: GameRecord = play_asking(players, {side: 0.1, other(side): None}, Position.from_fen(FEN))
+    assert (game.winner, game.reason) == (other(side), reason)
+    assert game.plies == (6 if side == "w" else 7)
+    assert game.detail
+
+
+def test_a_heuristic_that_exits_loses_its_game_and_ends_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "exits.py"
+    file.write_text(
+        "import sys\n"
+        "calls = []\n"
+        "def score(board, open, me, opp, to_move):\n"
+        "    calls.append(1)\n"
+        "    if len(calls) > 500:\n"
+        "        sys.exit(3)\n"
+        "    return float(me - opp)\n"
+    )
+    with pytest.warns(UserWarning, match="cannot be compiled"):
+        pair = play_pair(PairTask(0, f"id({file}:score, depth=4)", "random", FEN, 1))
+    assert [game.reason for game in pair.games] == ["crash", "crash"]
+    assert [game.winner for game in pair.games] == ["b", "w"]
+    assert "line 6: SystemExit" in pair.games[0].detail
+
+
+def test_whatever_an_error_says_can_be_stored() -> None:
+    class Garbling:
+        def analyse(self, position: Position) -> Report:
+            raise AgentFailure("crash", "bad \ud800 text\nin two lines")
+
+    good = parse_agent("greedy(improved)")
+    game = play_asking({"w": Garbling(), "b": good}, {"w": None, "b": None}, Position.from_fen(FEN))
+    assert game.detail == "bad ? text in two lines"
+    game.detail.encode()
+
+
+def test_who_moved_first_is_told_by_the_opening() -> None:
+    for fen in (FEN, "7/7/1N5/7/7/4n2/7 b"):
+        mover = Position.from_fen(fen).to_move
+        for seed in range(1, 9):
+            pair = play_pair(PairTask(0, "random", "greedy(open)", fen, seed))
+            # a has the side that moves first in game 0 if that is w, else in game 1.
+            game = pair.games[0 if mover == "w" else 1]
+            assert pair.first == (game.winner == mover)
+            assert pair.score == sum(g.winner == s for g, s in zip(pair.games, "wb", strict=True))

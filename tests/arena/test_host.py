@@ -1,0 +1,299 @@
+"""Agents in processes of their own: whatever they do, they lose their game and nobody else's."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from knightfall.agents import parse_agent
+from knightfall.arena.game import agent_process as host
+from knightfall.arena.game.agent_process import Hosted, move_limit
+from knightfall.arena.game.records import PairTask
+from knightfall.arena.runners.backlog import check_agents, play_chunk
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.position import Position
+
+START = Position.from_fen("5/5/1N3/3n1/5 w")
+SOON = 20.0
+"""Seconds within which things that happen at once have happened, on a busy machine."""
+
+Writing = Callable[[str], str]
+
+
+@pytest.fixture
+def chooser(tmp_path: Path) -> Writing:
+    """Write the body of a function `choose(position)`; the answer is its agent string."""
+
+    def write(body: str, time: str = "5s", head: str = "import os, sys, time") -> str:
+        lines = "".join(f"    {line}\n" for line in body.splitlines())
+        file = tmp_path / f"agent_{len(list(tmp_path.iterdir()))}.py"
+        file.write_text(f"{head}\ndef choose(position):\n{lines}")
+        return f"python({file}:choose, time={time})"
+
+    return write
+
+
+@pytest.fixture(autouse=True)
+def _nobody_stays() -> None:
+    """Each test begins without processes of the one before."""
+    for child in host._hosts.kept.values():
+        child.end()
+    host._hosts.kept.clear()
+
+
+def hosted(text: str) -> Hosted:
+    return Hosted(parse_agent(text))
+
+
+def gone(pid: int) -> bool:
+    """Whether a process ends soon; a dead one that nobody asked about counts as ended."""
+    until = time.monotonic() + SOON
+    while time.monotonic() < until:
+        try:
+            os.kill(pid, 0)
+            state = Path(f"/proc/{pid}/stat")
+            if state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+# -- those who behave --------------------------------------------------------------------------
+
+
+def test_a_hosted_agent_answers_as_it_would_at_home(chooser: Writing) -> None:
+    for text in ("alphabeta(improved, depth=3)", chooser("return position.legal_moves[-1]")):
+        for seed in (0, 5):
+            agent = replace(parse_agent(text), seed=seed)
+            for position in (START, START.play(START.legal_moves[0])):
+                there, here = Hosted(agent).analyse(position), agent.analyse(position)
+                assert replace(there, seconds=0.0) == replace(here, seconds=0.0)
+
+
+def test_one_process_serves_all_games_of_a_thread_and_ends_with_it(
+    chooser: Writing, tmp_path: Path
+) -> None:
+    pids = tmp_path / "pids"
+    text = chooser(
+        f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}} ')\nreturn position.legal_moves[0]"
+    )
+
+    def ask_thrice() -> None:
+        for seed in (1, 2, 3):
+            Hosted(replace(parse_agent(text), seed=seed)).analyse(START)
+
+    thread = threading.Thread(target=ask_thrice)
+    thread.start()
+    thread.join()
+    seen = pids.read_text().split()
+    assert len(seen) == 3
+    assert len(set(seen)) == 1
+    assert gone(int(seen[0]))
+
+
+def test_the_number_of_processes_is_bounded(
+    chooser: Writing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "MOST_HOSTS", 1)
+    pids = tmp_path / "pids"
+    body = f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}} ')\nreturn position.legal_moves[0]"
+    for text in (chooser(body), chooser(body)):
+        hosted(text).analyse(START)
+    first, second = (int(pid) for pid in pids.read_text().split())
+    assert gone(first)
+    os.kill(second, 0)
+
+
+def test_what_an_agent_prints_goes_nowhere(
+    chooser: Writing, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = chooser(
+        "print('hello' * 100_000)\n"
+        "print('hello', file=sys.stderr)\n"
+        "os.write(1, b'{\"number\": 1}\\n' * 1000)\n"
+        "os.system('echo hello')\n"
+        "assert sys.stdin.read() == ''\n"
+        "sys.stdout.close()\n"
+        "return position.legal_moves[1]"
+    )
+    assert hosted(text).analyse(START).move == START.legal_moves[1]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_an_agent_does_to_its_position_stays_with_it(chooser: Writing) -> None:
+    text = chooser(
+        "answer = position.legal_moves[0]\n"
+        "object.__setattr__(position, 'to_move', 'b')\n"
+        "object.__setattr__(position, 'open', frozenset())\n"
+        "object.__setattr__(position.board, 'knight', ())\n"
+        "return answer"
+    )
+    before = START.fen
+    # It confused itself so much that its own answer is no move to it.
+    with pytest.raises(AgentFailure) as failed:
+        hosted(text).analyse(START)
+    assert failed.value.reason in ("illegal", "crash")
+    assert START.fen == before
+    assert START.legal_moves
+
+
+def test_the_agent_takes_its_own_time(chooser: Writing) -> None:
+    """Neither the start of its process nor the way there and back."""
+    text = chooser("time.sleep(0.1)\nreturn position.legal_moves[0]", head="import time")
+    start = time.perf_counter()
+    report = hosted(text).analyse(START)
+    assert 0.1 <= report.seconds < time.perf_counter() - start
+
+
+def test_the_last_move_travels(chooser: Writing) -> None:
+    text = chooser("assert position.last is not None\nreturn position.legal_moves[0]")
+    hosted(text).analyse(START.play(START.legal_moves[0]))
+
+
+# -- those who do not --------------------------------------------------------------------------
+
+MISDEEDS = {
+    "raises": ("raise IndexError('no idea')", "crash", "line 3: IndexError: no idea"),
+    "leaves": ("sys.exit(3)", "crash", "SystemExit: 3"),
+    "exits": ("os._exit(3)", "crash", "ended its process with exit status 3"),
+    "segfaults": ("os.kill(os.getpid(), 11)", "crash", "died with signal 11"),
+    "interrupts": ("raise KeyboardInterrupt", "crash", "KeyboardInterrupt"),
+    "babbles": ("raise ValueError('x' * 10_000_000)", "crash", "ValueError: xxx"),
+    "gives up": ("return None", "forfeit", "answered nothing"),
+    "old style": ("return (-1, -1)", "illegal", "(-1, -1)"),
+    "a list": ("return list(position.legal_moves)", "illegal", "["),
+    "another cell": ("return 'b3'", "illegal", "'b3'"),
+    "garbage": ("return 'x' * 10_000_000", "illegal", "xxx"),
+    "unprintable": (
+        "class Odd:\n    def __repr__(self): raise OSError('odd')\nreturn Odd()",
+        "crash",
+        "odd",
+    ),
+    "cuts the line": ("os.closerange(3, 99)\ntime.sleep(1000)", "crash", "closed the connection"),
+    "hangs": ("while True: pass", "timeout", "did not answer within 0.1 s"),
+    "sleeps": ("time.sleep(1000)", "timeout", "did not answer within 0.1 s"),
+}
+
+
+@pytest.mark.parametrize("misdeed", MISDEEDS)
+def test_misdeeds(misdeed: str, chooser: Writing) -> None:
+    body, reason, said = MISDEEDS[misdeed]
+    text = chooser(body, time="100ms" if reason == "timeout" else "5s")
+    with pytest.raises(AgentFailure) as failed:
+        hosted(text).analyse(START)
+    assert failed.value.reason == reason
+    assert said in str(failed.value)
+    assert len(str(failed.value)) < 1000
+
+
+def test_after_a_failure_the_next_game_has_a_fresh_process(chooser: Writing) -> None:
+    text = chooser(
+        "asked.append(position)\n"
+        "if len(asked) == 2: raise ValueError('enough')\n"
+        "return position.legal_moves[0]",
+        head="asked = []",
+    )
+    player = hosted(text)
+    player.analyse(START)
+    with pytest.raises(AgentFailure, match="enough"):
+        player.analyse(START)
+    player.analyse(START)
+
+
+def test_what_an_agent_started_ends_with_it(chooser: Writing, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    text = chooser(
+        f"sleeper = subprocess.Popen(['sleep', '1000'])\n"
+        f"open({str(note)!r}, 'w').write(str(sleeper.pid))\n"
+        "while True: pass",
+        time="100ms",
+        head="import subprocess",
+    )
+    with pytest.raises(AgentFailure):
+        hosted(text).analyse(START)
+    assert gone(int(note.read_text()))
+
+
+def test_a_late_answer_says_how_late(chooser: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "GRACE", SOON)
+    text = chooser("time.sleep(0.3)\nreturn position.legal_moves[0]", time="200ms")
+    task = PairTask(0, text, "random", START.fen, 1)
+    for game, loser in zip(play_chunk([task])[0].games, "wb", strict=True):
+        assert (game.reason, game.winner) == ("timeout", "b" if loser == "w" else "w")
+        assert re.fullmatch(r"answered after [\d.]+ s, allowed are 0.2 s", game.detail)
+
+
+def test_a_file_that_cannot_play_is_found_before_the_run(chooser: Writing, tmp_path: Path) -> None:
+    for text, said in (
+        (f"python({tmp_path}/none.py:choose)", "there is no file"),
+        (chooser("return (", head=""), "SyntaxError"),
+        (chooser("pass").replace(":choose", ":chose"), "did you mean 'choose'?"),
+        (chooser("pass", head="import os\nos._exit(7)"), "exit status 7"),
+    ):
+        with pytest.raises(KnightfallError, match=said.replace("?", r"\?")) as failed:
+            check_agents([text])
+        assert not isinstance(failed.value, AgentFailure)
+
+
+def test_a_file_that_goes_missing_is_a_crash(chooser: Writing) -> None:
+    text = chooser("return position.legal_moves[0]")
+    hosted(text).analyse(START)
+    Path(text[len("python(") : text.index(":choose")]).unlink()
+    for _ in range(2):  # in the process that had loaded it, and in a fresh one
+        with pytest.raises(AgentFailure, match="there is no file") as failed:
+            hosted(text).analyse(START)
+        assert failed.value.reason == "crash"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+def test_a_killed_driver_leaves_nobody_behind(chooser: Writing, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    text = chooser(f"open({str(note)!r}, 'w').write(str(os.getpid()))\nwhile True: pass", "1000s")
+    driver = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys\n"
+            "from knightfall.agents import parse_agent\n"
+            "from knightfall.arena.game.agent_process import Hosted\n"
+            "from knightfall.position import Position\n"
+            "Hosted(parse_agent(sys.argv[1])).analyse(Position.from_fen(sys.argv[2]))\n",
+            text,
+            START.fen,
+        ]
+    )
+    until = time.monotonic() + SOON
+    while not (note.exists() and note.read_text()) and time.monotonic() < until:
+        time.sleep(0.02)
+    driver.kill()
+    driver.wait()
+    assert gone(int(note.read_text()))
+
+
+# -- limits ------------------------------------------------------------------------------------
+
+
+def test_who_is_given_how_long(tmp_path: Path) -> None:
+    def limit(text: str) -> float | None:
+        return move_limit(parse_agent(text), patience=10.0)
+
+    mine = f"{tmp_path}/mine.py:score"
+    assert limit("id(improved, nodes=1000000000)") is None
+    assert limit("perfect(nodes=1000)") is None
+    assert limit("perfect(time=2s)") == 2.0
+    assert limit(f"id({mine}, nodes=2500)") == 10.0
+    assert limit(f"id(2*open+{mine}, nodes=500000)") == 100.0
+    assert limit(f"id({mine}, time=150ms)") == 0.15
+    assert not parse_agent("random").has_users_code

@@ -1,0 +1,527 @@
+"""Whoever plays a plan, the records are the same, and no accident changes that."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from knightfall.arena.game.records import PairRecord, PairTask
+from knightfall.arena.plan.plan import Entrant, Plan, everyone, gauntlet
+from knightfall.arena.runners import backlog as chunks
+from knightfall.arena.runners.backlog import Backlog, Chunk, play_chunk
+from knightfall.arena.runners.cluster import Cluster
+from knightfall.arena.runners.pool import Pool
+from knightfall.arena.runners.runner import Helper, InProcess, Runner
+from knightfall.errors import KnightfallError
+from knightfall.heuristics.user_heuristic import HeuristicWarning
+
+QUICK = (
+    "id(improved, nodes=300)",
+    "alphabeta(open, depth=3)",
+    "minimax(center, depth=2)",
+    "random",
+)
+SOON = 20.0
+
+needs_signals = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+
+
+def plan_of(
+    agents: Sequence[str], pairs: int, *, one_against_all: bool = False, board: str = "5x5"
+) -> Plan:
+    entrants = tuple(Entrant(text, text) for text in agents)
+    matches = gauntlet(entrants) if one_against_all else everyone(entrants)
+    return Plan("league", entrants, matches, pairs=pairs, board=board)
+
+
+def in_order(records: Iterator[PairRecord]) -> list[PairRecord]:
+    return sorted(records, key=lambda record: record.task.number)
+
+
+def here(plan: Plan) -> list[PairRecord]:
+    """The records as they should be."""
+    return play_chunk(list(plan.tasks()))
+
+
+USERS_CODE = """
+from knightfall.heuristics import count, heuristic, mobility
+
+def choose(position):
+    print("thinking", position)
+    return position.legal_moves[-1]
+
+def fine(board, open, me, opp, to_move):
+    return 2.0 * mobility(board, open, me) - mobility(board, open, opp)
+
+def slow(board, open, me, opp, to_move):
+    return len(f"{mobility(board, open, me)}") + fine(board, open, me, opp, to_move)
+
+def fails(board, open, me, opp, to_move):
+    left = count(open) - 14
+    return 1.0 if left > 0 else 1.0 / max(left, 0)
+
+def stuck(board, open, me, opp, to_move):
+    cells = count(open)
+    while board.width == 5 and cells < 16:
+        cells = (cells * 7 + me) % 16
+    return 1.0 * cells
+
+def deadly(board, open, me, opp, to_move):
+    import os
+    if board.width == 5 and bin(int(open)).count("1") < 16:
+        os._exit(9)
+    return 1.0
+"""
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("mine") / "mine.py"
+    file.write_text(USERS_CODE)
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def league(mine: str) -> Plan:
+    """All sorts of agents that work."""
+    own = (
+        f"python({mine}:choose)",
+        f"id({mine}:fine, nodes=200)",
+        f"greedy({mine}:slow)",
+        f"alphabeta({mine}:fails, depth=2)",
+    )
+    return plan_of((*QUICK[:2], *own), pairs=2)
+
+
+@pytest.fixture(scope="module")
+def expected(league: Plan) -> list[PairRecord]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeuristicWarning)
+        return here(league)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    with Pool(2, QUICK) as pool:
+        yield pool
+
+
+# -- the same records --------------------------------------------------------------------------
+
+
+def test_the_league_is_worth_comparing(expected: list[PairRecord]) -> None:
+    games = [game for record in expected for game in record.games]
+    assert {game.reason for game in games} == {"no moves", "crash"}
+    assert {game.winner for game in games} == {"w", "b"}
+    assert any("ZeroDivisionError" in game.detail for game in games)
+
+
+def test_in_process(league: Plan, expected: list[PairRecord]) -> None:
+    with InProcess([entrant.agent for entrant in league.entrants]) as runner:
+        for _ in range(2):
+            assert in_order(runner.play(league.tasks())) == expected
+
+
+def test_pool(league: Plan, expected: list[PairRecord]) -> None:
+    agents = [entrant.agent for entrant in league.entrants]
+    with Pool(2, [text for text in agents if ":slow" not in text]) as pool:
+        with pytest.warns(HeuristicWarning, match="cannot be compiled") as told:
+            assert in_order(pool.play(league.tasks())) == expected
+        assert len(told) == 1  # by both workers, but passed on once
+        assert in_order(pool.play(league.tasks())) == expected
+
+
+def test_a_pinned_pool_of_one() -> None:
+    plan = plan_of(QUICK, pairs=20)
+    with Pool(1, pin=True) as runner:
+        assert in_order(runner.play(plan.tasks())) == here(plan)
+
+
+def test_threads_do_not_disturb_one_another(league: Plan, expected: list[PairRecord]) -> None:
+    tasks = list(plan_of(QUICK[:2], pairs=300).tasks())
+    crowd = [Helper() for _ in range(2)]
+    for helper in crowd:
+        helper.give(tasks, False, 60.0)
+        helper.give(list(league.tasks()), False, 60.0)
+    for helper in crowd:
+        for wanted in (play_chunk(tasks), expected):
+            played = helper.answer(6 * SOON)
+            assert played is not None
+            assert played.records == wanted
+        helper.stop()
+
+
+def test_careful_play_gives_the_same_records(mine: str) -> None:
+    plan = plan_of((QUICK[0], f"alphabeta({mine}:fails, depth=2)"), pairs=1)
+    assert play_chunk(list(plan.tasks()), careful=True) == here(plan)
+
+
+def test_nothing_to_play(pool: Pool) -> None:
+    with InProcess() as runner:
+        assert list(runner.play(iter(()))) == []
+    assert list(pool.play(iter(()))) == []
+
+
+def test_tasks_are_taken_when_needed_and_playing_can_be_ended(pool: Pool) -> None:
+    plan = plan_of(QUICK, pairs=10_000)
+    whole = list(islice(plan.tasks(), 300))
+    taken = 0
+
+    def tasks() -> Iterator[PairTask]:
+        nonlocal taken
+        for number in range(10**9):
+            taken += 1
+            yield plan.task(number % plan.total)
+
+    with InProcess() as alone:
+        for runner in (alone, pool):
+            taken = 0
+            playing = runner.play(tasks())
+            assert len(list(islice(playing, 20))) == 20
+            assert taken <= 8 * chunks.MOST_PAIRS
+            playing.close()
+            before = taken
+            assert in_order(runner.play(iter(whole))) == play_chunk(whole)
+            assert taken == before
+
+
+def test_stopping_ends_even_a_long_search() -> None:
+    text = "id(improved, nodes=1000000000000000)"
+    task = Plan("match", (Entrant(text, text),) * 2, everyone([Entrant(text, text)] * 2), 1).task(0)
+    play_chunk([PairTask(0, "id(improved, nodes=10)", "random", task.opening, 1)])
+    helper = Helper()
+    helper.give([task], False, 60.0)
+    assert helper.answer(0.3) is None
+    helper.stop()
+    assert helper.answer(SOON) is not None
+
+
+def test_a_file_is_read_anew_for_every_run(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+
+    def opinion(value: str) -> list[PairRecord]:
+        file.write_text(f"def score(board, open, me, opp, to_move):\n    return {value}\n")
+        text = f"greedy({file}:score)"
+        with InProcess([text]) as runner:
+            return in_order(runner.play(tasks_of(text, "random", pairs=3)))
+
+    assert opinion("1.0 * me") == opinion("1.0 * me") != opinion("-1.0 * me")
+
+
+def test_bad_agents_are_found_before_the_run(tmp_path: Path) -> None:
+    makers: list[Any] = [InProcess, lambda agents: Pool(1, agents)]
+    for make in makers:
+        with pytest.raises(KnightfallError, match="there is no file"):
+            make([f"id({tmp_path}/none.py:score, nodes=10)"])
+        with pytest.raises(KnightfallError, match="there is no file"):
+            make([f"python({tmp_path}/none.py:choose)"])
+    with pytest.raises(KnightfallError, match="workers=0 must be from 1 to"):
+        Pool(0)
+    with pytest.raises(KnightfallError, match="workers=200 cannot have a core each"):
+        Pool(200, pin=True)
+
+
+# -- accidents ---------------------------------------------------------------------------------
+
+
+@needs_signals
+def test_killed_workers_are_replaced(pool: Pool) -> None:
+    agents = ("id(improved, nodes=1000)", "id(bfs_reach, nodes=1000)", "random")
+    tasks = list(islice(plan_of(agents, pairs=1000, board="7x7").tasks(), 1500))
+    undisturbed = play_chunk(tasks)
+    rng = random.Random(1)
+    records, kills, since = [], 0, time.monotonic()
+    for record in pool.play(iter(tasks)):
+        records.append(record)
+        busy = [worker.process for worker in pool._crew if worker.given]
+        if busy and kills < 3 and time.monotonic() - since > 0.2:
+            os.kill(rng.choice(busy).pid, signal.SIGKILL)
+            kills, since = kills + 1, time.monotonic()
+    assert kills >= 2  # on a quick machine there may be no time for another
+    assert in_order(iter(records)) == undisturbed
+
+
+@pytest.fixture(scope="module")
+def guilty(mine: str) -> tuple[str, str]:
+    """One that hangs and one that dies."""
+    return f"id({mine}:stuck, nodes=100)", f"greedy({mine}:deadly)"
+
+
+def check_the_guilty(runner: Runner, guilty: tuple[str, ...]) -> None:
+    """They lose every game, and nobody else anything."""
+    agents = (QUICK[0], "random", *guilty)
+    records = in_order(runner.play(plan_of(agents, pairs=1, one_against_all=True).tasks()))
+    innocent = plan_of(agents[:2], pairs=1)
+    assert records[0].games == here(innocent)[0].games
+    for record, culprit in zip(records[1:], guilty, strict=True):
+        assert (record.task.b, record.score) == (culprit, 2)
+        for game in record.games:
+            if "stuck" in culprit:
+                assert game.reason == "timeout"
+                assert re.search(r"did not answer within [\d.]+ s", game.detail)
+            else:
+                assert game.reason == "crash"
+                assert "ended its process with exit status 9" in game.detail
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot be compiled")
+def test_the_guilty_lose_in_a_pool(
+    guilty: tuple[str, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    with Pool(2, patience=1.5) as pool:
+        check_the_guilty(pool, guilty)
+    assert capfd.readouterr() == ("", "")
+
+
+DRIVER = """
+import sys
+from knightfall.arena.runners.pool import Pool
+from knightfall.arena.runners.runner import InProcess
+from knightfall.arena.plan.plan import Entrant, Plan, everyone
+
+def main():
+    workers, pairs, *texts = sys.argv[1:]
+    entrants = [Entrant(text, text) for text in texts]
+    plan = Plan("league", tuple(entrants), everyone(entrants), pairs=int(pairs), board="5x5")
+    patience = 1.0
+    runner = Pool(int(workers), texts) if workers != "0" else InProcess(texts, patience)
+    with runner:
+        for played, record in enumerate(runner.play(plan.tasks()), start=1):
+            for number, game in enumerate(record.games):
+                winner = record.task.seats(number)[game.winner]
+                print(texts.index(winner), game.reason, flush=True)
+            if played == 5 and workers != "0":
+                print(*(worker.process.pid for worker in runner._crew), flush=True)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def driver(tmp_path: Path, workers: int, pairs: int, *agents: str) -> subprocess.Popen[str]:
+    """Another process that plays pairs and prints who wins, and how."""
+    file = tmp_path / "driver.py"
+    file.write_text(DRIVER)
+    return subprocess.Popen(
+        [sys.executable, str(file), str(workers), str(pairs), *agents],
+        env={**os.environ, "KNIGHTFALL_QUIET": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def crew_of(process: subprocess.Popen[str]) -> list[int]:
+    """The processes of a driver that has begun to play: what it prints after five pairs."""
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(11)]
+    return [int(pid) for pid in lines[-1].split() if pid.isdigit()]
+
+
+def test_the_stuck_lose_in_the_process_that_plays_them(mine: str, tmp_path: Path) -> None:
+    process = driver(tmp_path, 0, 1, QUICK[0], f"id({mine}:stuck, nodes=100)")
+    said, errors = process.communicate(timeout=6 * SOON)
+    assert errors == ""
+    assert said == "0 timeout\n" * 2
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:
+        return os.path.exists("/proc/self") is False  # no such folder here: the signal decides
+
+
+@needs_signals
+def test_a_killed_driver_leaves_nobody_behind(tmp_path: Path, mine: str) -> None:
+    """Not even those who are in the middle of something that never ends."""
+    process = driver(tmp_path, 2, 500, *QUICK[:2], f"python({mine}:choose)")
+    crew = crew_of(process)
+    assert len(crew) == 2
+    assert all(alive(pid) for pid in crew)
+    process.kill()
+    process.wait()
+    until = time.monotonic() + SOON
+    while any(alive(pid) for pid in crew) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not any(alive(pid) for pid in crew)
+
+
+@needs_signals
+@pytest.mark.parametrize("workers", [0, 2])
+def test_ctrl_c_ends_everything_at_once(tmp_path: Path, workers: int) -> None:
+    process = driver(tmp_path, workers, 500, *QUICK[:2], "id(bfs_reach, nodes=20000)")
+    assert process.stderr is not None
+    crew = crew_of(process) if workers else []
+    assert len(crew) == workers
+    time.sleep(0 if workers else 1)
+    start = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)  # the whole group, as a terminal does
+    process.wait(SOON)
+    assert time.monotonic() - start < 3
+    errors = process.stderr.read()
+    assert errors.count("Traceback") == 1  # the driver's own
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert not any(alive(pid) for pid in crew)
+
+
+# -- the backlog -------------------------------------------------------------------------------
+
+
+def tasks_of(*agents: str, pairs: int = 8) -> Iterator[PairTask]:
+    return plan_of(agents, pairs).tasks()
+
+
+def test_chunks_grow_to_what_takes_the_right_time() -> None:
+    backlog = Backlog(tasks_of(*QUICK, pairs=500), seconds=0.2)
+    sizes = []
+    for _ in range(6):
+        chunk = backlog.take()
+        assert chunk is not None
+        sizes.append(len(chunk.tasks))
+        backlog.played(chunk, [], 0.004 * len(chunk.tasks))
+    assert sizes == [1, 8, 50, 50, 50, 50]
+    assert not backlog.slow
+    one_by_one = Backlog(tasks_of(*QUICK), most=1)
+    for _ in range(3):
+        chunk = one_by_one.take()
+        assert chunk is not None
+        assert len(chunk.tasks) == 1
+        one_by_one.played(chunk, [], 1e-5)
+
+
+def test_what_is_lost_is_played_again_by_itself_then_carefully() -> None:
+    backlog = Backlog(tasks_of(*QUICK[:2]))
+    first = backlog.take()
+    assert first is not None
+    backlog.played(first, [], 0.001)
+    chunk, later = backlog.take(), backlog.take()
+    assert chunk is not None
+    assert len(chunk.tasks) == 7
+    assert later is None
+    backlog.lost(chunk)
+    singles = [backlog.take() for _ in range(7)]
+    assert singles == [Chunk((task,), 1) for task in chunk.tasks]
+    assert singles[0] is not None
+    assert not singles[0].careful
+    backlog.put_back(singles[1])  # type: ignore[arg-type]
+    backlog.lost(singles[0])
+    again = backlog.take()
+    assert again is not None
+    assert (again.tasks, again.careful) == (singles[0].tasks, True)
+    assert backlog.take() == singles[1]
+    for _ in range(3):
+        backlog.lost(again)
+        again = backlog.take()
+        assert again is not None
+    with pytest.raises(KnightfallError, match=r"pair 1 \(.*\) cannot be played: 6 times"):
+        backlog.lost(again)
+
+
+def test_only_users_code_can_stall(mine: str) -> None:
+    backlog = Backlog(iter(()), patience=5.0)
+
+    def deadline(*agents: str) -> float:
+        return backlog.deadline(Chunk(tuple(islice(tasks_of(*agents), 2))))
+
+    assert deadline(*QUICK[:2]) == float("inf")
+    assert deadline("random", f"python({mine}:choose)") == float("inf")
+    assert deadline("random", f"id({mine}:fine, nodes=10)") == 5.0
+    assert deadline("perfect(time=1s)", f"id({mine}:fine, nodes=10)") == 5.0 + 2 * 25
+    task = next(tasks_of("random", f"id({mine}:fine, nodes=10)"))
+    assert backlog.deadline(Chunk((task,), 2)) == float("inf")
+    backlog.played(Chunk((task,)), [], 3.0)
+    assert deadline("random", f"id({mine}:fine, nodes=10)") == chunks.GENEROUS * 3.0 * 2
+    assert deadline("random", f"id({mine}:fails, nodes=10)") == 5.0
+
+
+# -- Dask --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def dask_cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture
+def cluster(dask_cluster: Any) -> Iterator[Cluster]:
+    with Cluster(dask_cluster.scheduler_address, patience=2.0) as cluster:
+        yield cluster
+
+
+def test_dask(league: Plan, expected: list[PairRecord], cluster: Cluster) -> None:
+    assert in_order(cluster.play(league.tasks())) == expected
+
+
+@needs_signals
+def test_a_killed_dask_worker(cluster: Cluster) -> None:
+    tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 2000))
+    undisturbed = play_chunk(tasks)
+    victim = next(iter(cluster._client.run(os.getpid).values()))
+    records = []
+    for record in cluster.play(iter(tasks)):
+        records.append(record)
+        if len(records) == 300:
+            os.kill(victim, signal.SIGKILL)
+    assert in_order(iter(records)) == undisturbed
+
+
+def test_ending_a_play_on_a_cluster(cluster: Cluster) -> None:
+    plan = plan_of(QUICK, pairs=100)
+    playing = cluster.play(plan.tasks())
+    next(playing)
+    playing.close()
+    some = list(islice(plan.tasks(), 20))
+    assert in_order(cluster.play(iter(some))) == play_chunk(some)
+
+
+def test_a_cluster_on_which_a_file_is_missing(cluster: Cluster, tmp_path: Path) -> None:
+    for text in (f"python({tmp_path}/none.py:choose)", f"id({tmp_path}/none.py:f, nodes=9)"):
+        with pytest.raises(KnightfallError, match=r"on the Dask worker tcp://.*there is no file"):
+            list(cluster.play(tasks_of("random", text)))
+
+
+def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: Cluster) -> None:
+    check_the_guilty(cluster, guilty[1:])
+
+
+def test_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("knightfall.arena.runners.cluster.CONNECTING", 0.5)
+    with pytest.raises(
+        KnightfallError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"
+    ):
+        Cluster("tcp://127.0.0.1:9")
+    with pytest.raises(KnightfallError, match="no Dask scheduler answers at 'nonsense://x'"):
+        Cluster("nonsense://x")
+
+
+def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(KnightfallError, match=r"pip install 'knightfall\[dask\]'"):
+        Cluster("tcp://127.0.0.1:9")

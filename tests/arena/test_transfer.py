@@ -1,0 +1,383 @@
+"""Runs out of a store and into another: nothing is lost, and nothing wrong gets in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import strategies  # noqa: F401 (lifts the time limit for examples)
+from arena_helpers import ENGINE, VERSIONS, all_rows, fake_pair, fake_plan, fake_run, play_on
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from knightfall.arena.plan.plan import Plan
+from knightfall.arena.store.export import COLUMNS, export_lines, export_parquet
+from knightfall.arena.store.import_run import import_run
+from knightfall.arena.store.store import Store
+from knightfall.errors import KnightfallError
+from knightfall.position import Position
+
+NAMES = ("AB_Improved", 'id("a\\b".py:f)', "naïve [♞], 50 %")
+BOOK = ("4/1N2/2n1/4 w", "4/1N2/2n1/4 b", "N3/4/4/3n b", "4/1N2/2n1/4 b")
+PLANS = {
+    "plain": fake_plan(2, 9, names=NAMES),
+    "a book with Black to move": fake_plan(2, 9, names=NAMES, book=BOOK, repeats=3),
+    "large": fake_plan(1, 4, board="7x7", stop={"rule": "x"}, files={"a.py": "12"}),
+}
+
+
+def exported(file: Path, format: str, run: int = 1) -> str:
+    with Store.open(file, read_only=True) as store:
+        return "".join(export_lines(store.run(run), format))
+
+
+def imported(file: Path, text: str, again: bool = False) -> int:
+    """Import a text; the number of the run."""
+    source = file.parent / "source"
+    source.write_text(text, encoding="utf-8")
+    with Store.open(file) as store:
+        return import_run(store, source, again=again).id
+
+
+# -- jsonl -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+@pytest.mark.parametrize("played", [0, 1, 3, None])
+def test_jsonl_holds_everything(tmp_path: Path, plan: Plan, played: int | None) -> None:
+    one, two = tmp_path / "one.sqlite", tmp_path / "two.sqlite"
+    fake_run(one, plan, played)
+    fake_run(two, fake_plan(seed=77), 3)
+    text = exported(one, "jsonl")
+    assert imported(two, text) == 2
+    assert all_rows(one, 1) == all_rows(two, 2)
+    assert exported(two, "jsonl", 2) == text
+    assert all(json.loads(line) for line in text.splitlines())
+    with Store.open(two) as store:  # and it goes on where it was
+        run = store.begin(plan, ENGINE, VERSIONS)
+        assert run.id == 2
+        play_on(run, plan.total)
+    fake_run(one, plan, finish=False)
+    assert all_rows(one, 1)["pairs"] == all_rows(two, 2)["pairs"]
+
+
+def test_the_same_run_is_not_added_twice_by_mistake(tmp_path: Path) -> None:
+    file = tmp_path / "s.sqlite"
+    fake_run(file, fake_plan(), 3)
+    text = exported(file, "jsonl")
+    with pytest.raises(KnightfallError, match=r"run 1 in .*s\.sqlite has the same plan"):
+        imported(file, text)
+    assert imported(file, text, again=True) == 2
+    assert imported(file, text, again=True) == 3
+    one, two = all_rows(file, 1), all_rows(file, 2)
+    assert [row[1] for row in all_rows(file)["runs"]] == [one["runs"][0][0]] * 3  # one key
+    assert (one.pop("runs"), one) != (two.pop("runs"), two)  # attempts are counted
+    assert one == two
+
+
+def test_two_who_import_the_same_file_at_once(tmp_path: Path) -> None:
+    fake_run(tmp_path / "s.sqlite", fake_plan(), 3)
+    source, file = tmp_path / "source", tmp_path / "two.sqlite"
+    source.write_text(exported(tmp_path / "s.sqlite", "jsonl"), encoding="utf-8")
+
+    def quicker(pairs: int) -> None:
+        if pairs == 3:
+            with Store.open(file) as another:
+                import_run(another, source)
+
+    with (
+        Store.open(file) as store,
+        pytest.raises(KnightfallError, match=r"run 1 in .* has the same plan"),
+    ):
+        import_run(store, source, told=quicker)
+    assert len(all_rows(file)["runs"]) == 1
+
+
+def test_a_run_that_grows_is_exported_as_of_one_moment(tmp_path: Path) -> None:
+    file = tmp_path / "s.sqlite"
+    fake_run(file, fake_plan(1, 20), 4)
+    with Store.open(file) as store, Store.open(file) as writer:
+        lines = []
+        for line in export_lines(store.last(), "jsonl"):
+            lines.append(line)
+            play_on(writer.last(), min(writer.last().played + 3, 20))
+    assert len(lines) == 5
+    assert imported(tmp_path / "two.sqlite", "".join(lines)) == 1
+
+
+# -- text ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_text_holds_the_games(tmp_path: Path, plan: Plan) -> None:
+    one, two = tmp_path / "one.sqlite", tmp_path / "two.sqlite"
+    fake_run(one, plan)
+    text = exported(one, "text")
+    imported(two, text)
+    assert exported(two, "text") == text
+    with Store.open(one) as left, Store.open(two) as right:
+        pairs = list(zip(left.last().pairs(), right.last().pairs(), strict=True))
+        assert len(pairs) == plan.total
+        for whole, bare in pairs:
+            assert whole.task == bare.task
+            for game, other in zip(whole.games, bare.games, strict=True):
+                plies = game.plies
+                assert other == replace(
+                    game, scores=bytes(8 * plies), depths=bytes(plies), nodes=bytes(8 * plies)
+                )
+    for table in ("runs", "entrants", "matches", "openings", "pairs"):
+        assert all_rows(one)[table] == all_rows(two)[table]
+
+
+def test_text_reads_like_a_game(tmp_path: Path) -> None:
+    file = tmp_path / "s.sqlite"
+    plan = fake_plan(1, 2, names=NAMES[:2], book=("4/1N2/2n1/4 b", "4/1N2/2n1/4 w"))
+    fake_run(file, plan)
+    head, *games = exported(file, "text").split("\n\n[")
+    assert head.startswith('% {"format":"knightfall run 1"')
+    assert len(games) == 4
+    for number, written in enumerate(games):
+        pair, half = divmod(number, 2)
+        record = fake_pair(plan.task(pair))
+        game, opening = record.games[half], record.task.opening
+        tags = dict(re.findall(r'^\[?([A-Za-z]+) "(.*)"\]$', written, re.MULTILINE))
+        assert (tags["Pair"], tags["Game"], tags["Opening"]) == (str(pair), str(half), opening)
+        assert tags["White" if half == 0 else "Black"] == "AB_Improved"
+        assert tags["Black" if half == 0 else "White"] == 'id(\\"a\\\\b\\".py:f)'
+        assert tags["Result"] == ("1-0" if game.winner == "w" else "0-1")
+        assert (tags["Reason"], tags["Seed"]) == (game.reason, str(record.task.seed))
+        *words, result = written.split("\n\n")[1].split()
+        assert result == tags["Result"]
+        assert [word for word in words if "." not in word] == list(
+            game.moves(Position.from_fen(opening))
+        )
+        if words:
+            assert words[0] == ("1." if opening.endswith("w") else "1...")
+            assert words.count("2.") == (len(words) > 3)
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def test_csv_has_a_line_for_each_game(tmp_path: Path) -> None:
+    file = tmp_path / "s.sqlite"
+    fake_run(file, PLANS["a book with Black to move"])
+    rows = list(csv.DictReader(io.StringIO(exported(file, "csv"))))
+    assert tuple(rows[0]) == COLUMNS
+    with Store.open(file, read_only=True) as store:
+        run = store.last()
+        for row, line in zip(rows, run.games(), strict=True):
+            for name in COLUMNS[:-2]:
+                value: Any = getattr(line, name)
+                if name in ("first", "second"):
+                    value = NAMES[value]
+                assert row[name] == ("" if value is None else str(value))
+            game = run.pair(line.pair).games[line.game]
+            opening = Position.from_fen(line.opening)
+            assert row["moves"].split() == list(game.moves(opening))
+            assert row["detail"] == game.detail
+
+
+def test_csv_of_nothing_has_its_headings(tmp_path: Path) -> None:
+    fake_run(tmp_path / "s.sqlite", fake_plan(), 0)
+    assert exported(tmp_path / "s.sqlite", "csv") == ",".join(COLUMNS) + "\n"
+
+
+@pytest.mark.parametrize("played", [0, 7, None])
+def test_parquet_has_every_move(
+    tmp_path: Path, played: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr("knightfall.arena.store.export.GROUP", 5)
+    file, out = tmp_path / "s.sqlite", tmp_path / "s.parquet"
+    fake_run(file, PLANS["plain"], played)
+    with Store.open(file, read_only=True) as store:
+        run = store.last()
+        with out.open("wb") as stream:
+            export_parquet(run, stream)
+        rows = parquet.read_table(out).to_pylist()
+        for row, line in zip(rows, run.games(), strict=True):
+            game = run.pair(line.pair).games[line.game]
+            assert (row["run"], row["pair"], row["game"]) == (line.run, line.pair, line.game)
+            assert (row["first"], row["second"]) == (NAMES[line.first], NAMES[line.second])
+            assert (row["repeats"], row["nodes_w"]) == (line.repeats, line.nodes_w)
+            opening = Position.from_fen(line.opening)
+            assert row["moves"] == list(game.moves(opening))
+            for name in ("scores", "depths", "nodes", "microseconds"):
+                column = game.column(name)  # type: ignore[arg-type]
+                assert str(row[name]) == str(column.tolist())  # nan, too
+
+
+def test_parquet_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    fake_run(tmp_path / "s.sqlite", fake_plan(), 1)
+    with (
+        Store.open(tmp_path / "s.sqlite") as store,
+        pytest.raises(KnightfallError, match=r"pip install 'knightfall\[parquet\]'"),
+    ):
+        export_parquet(store.last(), io.BytesIO())
+
+
+def test_formats_are_named(tmp_path: Path) -> None:
+    fake_run(tmp_path / "s.sqlite", fake_plan(), 1)
+    with pytest.raises(KnightfallError, match="'xml' is not one of csv, jsonl, text"):
+        exported(tmp_path / "s.sqlite", "xml")
+
+
+# -- what is wrong with a file ---------------------------------------------------------------------
+
+
+def change(line: int, *path: Any, to: Any) -> Callable[[list[Any]], None]:
+    """Put something into a line of JSON."""
+
+    def edit(lines: list[Any]) -> None:
+        at = lines[line]
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = to
+
+    return edit
+
+
+def swapped_winner(lines: list[Any]) -> None:
+    game = lines[2]["games"][1]
+    game["winner"] = "b" if game["winner"] == "w" else "w"
+
+
+BROKEN: dict[str, tuple[int, str, Callable[[list[Any]], Any]]] = {
+    "format": (1, "format", change(0, "format", to="knightfall run 2")),
+    "no plan": (1, "plan", change(0, "plan", to=None)),
+    "bad plan": (1, "plan", change(0, "plan", "entrants", to=[{"agent": "x"}])),
+    "bad match": (1, "plan", change(0, "plan", "matches", 0, "b", to=7)),
+    "bad board": (1, "plan", change(0, "plan", "board", to="99x99")),
+    "bad key": (1, "key", change(0, "key", to=5)),
+    "too many": (1, "9 pairs", change(0, "pairs", to=9)),
+    "cut off": (4, "ends after 3 of 4 pairs", lambda lines: lines.pop()),
+    "one more": (5, "more pairs than the 3", change(0, "pairs", to=3)),
+    "out of order": (3, '"pair" must be 1', lambda lines: lines.insert(2, lines[1])),
+    "no opening": (3, "FEN", change(2, "opening", to=None)),
+    "placement": (3, "no game can begin", change(2, "opening", to="4/4/4/4[Nn] w")),
+    "one game": (3, "two", lambda lines: lines[2]["games"].pop()),
+    "seed": (3, "seed", change(2, "seed", to=-1)),
+    "illegal move": (3, "move 1: 'a1' is not a legal", change(2, "games", 1, "moves", 0, to="a1")),
+    "no cell": (3, "move 1", change(2, "games", 1, "moves", 0, to=["x"])),
+    "wrong winner": (3, "the winner is", swapped_winner),
+    "wrong reason": (3, "over", change(2, "games", 1, "reason", to="timeout")),
+    "no reason": (3, "'bored' is not one of", change(2, "games", 1, "reason", to="bored")),
+    "not over": (3, "the game is not over", lambda lines: shorten(lines[2]["games"][1])),
+    "few scores": (3, "scores", lambda lines: lines[2]["games"][1]["scores"].pop()),
+    "bad score": (3, "scores", change(2, "games", 1, "scores", 0, to="high")),
+    "bad depth": (3, "depths", change(2, "games", 1, "depths", 0, to=256)),
+    "bad nodes": (3, "nodes", change(2, "games", 1, "nodes", 0, to=1.5)),
+    "bad time": (3, "microseconds", change(2, "games", 1, "microseconds", to=None)),
+    "detail": (3, "detail", change(2, "games", 1, "detail", to=None)),
+}
+
+
+def shorten(game: dict[str, Any]) -> None:
+    for name in ("moves", "scores", "depths", "nodes", "microseconds"):
+        game[name].pop()
+
+
+@pytest.fixture(scope="module")
+def four_pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A run in both ways it can be read back; its games end for want of moves."""
+    file = tmp_path_factory.mktemp("four") / "s.sqlite"
+    plan = fake_plan(1, 4, board="5x5", names=NAMES[:2])
+    with Store.open(file) as store:
+        run = store.begin(plan, ENGINE, VERSIONS)
+        run.append([fake_pair(task, unusual=0) for task in plan.tasks()])
+    return {"jsonl": exported(file, "jsonl"), "text": exported(file, "text")}
+
+
+def stays_empty(file: Path, text: str) -> str:
+    """What a text is refused with; nothing of it is stored."""
+    with pytest.raises(KnightfallError) as caught:
+        imported(file, text)
+    assert not any(all_rows(file).values())
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_refused_with_its_line(
+    tmp_path: Path, four_pairs: dict[str, str], name: str
+) -> None:
+    line, said, edit = BROKEN[name]
+    lines = [json.loads(text) for text in four_pairs["jsonl"].splitlines()]
+    edit(lines)
+    text = "\n".join(json.dumps(each) for each in lines)
+    error = stays_empty(tmp_path / "s.sqlite", text)
+    assert f"source, line {line}: " in error
+    assert said in error
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('[Seed "', '[Seed "x', "seed"),
+        ("[Reason ", "[Cause ", "no tag"),
+        ('[Game "1"]', '[Game "0"]', "pair 0, game 1 must come next"),
+        ('[White "AB_Improved"]', '[White "AB_Open"]', "White must be 'AB_Improved'"),
+        ("1. ", "1. a1 ", "move 1: "),
+        ("1-0\n", "0-1\n", "must end with 1-0"),
+        ('[Opening "', '[Opening "9', "FEN"),
+        ('no moves"]', 'timeout"]', "over"),
+    ],
+)
+def test_a_broken_text_is_refused_with_its_line(
+    tmp_path: Path, four_pairs: dict[str, str], old: str, new: str, said: str
+) -> None:
+    whole = four_pairs["text"]
+    assert old in whole
+    error = stays_empty(tmp_path / "s.sqlite", whole.replace(old, new))
+    where = re.search(r"source, line (\d+): ", error)
+    assert where is not None
+    begins = [at for at, line in enumerate(whole.splitlines(), 1) if line.startswith("[Pair")]
+    assert int(where[1]) in begins
+    assert said in error
+
+
+def test_what_is_no_run_at_all(tmp_path: Path, four_pairs: dict[str, str]) -> None:
+    file = tmp_path / "s.sqlite"
+    for text in ("", "\n", "1. e4 e5", "[1]", "{", "% {}", "[" * 100_000):
+        assert "line 1" in stays_empty(file, text)
+    cut = four_pairs["text"].rsplit("[Pair", 1)[0]  # the last half of a pair is missing
+    assert "ends after 3 of 4 pairs" in stays_empty(file, cut)
+    with Store.open(file) as store:
+        with pytest.raises(KnightfallError, match="nothing here: No such file"):
+            import_run(store, tmp_path / "nothing here")
+        (tmp_path / "bytes").write_bytes(b"\xff\xfe{}")
+        with pytest.raises(KnightfallError, match="bytes is not a text file"):
+            import_run(store, tmp_path / "bytes")
+
+
+@settings(max_examples=150)
+@given(seed=st.integers(0, 2**32), format=st.sampled_from(["jsonl", "text"]))
+def test_no_damage_goes_unnoticed_or_unexplained(
+    four_pairs: dict[str, str], seed: int, format: str
+) -> None:
+    """A few letters changed: the games are still legal ones, or the file is refused."""
+    rng, text = random.Random(seed), list(four_pairs[format])
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(len(text))
+        text[at : at + rng.randrange(3)] = rng.choice('0123456789abcdefgwb"[]{},.:- \nN*/')
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "s.sqlite")
+        said = ""
+        try:
+            imported(file, "".join(text))
+        except KnightfallError as error:
+            said = str(error)
+        if said:
+            assert re.search(r"source(, line \d+)?: ", said)
+        assert len(all_rows(file)["games"]) == (0 if said else 8)

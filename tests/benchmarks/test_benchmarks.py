@@ -1,0 +1,167 @@
+"""The benchmarks still do what they say: equal trees, a known signature.  Never a clock."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from benchmark_runner import load_runner
+
+from knightfall.errors import KnightfallError
+
+
+@pytest.fixture(scope="module")
+def runner() -> ModuleType:
+    return load_runner()
+
+
+def test_the_signature_is_the_recorded_one(runner: ModuleType) -> None:
+    """A functional change of a search changes it; see benchmarks/signature.py."""
+    signature = runner.module("signature")
+    spent = signature.nodes_by_agent()
+    assert sum(spent.values()) == signature.SIGNATURE, spent
+
+
+def test_the_signature_does_not_depend_on_what_was_searched_before(runner: ModuleType) -> None:
+    signature = runner.module("signature")
+    assert signature.nodes_by_agent() == signature.nodes_by_agent()
+
+
+def test_the_signature_covers_every_heuristic_search(runner: ModuleType) -> None:
+    signature = runner.module("signature")
+    kinds = {text.partition("(")[0] for text in signature.AGENTS}
+    assert {"greedy", "minimax", "alphabeta", "id"} <= kinds
+    assert any("plain" in text for text in signature.AGENTS)
+
+
+def test_plain_python_searches_the_same_tree(runner: ModuleType) -> None:
+    # It raises if nodes, score or move differ.
+    result = runner.module("python_baseline").run(depth=5, rounds=1)
+    assert result.figures["nodes"] > 500
+
+
+def test_cpp_searches_the_same_tree(runner: ModuleType) -> None:
+    if runner.module("cpp_build").compiler() is None:
+        pytest.skip("no C++ compiler")
+    # It raises if nodes, score or principal variation differ.
+    result = runner.module("cpp").run(depth=6, rounds=1)
+    assert not result.skipped
+    assert result.figures["nodes"] > 1000
+
+
+def test_cpp_obeys_the_node_limit_at_the_same_node(runner: ModuleType) -> None:
+    build = runner.module("cpp_build")
+    if build.compiler() is None:
+        pytest.skip("no C++ compiler")
+    from knightfall.heuristics.evaluator import evaluator
+    from knightfall.search.alphabeta import alphabeta
+
+    search = build.search_of(build.build("-O3"))
+    make = runner.module("searching").Call
+    for position in runner.module("positions").fixed_positions():
+        ours, theirs = make(position, 8), make(position, 8)
+        ours.boards["limit"] = theirs.boards["limit"] = 777
+        ours.compiled(alphabeta, evaluator("improved"))
+        search(theirs.boards, theirs.states, *theirs.words)
+        assert ours.found == theirs.found
+
+
+def test_users_twin_searches_the_same_tree(runner: ModuleType) -> None:
+    # It raises if nodes, score or principal variation differ.
+    runner.module("user_heuristic").run(depth=4, rounds=1)
+
+
+def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
+    from knightfall.heuristics import REGISTRY
+    from knightfall.heuristics.registry import STUDIES
+
+    priced = set(runner.module("evaluation_cost").published_ids())
+    plain = {row.id for row in REGISTRY.values() if row.study in STUDIES and not row.parameter}
+    assert plain <= priced
+    assert {"static_reach(1/2)", "static_reach(1/10)", "near_opponent+bfs_reach"} <= priced
+
+
+def test_fixed_positions_are_what_they_are_said_to_be(runner: ModuleType) -> None:
+    positions = runner.module("positions").fixed_positions()
+    assert [len(position.open) for position in positions] == [47, 45, 43, 41, 39] * 4
+    assert all(len(position.legal_moves) > 1 for position in positions)
+
+
+def test_percentiles(runner: ModuleType) -> None:
+    percentile = runner.module("measure").percentile
+    values = [float(value) for value in range(1, 101)]
+    assert [percentile(values, share) for share in (0, 0.5, 0.99, 1)] == [1, 50, 99, 100]
+    assert percentile([3.0], 0.999) == 3.0
+
+
+def test_json_output(runner: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    runner.main(json=True, only=["signature"])
+    report = json.loads(capsys.readouterr().out)
+    assert set(report) == {"machine", "benchmarks"}
+    assert {"processor", "cores", "Python", "Numba", "LLVM", "C++ compiler"} <= set(
+        report["machine"]
+    )
+    assert report["benchmarks"]["signature"]["figures"]["signature"] > 0
+
+
+def test_table_output(runner: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    runner.main(only=["signature"])
+    assert "greedy(improved)" in capsys.readouterr().out
+
+
+def test_an_unknown_benchmark_is_named(runner: ModuleType) -> None:
+    with pytest.raises(KnightfallError, match=r"'speed'.*deepening"):
+        runner.main(only=["speed"])
+
+
+def test_the_page_is_written_from_results(runner: ModuleType, tmp_path: Path) -> None:
+    result, document = runner.module("result"), runner.module("document")
+    results = {
+        "one": result.Result(
+            ratios={"a ÷ b": result.Ratio(2.0, at_most=1.5)},
+            figures={"nodes": 12345},
+            rows=[{"heuristic": "open", "study": "course", "ns": 3.0}],
+        ),
+        "two": result.Result(skipped="no compiler"),
+    }
+    (page,) = document.write(tmp_path, {"cores": 2}, {"one": "one", "two": "two"}, results)
+    text = page.read_text(encoding="utf-8")
+    assert "| [`one`](#one) | a ÷ b | 2.000 | ≤ 1.5 | no |" in text
+    assert "| nodes | 12,345 |" in text
+    assert "Skipped: no compiler" in text
+
+
+def test_the_plot(runner: ModuleType, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    rows = [
+        {"heuristic": "open", "study": "course", "ns": 3.0},
+        {"heuristic": "bfs_reach", "study": "reachability", "ns": 30.0},
+    ]
+    assert runner.module("chart").draw_costs(rows, tmp_path / "images" / "plot.svg") == ""
+    assert "bfs_reach" in (tmp_path / "images" / "plot.svg").read_text(encoding="utf-8")
+
+
+def test_the_solvers_in_cpp_agree_with_ours(runner: ModuleType) -> None:
+    """It raises if any variant names another winner."""
+    if runner.module("cpp_build").compiler() is None:
+        pytest.skip("no C++ compiler")
+    result = runner.module("solver").run(how_many=3, rounds=1, classes=False)
+    nodes = {row["idea"]: row["nodes"] for row in result.rows}
+    assert len(nodes) == 1 + len(runner.module("solver").IDEAS)
+    assert nodes["knightfall"] < nodes["C++: plain"]
+
+
+def test_plain_python_plays_the_same_games(runner: ModuleType) -> None:
+    from knightfall.arena.game.play import play_pair
+    from knightfall.arena.plan.protocols import tournament_plan
+    from knightfall.position import Position
+    from knightfall.search.budget import Budget
+
+    course_game = runner.module("course_games").course_game
+    plan = tournament_plan(["AB_Improved", "AB_Custom"], pairs=1, budget=Budget(nodes=150))
+    for task in plan.tasks():
+        start = Position.from_fen(task.opening)
+        for number, game in enumerate(play_pair(task).games):
+            assert course_game(task, number) == list(game.moves(start)), task

@@ -1,0 +1,354 @@
+"""``knightfall tournament``, ``match``, ``league`` and ``show`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from knightfall.arena.game.play import play_pair
+from knightfall.arena.results.tallies import results
+from knightfall.arena.store.store import Store
+from knightfall.cli.app import app
+from knightfall.statistics.pairs import of_pairs, rate_interval
+
+RUN = [sys.executable, "-c", "from knightfall.cli import main; main()"]
+PATIENCE = 120
+QUICK = ["--workers", "0"]
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("KNIGHTFALL_QUIET", "1")
+    return tmp_path
+
+
+def run(*args: str) -> Any:
+    return CliRunner().invoke(app, list(args))
+
+
+def told(*args: str) -> dict[str, Any]:
+    result = run(*args, "--json")
+    assert result.exit_code == 0, result.stderr
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+# -- tournament ------------------------------------------------------------------------------
+
+SMALL = [
+    "tournament",
+    *("--test", "greedy(improved)", "--test", "minimax(open, depth=2)"),
+    *("--against", "Random", "--against", "greedy(center)"),
+    *("--pairs", "4", "--seed", "6"),
+    *QUICK,
+]
+
+
+def test_a_tournament_counts_what_was_played(data: Path) -> None:
+    report = told(*SMALL)
+    with Store.open(data / "arena.sqlite") as store:
+        plan = store.run(1).plan
+        counts = {(m.a, m.b): [0, 0] for m in plan.matches}
+        classes = {0: [0, 0, 0], 1: [0, 0, 0]}
+        for task in plan.tasks():
+            match = plan.matches[task.number % len(plan.matches)]
+            score = play_pair(task).score
+            counts[match.a, match.b][0] += score
+            counts[match.a, match.b][1] += 2 - score
+            classes[match.a][score] += 1
+    assert report["table"] == [[counts[a, b] for a in (0, 1)] for b in (2, 3)]
+    for test, row in enumerate(report["tests"]):
+        lost, split, won = classes[test]
+        assert row["pairs"] == [lost, split, won]
+        assert row["rate"] == pytest.approx((2 * won + split) / 16)
+        assert (row["low"], row["high"]) == rate_interval((lost, 0, split, 0, won))
+        assert row["won"] + row["lost"] == row["games"] == 16
+        assert row["losses"].get("no moves", 0) == row["lost"]
+    assert report["tests"][0]["elo"] == 0
+    (difference,) = report["differences"]
+    gap = report["tests"][1]["rate"] - report["tests"][0]["rate"]
+    assert difference["points"] == pytest.approx(100 * gap)
+    assert difference["low"] < difference["points"] < difference["high"]
+
+
+def test_the_table_reads_like_the_courses() -> None:
+    text = run(*SMALL).stdout
+    assert "Won | Lost" in text
+    assert re.search(r"Random +\d+ \| \d+ +\d+ \| \d+", text)
+    assert re.search(r"Win rate +\d+\.\d % +\d+\.\d %", text)
+    assert "95 % interval" in text
+    assert "Against greedy(improved), from the same openings:" in text
+    assert "nan" not in text
+
+
+def test_the_same_command_shows_the_run_again_and_show_does_too() -> None:
+    first = run(*SMALL)
+    second = run(*SMALL)
+    assert second.stdout == first.stdout
+    assert "was played before" in second.stderr
+    assert run("show").stdout == first.stdout
+    assert run("show", "1").stdout == first.stdout
+    again = run(*SMALL, "--again")
+    assert again.stdout == first.stdout.replace("run 1", "run 2")
+    assert run("show", "last").stdout == again.stdout
+
+
+def test_the_default_tournament_is_the_courses() -> None:
+    report = told("tournament", "--pairs", "1", "--budget", "nodes=20", *QUICK)
+    assert report["planned"] == 6 * 7
+    assert report["protocol"] == "2017b"
+    assert report["opponents"][0] == "Random"
+    assert report["tests"][0]["name"] == "AB_Improved"
+    assert report["tests"][1]["agent"] == "id(lookahead_mobility, nodes=20, plain)"
+
+
+def test_the_earlier_protocol_says_what_was_repeated() -> None:
+    args = ["--protocol", "2017a", "--test", "minimax(open, depth=1, seed=3)"]
+    args += ["--against", "greedy(center, seed=4)", *QUICK]
+    result = run("tournament", *args)
+    assert "10 games were repeated move for move" in result.stdout
+    report = told("tournament", *args)
+    assert report["repeats"] == 5
+    assert report["tests"][0]["games"] == 10
+
+
+# -- match -----------------------------------------------------------------------------------
+
+
+def test_a_match_tells_elo_and_pairs(data: Path) -> None:
+    report = told("match", "minimax(improved, depth=2)", "greedy(open)", "--pairs", "30", *QUICK)
+    with Store.open(data / "arena.sqlite") as store:
+        pairs = results(store.run(1)).matches[0].pairs
+    verdict = of_pairs((pairs[0], 0, pairs[1], 0, pairs[2]))
+    assert report["counts"] == list(pairs)
+    for key in ("elo", "elo_error", "nelo", "nelo_error", "los", "low", "high", "score"):
+        assert report[key] == getattr(verdict, key)
+    assert report["llr"] is None
+    text = run("show").stdout
+    assert f"Pairs [LL, WL, WW] {list(pairs)}" in text
+    assert "LOS" in text
+    assert "LLR" not in text
+
+
+def test_a_sequential_test_ends_with_a_verdict() -> None:
+    args = ["match", "alphabeta(improved, depth=5)", "random", "--sprt", "0,100", *QUICK]
+    report = told(*args)
+    assert report["verdict"] == "H1"
+    assert report["llr"] >= report["upper"]
+    assert report["pairs"] < 60
+    text = run(*args).stdout
+    assert "LLR" in text
+    assert "Passed after" in text
+    swapped = run("match", "random", "alphabeta(improved, depth=5)", "--sprt", "0,100", *QUICK)
+    assert "Failed after" in swapped.stdout
+
+
+def test_too_few_pairs_decide_nothing_and_say_so() -> None:
+    args = ["match", "greedy(improved)", "greedy(open)", "--pairs", "3", *QUICK]
+    assert "cannot tell" in run(*args).stdout
+    args[-3] = "--pairs"
+    undecided = run(*args[:3], "--pairs", "5", "--sprt", "0,5", *QUICK)
+    assert "Not decided after 5 pairs" in undecided.stdout
+
+
+def test_an_agent_may_meet_itself() -> None:
+    report = told("match", "greedy(improved)", "greedy(improved)", "--pairs", "5", *QUICK)
+    assert report["counts"] == [0, 5, 0]
+    assert report["elo"] == 0
+    assert [row["name"] for row in report["agents"]] == [
+        "greedy(improved) #1",
+        "greedy(improved) #2",
+    ]
+
+
+# -- league ----------------------------------------------------------------------------------
+
+
+def test_a_league_ranks_its_agents() -> None:
+    args = ["league", "random", "minimax(improved, depth=3)", "greedy(open)", "--pairs", "25"]
+    report = told(*args, *QUICK)
+    names = [row["name"] for row in report["agents"]]
+    assert names == ["minimax(improved, depth=3)", "greedy(open)", "random"]
+    elos = [row["elo"] for row in report["agents"]]
+    assert elos == sorted(elos, reverse=True)
+    for i in range(3):
+        for j in range(3):
+            met, back = report["crosstable"][i][j], report["crosstable"][j][i]
+            if i == j:
+                assert met is None
+                continue
+            assert met == back[::-1]
+            assert sum(met) == 50
+            gap, error = report["differences"][i][j]
+            assert gap == pytest.approx(elos[i] - elos[j], abs=1e-6)
+            assert error > 0
+    text = run("show").stdout
+    assert "Moving first is worth" in text
+    assert "told apart" in text.lower()
+
+
+def test_a_gauntlet_leaves_out_the_others() -> None:
+    args = ["league", "random", "greedy(open)", "greedy(center)", "--gauntlet", "1", "--pairs", "4"]
+    report = told(*args, *QUICK)
+    assert report["planned"] == 8
+    table = {
+        row["name"]: cells
+        for row, cells in zip(report["agents"], report["crosstable"], strict=True)
+    }
+    at = [row["name"] for row in report["agents"]].index("greedy(center)")
+    assert table["greedy(open)"][at] is None
+
+
+def test_a_league_of_agents_from_files(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def score(board, open, me, opp, to_move):\n    return float(me - opp)\n"
+        "def choose(position):\n    return position.legal_moves[-1]\n"
+        "def gives_up(position):\n    return None\n"
+    )
+    args = [f"greedy({file}:score)", f"python({file}:choose)", f"python({file}:gives_up)"]
+    report = told("league", *args, "--pairs", "2", *QUICK)
+    by_name = {row["name"]: row for row in report["agents"]}
+    quitter = by_name[f"python({file}:gives_up, time=1s)"]
+    assert quitter["won"] == 0
+    assert quitter["losses"] == {"forfeit": 8}
+    assert "lost by: 8 forfeit" in run("show").stdout
+    # An edited file is another agent: the run is not taken up.
+    file.write_text(file.read_text().replace("me - opp", "opp - me"))
+    assert told("league", *args, "--pairs", "2", *QUICK)["run"] == 2
+
+
+# -- options ---------------------------------------------------------------------------------
+
+
+def test_a_book_and_its_exhaustion_are_said(tmp_path: Path) -> None:
+    book = tmp_path / "book.txt"
+    book.write_text("7/7/1N5/7/7/4n2/7 w\n7/7/1N5/7/4n2/7/7 w\n")
+    args = ["match", "greedy(improved)", "greedy(open)", "--book", str(book), "--pairs", "9"]
+    result = run(*args, *QUICK)
+    assert result.exit_code == 0
+    assert "the book has 2 openings: each match gets 2 pairs, not 9" in result.stderr
+    assert "4 games on a book" in result.stdout
+    small = run("match", "random", "greedy(open)", "--board", "3x3", "--pairs", "999", *QUICK)
+    assert "3×3 has" in small.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["match", "random"], "Missing argument 'B'"),
+        (["match", "random", "rabdom"], "did you mean 'random'"),
+        (["match", "random", "random", "--pairs", "0"], "'0'"),
+        (["match", "random", "random", "--pairs", "-3"], "'-3'"),
+        (["match", "random", "random", "--seed", "x"], "'x'"),
+        (["match", "random", "random", "--budget", "fast"], "'fast'"),
+        (["match", "random", "random", "--budget", "nodes=0"], "nodes=0"),
+        (["match", "random", "random", "--board", "7"], "'7'"),
+        (["match", "random", "random", "--board", "2x2"], "2"),
+        (["match", "random", "random", "--book", "/nope"], "/nope"),
+        (["match", "random", "random", "--sprt", "5"], "'5'"),
+        (["match", "random", "random", "--sprt", "5,1"], "5,1"),
+        (["match", "random", "random", "--sprt", "0,5", "--alpha", "0.7"], "0.7"),
+        (["match", "random", "random", "--sprt", "0,5", "--model", "chess"], "'chess'"),
+        (["match", "random", "random", "--alpha", "0.1"], "--sprt"),
+        (["match", "random", "random", "--workers", "999"], "999"),
+        (["match", "random", "random", "--workers", "2", "--dask", "tcp://x:1"], "--dask"),
+        (["match", "random", "perfect(time=1ms)", "--workers", "200"], "a core each"),
+        (["match", "random", "python(nope.py:choose)"], "nope.py"),
+        (["match", "random", "id(nope.py:score)"], "nope.py"),
+        (["match", "random", "random", "--store", "/"], "/"),
+        (["league", "random"], "two agents or more"),
+        (["league", "random", "greedy(open)", "--gauntlet", "2"], "--gauntlet 2"),
+        (["league", "random", "greedy(open)", "--until", "-1"], "-1"),
+        (["league", "random", "greedy(open)", "--until", "x"], "'x'"),
+        (["tournament", "--protocol", "2018"], "'2018'"),
+        (["tournament", "--test", "nobody"], "'nobody'"),
+        (["tournament", "--against", "id()"], "needs a heuristic"),
+        (["show"], "no runs yet"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_bad_input_is_named_and_nothing_is_stored(data: Path, args: list[str], said: str) -> None:
+    result = run(*args)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in result.stderr
+    assert not (data / "arena.sqlite").exists()
+
+
+# -- as a process ----------------------------------------------------------------------------
+
+
+def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(data: Path) -> None:
+    args = ["match", "id(improved, nodes=20000)", "id(open, nodes=20000)", "--pairs", "150"]
+    args += ["--workers", "2"]
+    process = subprocess.Popen(
+        [*RUN, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        time.sleep(0.2)
+        if (data / "arena.sqlite").exists():
+            with Store.open(data / "arena.sqlite", read_only=True) as store:
+                if store.runs() and store.run(1).played > 3:
+                    break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, err
+    assert "the same command goes on with run 1" in err
+    assert "Traceback" not in err
+    assert "unfinished, 300 planned" in out
+    with Store.open(data / "arena.sqlite", read_only=True) as store:
+        before = store.run(1).played
+    assert 3 < before < 150
+    finished = subprocess.run([*RUN, *args, "--json"], capture_output=True, text=True, check=True)
+    report = json.loads(finished.stdout)
+    assert (report["run"], report["pairs"], report["finished"]) == (1, 150, True)
+    fresh = told(*args[:-2], "--again", *QUICK)
+    assert fresh["counts"] == report["counts"]
+    assert [row["mean_nodes"] for row in fresh["agents"]] == [
+        row["mean_nodes"] for row in report["agents"]
+    ]
+
+
+def test_a_terminal_sees_the_block_while_it_goes_on() -> None:
+    parent, child = pty.openpty()
+    args = ["match", "id(improved, nodes=20000)", "id(open, nodes=20000)", "--pairs", "60"]
+    process = subprocess.Popen(
+        [*RUN, *args, "--workers", "1"],
+        stdin=child,
+        stdout=subprocess.PIPE,
+        stderr=child,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(child)
+    seen = b""
+    while True:
+        ready, _, _ = select.select([parent], [], [], PATIENCE)
+        try:
+            more = os.read(parent, 65536) if ready else b""
+        except OSError:
+            more = b""
+        if not more:
+            break
+        seen += more
+    process.communicate(timeout=PATIENCE)
+    os.close(parent)
+    text = seen.decode()
+    assert "of 120 games" in text
+    assert "Pairs [LL, WL, WW]" in text
+    assert process.returncode == 0

@@ -1,0 +1,175 @@
+"""``knightfall plot`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chart_runs import SPRT, league_plan, match_plan, play
+from typer.testing import CliRunner
+
+from knightfall.arena.charts.charts import CHARTS, draw
+from knightfall.arena.charts.style import image
+from knightfall.arena.results.tallies import results
+from knightfall.arena.store.store import Store
+from knightfall.cli.app import app
+
+LEAGUE, MATCH, TESTED, NOTHING = "1", "2", "3", "4"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("plot") / "store.sqlite"
+    with Store.open(path) as opened:
+        play(opened, league_plan(pairs=2))
+        play(opened, match_plan(pairs=8))
+        play(opened, match_plan(pairs=8, stop=SPRT))
+        play(opened, match_plan(pairs=9), played=0)
+    return path
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, where we are."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def plot(store: Path, here: Path) -> Any:
+    return lambda *args: CliRunner().invoke(app, ["plot", *args, "--store", str(store)])
+
+
+def written(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_all_charts_that_fit_are_written_here(plot: Any, here: Path, store: Path) -> None:
+    result = plot(LEAGUE)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ("ratings: run-1-ratings.svg\ncrosstable: run-1-crosstable.svg\n")
+    assert written(here) == ["run-1-crosstable.svg", "run-1-ratings.svg"]
+    with Store.open(store, read_only=True) as opened:
+        figure = draw("crosstable", results(opened.run(1)))
+        assert (here / "run-1-crosstable.svg").read_bytes() == image(figure, "svg")
+
+
+def test_the_last_run_is_the_default(store: Path, here: Path, tmp_path: Path) -> None:
+    with Store.open(tmp_path / "other.sqlite") as opened:
+        play(opened, league_plan(pairs=1))
+        play(opened, match_plan(pairs=5))
+    result = CliRunner().invoke(app, ["plot", "--store", str(tmp_path / "other.sqlite")])
+    assert result.exit_code == 0, result.stderr
+    assert written(here) == ["run-2-score.svg"]
+
+
+def test_a_kind_and_a_file(plot: Any, here: Path) -> None:
+    assert plot(TESTED, "--kind", "llr", "--output", "path.PNG").exit_code == 0
+    assert written(here) == ["path.PNG"]
+    assert (here / "path.PNG").read_bytes().startswith(b"\x89PNG")
+    assert plot(MATCH, "--output", "only.svg").exit_code == 0  # there is but one
+    assert "<svg" in (here / "only.svg").read_text("utf-8")
+
+
+def test_a_folder(plot: Any, here: Path) -> None:
+    (here / "charts").mkdir()
+    assert plot(TESTED, "--output-dir", "charts").exit_code == 0
+    assert written(here / "charts") == ["run-3-llr.svg", "run-3-score.svg"]
+
+
+def test_scripts_learn_what_was_written(plot: Any, here: Path) -> None:
+    result = plot(TESTED, "--json")
+    assert json.loads(result.stdout) == {
+        "run": 3,
+        "charts": [
+            {"kind": "llr", "file": "run-3-llr.svg"},
+            {"kind": "score", "file": "run-3-score.svg"},
+        ],
+    }
+
+
+def test_files_are_replaced_only_by_force(plot: Any, here: Path) -> None:
+    (here / "run-1-crosstable.svg").write_text("mine")
+    result = plot(LEAGUE)
+    assert result.exit_code == 2
+    assert "file 'run-1-crosstable.svg' exists: --force replaces it" in result.stderr
+    assert written(here) == ["run-1-crosstable.svg"]  # not even the other one was written
+    assert (here / "run-1-crosstable.svg").read_text() == "mine"
+    assert plot(LEAGUE, "--force").exit_code == 0
+    assert "<svg" in (here / "run-1-crosstable.svg").read_text("utf-8")
+    assert written(here) == ["run-1-crosstable.svg", "run-1-ratings.svg"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([LEAGUE, "--kind", "llr"], "run 1 is a league, which the chart 'llr' does not fit"),
+        ([MATCH, "--kind", "llr"], "a match without a sequential test"),
+        ([LEAGUE, "--kind", "ratngs"], "no chart 'ratngs'"),
+        ([NOTHING], "run 4 has no games yet"),
+        (["5"], "no run 5"),
+        (["five"], "run 'five' must be a number or last"),
+        ([MATCH, "--output", "chart.jpg"], "file 'chart.jpg': the name of a chart ends in"),
+        ([MATCH, "--output", "chart"], "file 'chart': the name of a chart ends in"),
+        ([MATCH, "--output", "no/chart.svg"], "folder 'no' does not exist"),
+        ([MATCH, "--output-dir", "no"], "folder 'no' does not exist"),
+        ([MATCH, "--output", "folder.svg"], "'folder.svg' is a folder"),
+        ([LEAGUE, "--output", "all.svg"], "say which chart with --kind, ratings or crosstable"),
+        ([MATCH, "--output", "a.svg", "--output-dir", "b"], "choose one"),
+    ],
+)
+def test_errors_are_one_line_and_nothing_is_written(
+    args: list[str], message: str, plot: Any, here: Path
+) -> None:
+    (here / "folder.svg").mkdir()
+    result = plot(*args)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    assert written(here) == ["folder.svg"]
+
+
+def test_a_store_that_is_not_there_is_not_made(here: Path) -> None:
+    result = CliRunner().invoke(app, ["plot", "--store", "none.sqlite"])
+    assert result.exit_code == 2
+    assert written(here) == []
+
+
+# -- as a process ------------------------------------------------------------------------------
+
+
+def process(code: str, *args: str) -> subprocess.CompletedProcess[str]:
+    body = f"import sys\n{code}\nfrom knightfall.cli import main\ntry:\n    main()\nfinally:\n"
+    body += "    print(*sys.modules, file=sys.stderr)\n"
+    command = [sys.executable, "-c", body, *args]
+    env = {**os.environ, "KNIGHTFALL_QUIET": "1"}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+
+
+def test_without_matplotlib_it_says_how_to_get_it(store: Path, here: Path) -> None:
+    gone = "sys.modules['matplotlib'] = None"
+    done = process(gone, "plot", MATCH, "--store", str(store))
+    assert done.returncode == 2
+    line = done.stderr.splitlines()[0]
+    assert line.startswith("knightfall: charts are drawn by matplotlib, which is not installed")
+    assert line.endswith("pip install 'knightfall[plot]'")
+    assert written(here) == []
+
+
+def test_help_names_every_chart_and_imports_nothing_heavy() -> None:
+    for command in ("plot", "worth"):
+        done = process("", command, "--help")
+        assert done.returncode == 0
+        modules = set(done.stderr.splitlines()[-1].split())
+        assert "typer" in modules
+        assert not modules & {"numpy", "matplotlib", "numba", "scipy"}
+        if command == "plot":
+            assert all(name in done.stdout for name in CHARTS)

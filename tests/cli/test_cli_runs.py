@@ -1,0 +1,373 @@
+"""The commands that look at stored runs, as a user meets them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_helpers import all_rows, fake_pair, fake_plan, fake_run
+from typer.testing import CliRunner, Result
+
+from knightfall.arena.game.records import REASONS
+from knightfall.arena.store.store import Store
+from knightfall.cli.app import app
+from knightfall.position import Position
+
+NAMES = ("AB_Improved", "MM_Open", "[bold]naïve[/bold]")
+PLAN = fake_plan(2, 10, board="5x5", names=NAMES)
+MAIN = [sys.executable, "-c", "from knightfall.cli import main; main()"]
+PATIENCE = 60
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's own store with three runs; the last is not finished."""
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
+    file = tmp_path / "arena.sqlite"
+    fake_run(file, PLAN)
+    fake_run(file, fake_plan(5, 2, kind="league"))
+    fake_run(file, fake_plan(1, 9, seed=4, names=NAMES[:2]), 4)
+    return file
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(app, list(args))
+
+
+def text(*args: str) -> str:
+    result = run(*args)
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    return result.stdout
+
+
+def refused(*args: str) -> str:
+    result = run(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("knightfall: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+
+def test_runs_lists_the_store(file: Path) -> None:
+    head, *lines = text("runs").splitlines()
+    assert head.split() == ["run", "kind", "agents", "pairs", "begun", "outcome"]
+    assert len(lines) == 3
+    assert re.match(r"1 +match +AB_Improved, MM_Open, \[bold\]naïve\[/bold\] +20 ", lines[0])
+    assert lines[0].endswith("agent 0 is better")
+    assert "agent 0, agent 1, agent 2 and 3 more" in lines[1]
+    assert "4 of 9" in lines[2]
+    assert lines[2].endswith("not finished")
+    told = json.loads(text("runs", "--json"))
+    assert told["store"] == str(file)
+    assert [info["id"] for info in told["runs"]] == [1, 2, 3]
+    assert told["runs"][2]["played"] == 4
+    assert told["runs"][2]["finished"] is None
+    assert told["runs"][0]["names"] == list(NAMES)
+
+
+def test_runs_of_another_store(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite"
+    assert f"no runs yet in {other}" in refused("runs", "--store", str(other))
+    assert not other.exists()
+    fake_run(other, PLAN, 3)
+    assert len(text("runs", "--store", str(other)).splitlines()) == 2
+    with Store.open(other) as store:
+        store.delete(1)
+    assert "no runs yet" in refused("runs", "--store", str(other))
+    assert "--store ''" in refused("runs", "--store", "")
+    assert "is a folder" in refused("games", "--store", str(tmp_path))
+
+
+def test_deleting_needs_a_word(file: Path) -> None:
+    before = all_rows(file)
+    assert "needs --yes" in refused("runs", "--delete", "2")
+    assert "no run 7" in refused("runs", "--delete", "7", "--yes")
+    assert all_rows(file) == before
+    assert "Run 2 is deleted" in text("runs", "--delete", "2", "--yes")
+    assert json.loads(text("runs", "--delete", "last", "--yes", "--json")) == {"deleted": 3}
+    assert [info["id"] for info in json.loads(text("runs", "--json"))["runs"]] == [1]
+
+
+@pytest.mark.parametrize(("answer", "code", "left"), [("y\n", 0, [1, 3]), ("n\n", 1, [1, 2, 3])])
+def test_deleting_asks_on_a_terminal(file: Path, answer: str, code: int, left: list[int]) -> None:
+    main, other = pty.openpty()
+    process = subprocess.Popen(
+        [*MAIN, "runs", "--delete", "2"], stdin=other, stdout=subprocess.PIPE, stderr=other
+    )
+    os.write(main, answer.encode())
+    process.communicate(timeout=PATIENCE)
+    os.close(other)
+    said = os.read(main, 1 << 16).decode()
+    os.close(main)
+    assert process.returncode == code
+    assert "Delete run 2 (league of agent 0, agent 1, agent 2 and 3 more, 20 games)?" in said
+    with Store.open(file, read_only=True) as store:
+        assert [info.id for info in store.runs()] == left
+
+
+# -- games -----------------------------------------------------------------------------------------
+
+
+def test_games_has_a_line_for_each(file: Path) -> None:
+    head, *lines = text("games", "1").splitlines()
+    assert head.split() == ["game", "first", "second", "result", "reason", "plies", "opening"]
+    assert len(lines) == 40
+    for number, line in enumerate(lines):
+        pair, game = divmod(number, 2)
+        record = fake_pair(PLAN.task(pair))
+        played = record.games[game]
+        names = [NAMES[0], NAMES[1 + pair % 2]][:: 1 if game == 0 else -1]
+        assert re.split(r" {2,}", line) == [
+            f"1.{pair}.{game}",
+            *names,
+            "1-0" if played.winner == "w" else "0-1",
+            played.reason,
+            str(played.plies),
+            record.task.opening,
+        ]
+    assert len(text("games").splitlines()) == 9  # the last run
+    assert text("games", "last") == text("games", "3") == text("games")
+
+
+def test_games_can_be_picked(file: Path) -> None:
+    def picked(*args: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in text("games", "1", "--json", *args).splitlines()]
+
+    everything = picked()
+    assert len(everything) == 40
+
+    def loser(game: dict[str, Any]) -> str:
+        return str(game["second" if game["winner"] == "w" else "first"])
+
+    for name in NAMES:
+        lost = picked("--lost-by", name)
+        assert lost == [game for game in everything if loser(game) == name]
+        won = picked("--won-by", name)
+        assert len(lost) + len(won) == len([g for g in everything if name in g.values()])
+    assert picked("--lost-by", "random(seed=2)") == picked("--lost-by", "MM_Open")
+    for reason in REASONS:
+        assert picked("--reason", reason) == [g for g in everything if g["reason"] == reason]
+    assert picked("--limit", "3") == everything[:3]
+    assert picked("--limit", "0") == []
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["games", "7"], "no run 7"),
+        (["games", "7"], "it has 1 2 3"),
+        (["games", "first"], "'first' must be a number or last"),
+        (["games", "--lost-by", "AB_Improve"], "did you mean 'AB_Improved'"),
+        (["games", "--won-by", "nobody"], "AB_Improved, MM_Open"),
+        (["games", "--reason", "boredom"], "no moves, timeout, forfeit, illegal, crash"),
+        (["games", "--limit", "many"], "many"),
+        (["replay", "1.2"], "as in 3.17.0"),
+        (["replay", "1.2.2"], "as in 3.17.0"),
+        (["replay", "9.2.1"], "no run 9"),
+        (["replay", "1.999.0"], "no pair 999: it has 20"),
+        (["replay", "1.0.0", "--delay", "soon"], "'soon' is not a time"),
+        (["export", "--format", "cvs"], "did you mean 'csv'"),
+        (["export"], "--format"),
+        (["export", "8", "--format", "csv"], "no run 8"),
+        (["export", "--format", "parquet"], "--output"),
+        (["import", "nothing.jsonl"], "nothing.jsonl"),
+    ],
+)
+def test_bad_input_is_named(file: Path, args: list[str], named: str) -> None:
+    assert named in refused(*args)
+
+
+# -- replay ----------------------------------------------------------------------------------------
+
+
+def test_replay_prints_every_move_with_its_figures(file: Path) -> None:
+    for pair, game in ((0, 0), (3, 1), (9, 0)):
+        record = fake_pair(PLAN.task(pair))
+        played = record.games[game]
+        shown = text("replay", f"1.{pair}.{game}")
+        assert "\x1b" not in shown
+        assert f"from {record.task.opening}" in shown
+        position = Position.from_fen(record.task.opening)
+        lines = [line for line in shown.splitlines() if re.match(r" *\d+\. ", line)]
+        assert len(lines) == played.plies
+        for at, move in enumerate(played.moves(position)):
+            assert f" {move} " in lines[at]
+            score, depth = played.column("scores")[at], played.column("depths")[at]
+            assert ("♘" if position.to_move == "w" else "♞") in lines[at]
+            if depth:
+                assert f"depth {depth}, {played.column('nodes')[at]:,} nodes" in lines[at]
+                assert (" win " in lines[at]) == (score == float("inf"))
+            position = position.play(move)
+        names = [NAMES[0], NAMES[1 + pair % 2]][:: 1 if game == 0 else -1]
+        winner, loser = names if played.winner == "w" else names[::-1]
+        assert f"\n{winner} won: {loser} " in shown
+        assert played.detail in shown
+
+
+def test_replay_tells_scripts_everything(file: Path) -> None:
+    told = json.loads(text("replay", "1.3.1", "--json"))
+    record = fake_pair(PLAN.task(3))
+    game = record.games[1]
+    assert told["game"] == "1.3.1"
+    assert (told["first"], told["second"]) == (record.task.b, record.task.a)
+    assert (told["fen"], told["seed"]) == (record.task.opening, record.task.seed)
+    assert tuple(told["moves"]) == game.moves(Position.from_fen(told["fen"]))
+    assert (told["winner"], told["reason"]) == (game.winner, game.reason)
+    for at, thought in enumerate(told["thinking"]):
+        assert float(thought["score"]) == game.column("scores")[at] or thought["score"] == "nan"
+        assert thought["nodes"] == game.column("nodes")[at]
+        assert thought["seconds"] == game.column("microseconds")[at] / 1e6
+    again = json.loads(text("replay", "last.3.1", "--json"))
+    assert again["game"] == "3.3.1"
+
+
+def on_a_terminal(*args: str, interrupt: bool = False) -> tuple[int, str]:
+    """Run a command on a terminal of 100 columns; its exit code and all it shows."""
+    main, other = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
+    process = subprocess.Popen(
+        [*MAIN, *args], stdin=other, stdout=other, stderr=other, env=environment
+    )
+    os.close(other)
+    shown, sent = b"", False
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if not select.select([main], [], [], 1)[0]:
+            continue
+        try:
+            more = os.read(main, 1 << 16)
+        except OSError:  # the other side is closed
+            break
+        if not more:
+            break
+        shown += more
+        if interrupt and not sent and b"Game" in shown:
+            process.send_signal(signal.SIGINT)
+            sent = True
+    os.close(main)
+    return process.wait(PATIENCE), shown.decode()
+
+
+def test_replay_redraws_one_board_on_a_terminal(file: Path) -> None:
+    code, shown = on_a_terminal("replay", "1.3.1", "--delay", "1ms")
+    assert code == 0
+    game = fake_pair(PLAN.task(3)).games[1]
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    for at, move in enumerate(game.moves(Position.from_fen(PLAN.task(3).opening)), start=1):
+        assert re.search(rf"{at}\. ♘ {move}|{at}\. ♞ {move}", plain)
+    assert plain.count("Game 1.3.1") >= game.plies + 2  # the opening, and the end once more
+    assert shown.count("\x1b[1A") >= game.plies * 5  # each over the one before
+    assert " won" in plain
+    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")  # the cursor is back
+
+
+def test_ctrl_c_ends_a_replay(file: Path) -> None:
+    code, shown = on_a_terminal("replay", "1.3.1", "--delay", "600s", interrupt=True)
+    assert code == 130
+    assert "knightfall: interrupted" in shown
+    assert "Traceback" not in shown
+    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
+
+
+def test_a_replay_can_be_annotated(file: Path) -> None:
+    told = text("replay", "1.0.0", "--json")
+    result = CliRunner().invoke(app, ["annotate", "-"], input=told)
+    assert result.exit_code == 0
+    assert f"from {PLAN.task(0).opening}" in result.stdout
+
+
+# -- export and import -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "text"])
+def test_export_goes_to_stdout_or_a_file(file: Path, tmp_path: Path, format: str) -> None:
+    shown = text("export", "1", "--format", format)
+    out = tmp_path / "out"
+    assert text("export", "1", "--format", format, "--output", str(out)) == ""
+    assert out.read_text(encoding="utf-8") == shown
+    assert out.stat().st_mode & 0o777 == 0o666 & ~current_umask()
+    assert "exists already" in refused("export", "--format", format, "--output", str(out))
+    assert out.read_text(encoding="utf-8") == shown
+    text("export", "3", "--format", format, "--output", str(out), "--force")
+    assert out.read_text(encoding="utf-8") == text("export", "--format", format)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["arena.sqlite", "out"]
+    if format == "csv":
+        assert len(list(csv.DictReader(io.StringIO(shown)))) == 40
+
+
+def current_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_export_to_parquet(file: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    out = tmp_path / "out.parquet"
+    assert text("export", "1", "--format", "parquet", "--output", str(out)) == ""
+    assert parquet.read_table(out).num_rows == 40
+
+
+def test_a_failed_export_leaves_no_file(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    out = tmp_path / "out.parquet"
+    out.write_text("precious")
+    args = ("export", "--format", "parquet", "--output", str(out), "--force")
+    assert "knightfall[parquet]" in refused(*args)
+    assert out.read_text() == "precious"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["arena.sqlite", "out.parquet"]
+    nowhere = run("export", "--format", "csv", "--output", str(tmp_path / "no" / "out"))
+    assert nowhere.exit_code == 1
+    assert nowhere.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("format", ["jsonl", "text"])
+def test_import_adds_a_run(file: Path, tmp_path: Path, format: str) -> None:
+    out, other = tmp_path / "out", tmp_path / "other.sqlite"
+    text("export", "1", "--format", format, "--output", str(out))
+    said = text("import", str(out), "--store", str(other))
+    assert said == "Run 1: match of AB_Improved, MM_Open, [bold]naïve[/bold], 20 pairs.\n"
+    assert text("games", "1", "--store", str(other)) == text("games", "1")
+    assert "run 1 in" in refused("import", str(out))
+    assert json.loads(text("import", str(out), "--again", "--json")) == {"run": 4, "pairs": 20}
+    before = all_rows(file)
+    out.write_text(out.read_text(encoding="utf-8").replace("no moves", "no mood"), "utf-8")
+    assert re.search(r"out, line \d+: ", refused("import", str(out), "--again"))
+    assert all_rows(file) == before
+
+
+# -- what is imported ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["runs", "games", "replay", "export", "import"])
+def test_help_imports_no_heavy_room(command: str) -> None:
+    code = (
+        "import sys\n"
+        "from knightfall.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    pass\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, command, "--help"], capture_output=True, text=True, check=True
+    )
+    assert f"knightfall {command} " in done.stdout
+    heavy = {"numpy", "numba", "sqlite3", "rich", "pyarrow", "knightfall.arena"}
+    assert not heavy & set(done.stderr.split())

@@ -1,0 +1,43 @@
+"""The command line from inside the process, for tests."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from typer.testing import CliRunner, Result
+
+from knightfall.cli.app import app
+
+FEN = "7/7/1N5/7/7/4n2/7 w"
+
+
+def run(*args: str, input: str | None = None) -> Result:
+    return CliRunner().invoke(app, list(args), input=input)
+
+
+def stderr_of(result: Result) -> str:
+    """What was said on stderr, less the note that code is being compiled."""
+    lines = result.stderr.splitlines(keepends=True)
+    return "".join(line for line in lines if "compiling for this machine" not in line)
+
+
+def answer(*args: str) -> Any:
+    """The one line of JSON a command prints."""
+    result = run(*args)
+    assert result.exit_code == 0, result.output
+    assert stderr_of(result) == ""
+    assert result.stdout.count("\n") == 1
+    return json.loads(result.stdout)
+
+
+def refused(*args: str, input: str | None = None) -> str:
+    """The one line a command refuses its input with."""
+    result = run(*args, input=input)
+    said = stderr_of(result)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert said.startswith("knightfall: ")
+    assert said.count("\n") == 1
+    assert said.endswith("\n")
+    return said

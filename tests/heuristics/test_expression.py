@@ -1,0 +1,236 @@
+"""Heuristic ids as text: read and printed back, refused with a helpful word, and worth what the
+sum of their parts is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from agent_strategies import EXPRESSIONS, IDS
+from helpers import random_positions
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from naive import NAIVE, naive_static_reach
+from strategies import positions
+
+from knightfall.errors import KnightfallError
+from knightfall.heuristics import REGISTRY
+from knightfall.heuristics.evaluator import evaluator
+from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
+from knightfall.position import Position, Side
+
+NUMBER_TEXTS = st.from_regex(r"\A([0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(/[1-9][0-9]{0,17})?)\Z")
+
+SIGNS = ["(", ")", "*", "+", "-", "2*", ",", ":g", " ", "\t", "é"]
+NUMERALS = ["1/3", "2", "0.5", "1/0", "(1/3)", "(0.25)"]
+FILES = ["a.py:f", "dir/my-file.py:score", "../x.py", "improved-x.py:f", "9.py:g"]
+PIECES = st.sampled_from([*IDS[:6], "static_reach", *SIGNS, *NUMERALS, *FILES])
+
+
+@given(EXPRESSIONS)
+@example(Expression(((Fraction(1), Atom("score", path="dir/my-file.py")),)))
+@example(Expression(((Fraction(-1, 3), Atom("f", path="1/3.py")), (Fraction(0), Atom("open")))))
+def test_an_expression_prints_as_it_parses(expression: Expression) -> None:
+    assert parse_heuristic(str(expression)) == expression
+
+
+@settings(derandomize=True)
+@given(weight=NUMBER_TEXTS, parameter=NUMBER_TEXTS)
+@example(weight="0.123456789", parameter="0.5")
+@example(weight="2", parameter="0.123456789")
+@example(weight="999999999.999999999", parameter="0.5")
+def test_any_number_that_is_read_can_be_read_again(weight: str, parameter: str) -> None:
+    texts = [f"{weight}*open", f"improved-{weight}*open"]
+    if 0 < _number(parameter) < 1:
+        texts.append(f"{weight}*static_reach({parameter})")
+    for text in texts:
+        expression = parse_heuristic(text)
+        assert abs(expression.terms[-1][0]) == _number(weight)
+        assert parse_heuristic(str(expression)) == expression
+
+
+def _number(text: str) -> Fraction:
+    numerator, _, denominator = text.partition("/")
+    return Fraction(numerator) / Fraction(denominator or 1)
+
+
+def check_any_text(text: str) -> None:
+    try:
+        expression = parse_heuristic(text)
+    except KnightfallError:
+        return
+    assert parse_heuristic(str(expression)) == expression
+
+
+@given(st.text())
+def test_any_text_is_an_expression_or_a_knightfall_error(text: str) -> None:
+    check_any_text(text)
+
+
+@settings(max_examples=500)
+@given(st.lists(PIECES, max_size=9).map("".join))
+def test_anything_like_an_expression_is_one_or_a_knightfall_error(text: str) -> None:
+    check_any_text(text)
+
+
+@settings(max_examples=300)
+@given(EXPRESSIONS.map(str), st.data())
+def test_a_damaged_expression_is_one_or_a_knightfall_error(text: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(text)))
+    put = data.draw(
+        st.sampled_from(["", "(", ")", "*", "-", "+", " ", "9", "/", ".", ":", "\n", "\0"])
+    )
+    check_any_text(text[:at] + put + text[at + data.draw(st.integers(0, 2)) :])
+
+
+# -- what it means ---------------------------------------------------------------------------
+
+
+def atoms(text: str) -> list[tuple[Fraction, str]]:
+    return [(weight, str(atom)) for weight, atom in parse_heuristic(text).terms]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("open", [(1, "open")]),
+        ("  open\n", [(1, "open")]),
+        ("-open", [(-1, "open")]),
+        ("2*open-improved", [(2, "open"), (-1, "improved")]),
+        ("2 * open - 1/3 * improved + center", [(2, "open"), ("-1/3", "improved"), (1, "center")]),
+        ("0.5*open+1/8*null", [("1/2", "open"), ("1/8", "null")]),
+        ("static_reach(1/3)", [(1, "static_reach(1/3)")]),
+        ("2*static_reach( 0.5 )-open", [(2, "static_reach(1/2)"), (-1, "open")]),
+        ("my.py:score", [(1, "my.py:score")]),
+        ("dir/my-file.py:score", [(1, "dir/my-file.py:score")]),
+        ("2*dir/my-file.py:score-open", [(2, "dir/my-file.py:score"), (-1, "open")]),
+        ("a.py:f-b-c.py:g", [(1, "a.py:f"), (-1, "b-c.py:g")]),
+        ("./open-improved.py:f", [(1, "./open-improved.py:f")]),
+        ("open-improved.py:f", [(1, "open"), (-1, "improved.py:f")]),
+        ("7.py:f", [(1, "7.py:f")]),
+        ("my file.py:f", [(1, "my file.py:f")]),
+        ("open.py:f", [(1, "open.py:f")]),
+        ("/tmp/öäü/x.py:f", [(1, "/tmp/öäü/x.py:f")]),
+        ("open+open", [(1, "open"), (1, "open")]),
+    ],
+)
+def test_what_is_read(text: str, terms: list[tuple[str, str]]) -> None:
+    assert atoms(text) == [(Fraction(weight), atom) for weight, atom in terms]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "a term is missing"),
+        ("   ", "a term is missing"),
+        ("2*", "a term is missing"),
+        ("open+", "a term is missing"),
+        ("--open", "cannot read '-open'"),
+        ("open improved", "cannot read 'improved'"),
+        ("2", "cannot read '2'"),
+        ("1/0*open", "1/0 divides by zero"),
+        ("open(3)", "open takes no parameter"),
+        ("static_reach", "as in static_reach(1/2)"),
+        ("static_reach(2)", "between 0 and 1"),
+        ("static_reach(0)", "between 0 and 1"),
+        ("static_reach(1)", "between 0 and 1"),
+        ("static_reach()", "between 0 and 1"),
+        ("static_reach(1/2", "between 0 and 1"),
+        ("opne", "unknown heuristic 'opne'; did you mean 'open'?"),
+        ("Improved", "unknown heuristic 'Improved'; did you mean 'improved'?"),
+        ("open-bfs_raech", "unknown heuristic 'bfs_raech'; did you mean 'bfs_reach'?"),
+        ("qqqqq", "knightfall heuristics lists them"),
+        ("my.py", "file.py:function"),
+        ("*open", "cannot read '*open'"),
+        ("open,improved", "cannot read ',improved'"),
+    ],
+)
+def test_what_is_refused(text: str, says: str) -> None:
+    with pytest.raises(KnightfallError) as error:
+        parse_heuristic(text)
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+# -- what it is worth ------------------------------------------------------------------------
+
+
+@cache
+def some_positions() -> list[Position]:
+    found = random_positions(7, 7, 40, 51, min_placed=2) + random_positions(
+        4, 6, 20, 52, min_placed=2
+    )
+    return found + random_positions(8, 8, 20, 53, min_placed=2)
+
+
+SUMS: dict[str, Callable[[Position, Side], float]] = {
+    "2*open-improved": lambda p, me: 2 * NAIVE["open"](p, me) - NAIVE["improved"](p, me),
+    "-open": lambda p, me: -NAIVE["open"](p, me),
+    "0*open": lambda p, me: 0.0,
+    "1/3*bfs_reach": lambda p, me: NAIVE["bfs_reach"](p, me) / 3,
+    "open+open": lambda p, me: 2 * NAIVE["open"](p, me),
+    "center-2.5*near_opponent+1/4*aggressive": lambda p, me: (
+        NAIVE["center"](p, me)
+        - 2.5 * NAIVE["near_opponent"](p, me)
+        + NAIVE["aggressive"](p, me) / 4
+    ),
+    "static_reach(1/3)-static_reach(1/2)": lambda p, me: (
+        naive_static_reach(Fraction(1, 3))(p, me) - naive_static_reach(Fraction(1, 2))(p, me)
+    ),
+    "static_reach(0.15)": naive_static_reach(Fraction(15, 100)),
+}
+
+
+@pytest.mark.parametrize("text", SUMS)
+def test_a_sum_is_worth_the_sum_of_its_parts(text: str) -> None:
+    ready = evaluator(text)
+    assert ready.id == str(parse_heuristic(text))
+    for position in some_positions():
+        for side in ("w", "b"):
+            expected = SUMS[text](position, side)
+            assert ready.value(position, side) == pytest.approx(expected, abs=1e-9), position.fen
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_an_id_alone_is_the_heuristic(id: str) -> None:
+    ready = evaluator(id)
+    assert (ready.id, ready.symmetric, ready.compiled) == (id, REGISTRY[id].symmetric, True)
+    for position in some_positions():
+        if len(position.open) <= 12:
+            for side in ("w", "b"):
+                expected = NAIVE[id](position, side)
+                assert ready.value(position, side) == pytest.approx(expected, abs=1e-9)
+
+
+@given(positions(min_placed=2))
+def test_the_side_to_move_is_asked_by_default(position: Position) -> None:
+    ready = evaluator("2*open-improved")
+    assert ready.value(position) == ready.value(position, position.to_move)
+
+
+def test_a_sum_is_symmetric_if_all_of_it_is() -> None:
+    assert evaluator("open-2*bfs_reach+static_reach(1/5)").symmetric
+    assert not evaluator("open-2*center").symmetric
+
+
+def test_an_expression_is_as_good_as_its_text() -> None:
+    assert evaluator(parse_heuristic("2*open - improved")) is evaluator("2*open-improved")
+
+
+@pytest.mark.parametrize("fen", ["7/7/7/7/7/7/7[Nn] w", "3/N2/3[n] b"])
+def test_nothing_is_evaluated_before_both_knights_stand(fen: str) -> None:
+    with pytest.raises(KnightfallError, match="both knights must be on the board") as error:
+        evaluator("improved").value(Position.from_fen(fen))
+    assert fen in str(error.value)
+
+
+def test_a_share_that_runs_out_is_told() -> None:
+    position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+    value, exact = evaluator("longest_win").measure(position, share=50)
+    assert value >= 0
+    assert not exact
+    late = Position.from_fen("*2*1*1/1*N**1*/**1**2/1*1*n*1/*1**1**/1*2*1*/**1*1*1 b")
+    assert evaluator("longest_win").measure(late) == (NAIVE["longest_win"](late, "b"), True)

@@ -1,0 +1,545 @@
+"""Certificates: proofs are accepted, and nothing that is not a proof."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import knightfall.solver.verify as verifier
+from knightfall.board import Board
+from knightfall.cli.app import app
+from knightfall.cli.commands.atlas_certify import certify as certify_command
+from knightfall.errors import KnightfallError
+from knightfall.position import Position
+from knightfall.solver.certificate import Certificate, certify, sealed
+from knightfall.solver.engine import Engine
+from knightfall.solver.verify import Refused, Verdict, verify
+
+BOARDS = ["3x3", "3x4", "4x3", "3x5", "4x4", "5x5", "5x6", "6x6"]
+HEADING = 3
+"""Lines before the first answer."""
+
+WRITTEN_OUT = 0
+"""For `small`: nothing is left to the verifier's search."""
+
+
+def board_of(name: str) -> Board:
+    width, height = name.split("x")
+    return Board.of(int(width), int(height))
+
+
+@cache
+def certificate(name: str, small: int = 500) -> Certificate:
+    return certify(board_of(name), small=small)
+
+
+@cache
+def body(name: str, small: int = 500) -> tuple[str, ...]:
+    """The lines of a certificate without its checksum."""
+    return tuple(certificate(name, small).text.splitlines()[:-1])
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Callable[[bytes], Verdict]:
+    """Verify bytes."""
+    return lambda data: judged(tmp_path, data)
+
+
+def judged(folder: Path, data: bytes) -> Verdict:
+    file = folder / "certificate.txt"
+    file.write_bytes(data)
+    return verify(file)
+
+
+def resealed(lines: list[str]) -> bytes:
+    """The lines with the right checksum, as a forger would write it."""
+    return sealed("".join(f"{line}\n" for line in lines)).encode()
+
+
+def reason(judge: Callable[[bytes], Verdict], data: bytes) -> str:
+    """Why the bytes are refused."""
+    with pytest.raises(Refused) as refusal:
+        judge(data)
+    assert "\n" not in str(refusal.value)
+    return str(refusal.value)
+
+
+def depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def plays(lines: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
+    """Every line of answers, by its number, with the moves of the game that lead up to it."""
+    game: list[str] = []
+    for at in range(HEADING, len(lines)):
+        game = game[: 2 * depth(lines[at])]
+        yield at, list(game)
+        game += lines[at].split()[:2]
+
+
+def end_of(lines: tuple[str, ...], at: int) -> int:
+    """The first line that does not belong to what stands below a line."""
+    end = at + 1
+    while end < len(lines) and depth(lines[end]) > depth(lines[at]):
+        end += 1
+    return end
+
+
+@cache
+def mover_wins(position: Position) -> bool:
+    """Whether the side to move wins, by plain brute force."""
+    return any(not mover_wins(position.play(move)) for move in position.legal_moves)
+
+
+# -- proofs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("small", [WRITTEN_OUT, 10, 500])
+@pytest.mark.parametrize("name", BOARDS)
+def test_certificates_verify(name: str, small: int, judge: Callable[[bytes], Verdict]) -> None:
+    if name == "6x6" and small == WRITTEN_OUT:
+        small = 100  # it would be long
+    text = certificate(name, small).text
+    verdict = judge(text.encode("ascii"))
+    board = board_of(name)
+    classes = {min(image[cell] for image in board.symmetries) for cell in range(board.cells)}
+    assert verdict.board == name
+    assert verdict.placements == len(classes)
+    assert verdict.answers == len(text.splitlines()) - HEADING - 1
+    if small == WRITTEN_OUT:
+        assert verdict.searched == 0
+        assert "?" not in text
+
+
+@pytest.mark.slow
+def test_the_second_player_wins_on_7x7(judge: Callable[[bytes], Verdict]) -> None:
+    text = certify(Board.of(7, 7), threads=2).text
+    assert len(text) < 1_000_000
+    verdict = judge(text.encode("ascii"))
+    assert (verdict.board, verdict.placements) == ("7x7", 10)
+    assert verdict.answers > 10_000
+
+
+def test_any_number_of_threads_writes_the_same_certificate() -> None:
+    assert certify(Board.of(5, 6), threads=3).text == certificate("5x6").text
+    with pytest.raises(KnightfallError, match=r"threads=0 must be from 1 to"):
+        certify(Board.of(5, 6), threads=0)
+
+
+def test_progress_is_told_up_to_the_end() -> None:
+    told: list[float] = []
+    certify(Board.of(5, 5), listener=told.append)
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(1)
+
+
+def test_every_line_of_play_ends_with_a_win() -> None:
+    """Replayed by our own rules: with nothing left to a search, nothing is left to be moved."""
+    lines = body("4x4", WRITTEN_OUT)
+    ends = 0
+    for at, game in plays(lines):
+        move, answer, *mark = lines[at].split()
+        position = Position.from_moves([*game, move, answer], 4, 4)
+        below = [line for line in lines[at + 1 : at + 2] if depth(line) > depth(lines[at])]
+        if not mark and not below:
+            assert position.winner == "b"
+            ends += 1
+    assert ends > 10
+
+
+@pytest.mark.parametrize("name", ["3x3", "3x4", "4x4", "3x5"])
+def test_the_verifier_searches_right(name: str, judge: Callable[[bytes], Verdict]) -> None:
+    """Any answer to any move, left to the search, stands exactly if brute force says it wins."""
+    board, lines = board_of(name), body(name, WRITTEN_OUT)
+    lines = tuple(line.replace("=", "?") for line in lines)  # what they point to may be cut
+    answers = {True: 0, False: 0}
+    for at, game in plays(lines):
+        move = lines[at].split()[0]
+        position = Position.from_moves([*game, move], board.width, board.height)
+        for answer in position.legal_moves:
+            line = f"{move} {answer} ?"
+            forged = [*lines[:at], " " * depth(lines[at]) + line, *lines[end_of(lines, at) :]]
+            wins = not mover_wins(position.play(answer))
+            answers[wins] += 1
+            if wins:
+                judge(resealed(forged))
+            else:
+                why = f"line {at + 1} ('{line}'): after this, the first player wins"
+                assert reason(judge, resealed(forged)) == why
+    assert min(answers.values()) > 3
+
+
+# -- damage ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "small"), [("3x4", 500), ("3x3", WRITTEN_OUT)])
+def test_any_flipped_bit_is_refused(
+    name: str, small: int, judge: Callable[[bytes], Verdict]
+) -> None:
+    data = certificate(name, small).text.encode("ascii")
+    judge(data)
+    for at in range(len(data)):
+        for bit in range(8):
+            changed = bytearray(data)
+            changed[at] ^= 1 << bit
+            reason(judge, bytes(changed))
+
+
+@settings(
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(data=st.data())
+def test_any_changed_byte_is_refused(tmp_path: Path, data: st.DataObject) -> None:
+    name, small = data.draw(st.sampled_from([("5x5", 500), ("4x4", WRITTEN_OUT)]))
+    good = certificate(name, small).text.encode("ascii")
+    at = data.draw(st.integers(0, len(good) - 1))
+    there = data.draw(st.binary(max_size=2).filter(lambda new: new != good[at : at + 1]))
+    with pytest.raises(Refused):
+        judged(tmp_path, good[:at] + there + good[at + 1 :])
+
+
+def test_any_cut_is_refused(judge: Callable[[bytes], Verdict]) -> None:
+    data = certificate("3x4").text.encode("ascii")
+    for length in range(len(data)):
+        reason(judge, data[:length])
+
+
+# -- forgery: the checksum is right -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "small"), [("3x4", WRITTEN_OUT), ("4x4", WRITTEN_OUT), ("5x5", 100), ("5x6", 500)]
+)
+def test_a_missing_branch_is_refused(
+    name: str, small: int, judge: Callable[[bytes], Verdict]
+) -> None:
+    lines = body(name, small)
+    for at in range(HEADING, len(lines)):
+        end = end_of(lines, at)
+        move = lines[at].split()[0]
+        if depth(lines[at]) == 0:
+            wanted = "placement "
+        else:
+            above = max(i for i in range(at) if depth(lines[i]) < depth(lines[at]))
+            where = f"line {above + 1} ('{lines[above].strip()}')"
+            wanted = f"{where}: after this, {move} is not answered"
+        why = reason(judge, resealed([*lines[:at], *lines[end:]]))
+        # A line further down may have pointed to one that is missing now.
+        assert why.startswith(wanted) or "no line above leads to" in why
+        if end > at + 1:  # only the line itself
+            reason(judge, resealed([*lines[:at], *lines[at + 1 :]]))
+
+
+def test_a_missing_placement_is_named(judge: Callable[[bytes], Verdict]) -> None:
+    lines = body("4x4")
+    at = next(at for at in range(HEADING, len(lines)) if lines[at].startswith("b3 "))
+    why = reason(judge, resealed([*lines[:at], *lines[at + 1 :]]))
+    assert why == "placement b2: neither it nor a mirror image is answered"
+
+
+@pytest.mark.parametrize(
+    ("name", "small"), [("3x4", WRITTEN_OUT), ("4x4", WRITTEN_OUT), ("4x4", 10), ("5x5", 200)]
+)
+def test_only_winning_answers_stand(
+    name: str, small: int, judge: Callable[[bytes], Verdict]
+) -> None:
+    """Every answer, replaced by every other cell: illegal and losing ones are refused."""
+    board, lines = board_of(name), body(name, small)
+    engine = Engine(board, table_mb=1)
+    illegal = losing = 0
+    for at, game in plays(lines):
+        move, answer, *mark = lines[at].split()
+        position = Position.from_moves([*game, move], board.width, board.height)
+        for cell in range(board.cells):
+            other = board.name(cell)
+            if other == answer:
+                continue
+            line = " " * depth(lines[at]) + " ".join([move, other, *mark])
+            forged = resealed([*lines[:at], line, *lines[at + 1 :]])
+            if other not in position.legal_moves:
+                why = f"line {at + 1} ('{line.strip()}'): the answer {other} cannot be played"
+                assert reason(judge, forged) == why
+                illegal += 1
+            elif engine.wins(position.play(other)):
+                assert reason(judge, forged).startswith(("line ", "placement "))
+                losing += 1
+    assert illegal > 0
+    assert losing > 0
+
+
+def test_a_losing_answer_left_to_the_search_is_named(judge: Callable[[bytes], Verdict]) -> None:
+    """The last answer of a line of play, where nothing written below can give it away."""
+    lines = body("5x5")
+    engine = Engine(Board.of(5, 5), table_mb=1)
+    forged = 0
+    for at, game in plays(lines):
+        move, answer, *mark = lines[at].split()
+        position = Position.from_moves([*game, move], 5, 5)
+        for other in position.legal_moves:
+            if mark == ["?"] and other != answer and engine.wins(position.play(other)):
+                line = f"{' ' * depth(lines[at])}{move} {other} ?"
+                why = f"line {at + 1} ('{line.strip()}'): after this, the first player wins"
+                assert reason(judge, resealed([*lines[:at], line, *lines[at + 1 :]])) == why
+                forged += 1
+    assert forged > 10
+
+
+Forgery = Callable[[list[str]], None]
+FIRST = HEADING
+"""The first line of answers."""
+
+
+def put(at: int, line: str) -> Forgery:
+    """In the place of a line."""
+    return lambda lines: lines.__setitem__(at, line)
+
+
+def insert(at: int, line: str) -> Forgery:
+    return lambda lines: lines.insert(at, line)
+
+
+def keep(number: int) -> Forgery:
+    """Only so many lines."""
+    return lambda lines: lines.__delitem__(slice(number, None))
+
+
+def add(at: int, text: str) -> Forgery:
+    """At the end of a line."""
+    return lambda lines: lines.__setitem__(at, lines[at] + text)
+
+
+# In 4x4, written out; the first placement is a4.
+FORGERIES: list[tuple[Forgery, str]] = [
+    (keep(0), "line 1 (''): it must be 'knightfall certificate 1'"),
+    (keep(1), "line 2 (''): it must name a board"),
+    (keep(HEADING), "placement a1: neither it nor a mirror image is answered"),
+    (put(0, "knightfall certificate 2"), "line 1 ('knightfall certificate 2'): it must be "),
+    (put(1, "board 2x9"), "line 2 ('board 2x9'): it must name a board"),
+    (put(1, "board 8x9"), "line 2 ('board 8x9'): it must name a board"),
+    (put(1, "board 04x4"), "line 2 ('board 04x4'): it must name a board"),
+    (put(1, "board 5x4"), "line "),
+    (put(2, "winner first"), "line 3 ('winner first'): it must be 'winner second'"),
+    (insert(FIRST, ""), "line 4 (''): it must be a move, its answer"),
+    (insert(FIRST, "a4 d1 !"), "line 4 ('a4 d1 !'): it must be a move, its answer"),
+    (insert(FIRST, "A4 d1 ?"), "line 4 ('A4 d1 ?'): it must be a move, its answer"),
+    (insert(FIRST, "\ta4 d1"), "line 4 ('a4 d1'): it must be a move, its answer"),
+    (insert(FIRST, " b2 c1"), "line 4 ('b2 c1'): it is too deep"),
+    (insert(FIRST, "a4 a4 ?"), "line 4 ('a4 a4 ?'): the answer a4 cannot be played"),
+    (insert(FIRST, "a5 a4 ?"), "line 4 ('a5 a4 ?'): a5 cannot be played"),
+    (insert(FIRST, "a04 b1 ?"), "line 4 ('a04 b1 ?'): a04 cannot be played"),
+    (insert(FIRST + 1, " a3 b1 ?"), "line 5 ('a3 b1 ?'): a3 cannot be played"),
+    (insert(FIRST + 1, "   b2 b1 ?"), "line 5 ('b2 b1 ?'): it is too deep"),
+    (insert(FIRST, "d1 a4 ?"), "line 5 ('a4 "),  # the corners are mirror images
+    (add(FIRST, " ="), "line 4 ('a4 "),
+    (add(FIRST, " ?"), "line 5 ('"),
+]
+
+
+@pytest.mark.parametrize(("forge", "why"), FORGERIES)
+def test_a_forgery_is_refused_with_its_line(
+    forge: Forgery, why: str, judge: Callable[[bytes], Verdict]
+) -> None:
+    lines = list(body("4x4", WRITTEN_OUT))
+    forge(lines)
+    assert reason(judge, resealed(lines)).startswith(why)
+
+
+def test_no_move_is_answered_twice(judge: Callable[[bytes], Verdict]) -> None:
+    lines = body("4x4", WRITTEN_OUT)
+    move = lines[-1].split()[0]
+    why = reason(judge, resealed([*lines, lines[-1]]))
+    assert why == f"line {len(lines) + 1} ('{lines[-1].strip()}'): {move} is answered already"
+
+
+def test_a_position_is_answered_for_once(judge: Callable[[bytes], Verdict]) -> None:
+    """Lines that end in = point up to a line that is there; without that line they fall."""
+    lines = body("5x5", WRITTEN_OUT)
+    assert any(line.endswith(" =") for line in lines)
+    first = next(at for at, line in enumerate(lines) if at > HEADING and " =" not in line)
+    why = reason(judge, resealed([*lines[:first], f"{lines[first]} =", *lines[first + 1 :]]))
+    assert "no line above leads to the same position" in why
+
+
+def test_what_is_too_large_to_be_searched_must_be_written_out(
+    judge: Callable[[bytes], Verdict],
+) -> None:
+    board = ["knightfall certificate 1", "board 7x7", "winner second"]
+    rest = [f"{cell} d5 ?" for cell in ("a7", "b7", "c7", "d7", "b6", "c6", "d6", "c5")]
+    why = reason(judge, resealed([*board, *rest, "d5 e3 ?", "d4 e4 ?"]))
+    assert why == "line 4 ('a7 d5 ?'): not decided within 100,000 positions"
+
+
+# -- the verifier is on its own -----------------------------------------------------------------
+
+
+def source() -> Path:
+    return Path(str(verifier.__file__))
+
+
+def test_the_verifier_is_one_page_of_plain_python() -> None:
+    text = source().read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 200
+    imported: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            imported.add(str(node.module))
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names | {"__future__"}
+    assert not any("knightfall" in name for name in imported)
+
+
+def test_the_verifier_runs_alone(tmp_path: Path) -> None:
+    """Copied elsewhere, without knightfall or any other package in sight."""
+    script = tmp_path / "verify.py"
+    script.write_bytes(source().read_bytes())
+    good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
+    certificate("5x5").write(good)
+    bad.write_bytes(good.read_bytes().replace(b"winner second", b"winner first"))
+
+    def run(*args: str) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(script), *args], capture_output=True, text=True
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    answers = len(certificate("5x5").lines)
+    accepted = f"verified: the second player wins on 5x5 ({answers} answers)\n"
+    assert run(str(good)) == (0, accepted, "")
+    code, out, err = run(str(bad))
+    assert (code, out) == (2, "")
+    assert err.startswith("refused: line 3 ('winner first'): ")
+    for args in ([], [str(tmp_path / "none.txt")]):
+        code, out, err = run(*args)
+        assert (code, out) == (2, "")
+        assert err.startswith("refused: ")
+        assert err.count("\n") == 1
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def test_the_file_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "certificate.txt"
+    file.write_text("precious")
+
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", fail)
+        with pytest.raises(OSError, match="no space left"):
+            certificate("3x4").write(file)
+    assert [path.name for path in tmp_path.iterdir()] == ["certificate.txt"]
+    assert file.read_text() == "precious"
+    certificate("3x4").write(file)
+    assert [path.name for path in tmp_path.iterdir()] == ["certificate.txt"]
+    content, seal = file.read_bytes().rsplit(b"sha256 ", 1)
+    assert seal == hashlib.sha256(content).hexdigest().encode() + b"\n"
+
+
+def test_where_the_first_player_wins_there_is_nothing_to_certify(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # No board is known where it does, so the solver has to be told.
+    monkeypatch.setattr("knightfall.solver.certificate.who_wins", lambda *_: 1)
+    with pytest.raises(KnightfallError) as error:
+        certify(Board.of(3, 4), threads=2)
+    assert str(error.value) == (
+        "on 3×4 the first player wins, by placing on a4: there is nothing to certify"
+    )
+
+
+# -- the commands ------------------------------------------------------------------------------
+
+
+def test_verify_command(tmp_path: Path) -> None:
+    file = tmp_path / "5x5.txt"
+    certificate("5x5").write(file)
+    done = CliRunner().invoke(app, ["verify", str(file)])
+    assert done.exit_code == 0
+    assert done.stdout.startswith("verified: the second player wins on 5x5 from free placement (6 ")
+    done = CliRunner().invoke(app, ["verify", "--json", str(file)])
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert told.pop("seconds") > 0
+    assert told == {"verified": True, "winner": "second", **verify(file)._asdict()}
+
+
+def test_verify_command_refuses_with_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    file = tmp_path / "bad.txt"
+    certificate("5x5").write(file)
+    file.write_bytes(file.read_bytes().replace(b"\n b", b"\n q", 1))
+    for path, why in (
+        (file, f"knightfall: {file} is no proof: line "),
+        (tmp_path / "none.txt", "knightfall: cannot read "),
+        (tmp_path, "knightfall: cannot read "),
+    ):
+        for extra in ([], ["--json"]):
+            done = CliRunner().invoke(app, ["verify", *extra, str(path)])
+            assert (done.exit_code, done.stdout) == (2, "")
+            assert done.stderr.startswith(why)
+            assert done.stderr.count("\n") == 1
+
+
+def test_certify_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    certify_command("5x5")
+    assert capsys.readouterr().out.startswith("5x5: the second player wins; ")
+    assert Path("certificate-5x5.txt").read_text() == certificate("5x5").text
+    certify_command("3×4", out=Path("proof.txt"), threads=2, json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("seconds") > 0
+    text = certificate("3x4").text
+    assert Path("proof.txt").read_text() == text
+    assert told == {
+        "board": "3x4",
+        "winner": "second",
+        "placements": 4,
+        "answers": len(text.splitlines()) - HEADING - 1,
+        "bytes": len(text),
+        "file": "proof.txt",
+    }
+
+
+@pytest.mark.parametrize(
+    ("board", "out", "threads", "why"),
+    [
+        ("seven", None, 1, r"board 'seven' cannot be read"),
+        ("2x5", None, 1, r"2×5 board is too small"),
+        ("9x9", None, 1, r"at most 64 fit"),
+        ("5x5", "nowhere/proof.txt", 1, r"cannot write 'nowhere/proof.txt'"),
+        ("5x5", ".", 1, r"cannot write '.'"),
+        ("5x5", None, 65, r"threads=65 must be from 1 to 64"),
+    ],
+)
+def test_certify_command_refuses_bad_input(
+    board: str,
+    out: str | None,
+    threads: int,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KnightfallError, match=why):
+        certify_command(board, out=None if out is None else Path(out), threads=threads)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,1061 @@
+"""The exact solver against brute force, against the known totals, against its own answers one
+move later, and the promises that go with them: no answer depends on the table, the threads, the
+limits or on what was asked before.
+"""
+
+from __future__ import annotations
+
+import math
+import pkgutil
+import random
+import re
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from helpers import FULL_WORD, NEARLY_FULL_WORD, random_positions
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_search import mirrored, swapped
+from naive_solver import BruteForce, opening_classes, openings
+from numba import types
+from strategies import WORDS, odd_positions, positions
+
+import knightfall.solver as package
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.kernel.geometry import GEOMETRY, geometry
+from knightfall.kernel.rules import words
+from knightfall.position import Position, Side, other
+from knightfall.solver import distance, reflection, winloss
+from knightfall.solver import proof_table as facts
+from knightfall.solver import solve as solve_module
+from knightfall.solver import thread_marks as company
+from knightfall.solver.atlas import Entry
+from knightfall.solver.engine import Engine, Limits, OutOfBudget
+from knightfall.solver.solve import Progress, Solution, Solver, kept_engine, solve
+from knightfall.solver.state import DTYPE, STATE
+
+SMALL = [(3, 3), (3, 4), (4, 3), (3, 5), (5, 3), (3, 6), (6, 3), (4, 4), (4, 5), (5, 4)]
+"""Every board of up to 20 cells, held either way."""
+
+Answer = tuple[Side | None, tuple[str, ...] | None, int | None, tuple[str, ...]]
+
+
+def engine(board: Board, **options: int) -> Engine:
+    """An engine that knows nothing yet."""
+    return Engine(board, **{"table_mb": 1, **options})
+
+
+def reshaped(board: Board, *, threads: int = 1, buckets: int | None = None, upper: int) -> Engine:
+    """An engine with a table of a few buckets, or one that takes care in other positions."""
+    made = engine(board, threads=threads)
+    for states in made._states:
+        states["upper"] = upper
+        if buckets is not None:
+            states["buckets"] = buckets - 1
+    return made
+
+
+def careful_from(board: Board) -> int:
+    """The number of open cells from which an engine uses its table."""
+    return int(engine(board)._states[0]["upper"][0])
+
+
+def solver(board: Board) -> Solver:
+    return Solver(engine(board), use_atlas=False)
+
+
+def answer(solution: Solution) -> Answer:
+    """What a solution says about the position, and nothing about how it was found."""
+    return solution.winner, solution.winning_moves, solution.plies, solution.pv
+
+
+def fresh_answer(position: Position) -> Answer:
+    """What one thread finds out with an ordinary table and without the atlas."""
+    return answer(solve(position, atlas=False))
+
+
+def ends(plies: int, within: int) -> bool:
+    """What `ends_within` means, for a game that lasts `plies`."""
+    return within >= plies and within % 2 == plies % 2
+
+
+def crowded(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
+    """Positions with up to `most` open cells, the others blocked as no game would block them."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(how_many):
+        board = rng.choice(sizes)
+        number = 2 + rng.randint(0, min(most, board.cells - 2))
+        # Half of them close together, so that there is something to play for.
+        pool = range(board.cells)
+        if rng.random() < 0.5:
+            corner = rng.randrange(board.cells)
+            near = sorted(pool, key=lambda cell: (board.distance[corner][cell], rng.random()))
+            pool = near[: number + 3]
+        white, black, *open = rng.sample(pool, min(number, len(pool)))
+        found.append(Position(board, frozenset(open), white, black, rng.choice(["w", "b"])))
+    return found
+
+
+# -- against brute force ---------------------------------------------------------------------
+
+
+def check_against(brute: BruteForce, position: Position) -> None:
+    """Winner, length, winning moves and best play, each against every line there is."""
+    found = solve(position, atlas=False, table_mb=1)
+    plies = brute.plies(position)
+    assert found.plies == found.at_least == plies, position.fen
+    assert found.winner == (position.to_move if plies % 2 else other(position.to_move))
+    assert found.winning_moves == brute.winning_moves(position), position.fen
+    assert len(found.pv) == plies
+    for move in found.pv:  # `play` refuses what is not legal
+        position, plies = position.play(move), plies - 1
+        assert brute.plies(position) == plies, position.fen
+    assert position.legal_moves == ()
+
+
+@pytest.fixture(scope="module", params=SMALL, ids=lambda size: "{}x{}".format(*size))
+def brute(request: pytest.FixtureRequest) -> BruteForce:
+    """Brute force on every small board, one after the other."""
+    return BruteForce(Board.of(*request.param))
+
+
+def test_every_opening_of_a_small_board(brute: BruteForce) -> None:
+    board = brute.board
+    for position in openings(board):
+        check_against(brute, position)
+
+
+def test_every_first_placement_on_a_small_board(brute: BruteForce) -> None:
+    board = brute.board
+    start = Position.start(board.width, board.height)
+    if board.cells <= 16:
+        check_against(brute, start)
+    for move in start.legal_moves[:: 1 if board.cells <= 16 else 4]:
+        check_against(brute, start.play(move))
+
+
+def test_every_question_about_every_opening(brute: BruteForce) -> None:
+    """One engine, questions in any order: each answer may rest on facts of the others."""
+    board = brute.board
+    asked = engine(board)
+    questions = [
+        (position, plies) for position in openings(board) for plies in range(-1, board.cells)
+    ]
+    random.Random(board.cells).shuffle(questions)
+    for position, within in questions:
+        plies = brute.plies(position)
+        if within < 0:
+            assert asked.wins(position) == (plies % 2 == 1), position.fen
+        else:
+            assert asked.ends_within(position, within) == ends(plies, within), (position, within)
+
+
+def test_positions_with_blocked_cells_on_boards_of_every_shape() -> None:
+    shapes = [*(Board.of(*size) for size in SMALL), Board.of(5, 5), Board.of(7, 7)]
+    lengths = set()
+    for position in crowded(800, 1, 14, shapes + FULL_WORD + NEARLY_FULL_WORD):
+        brute = BruteForce(position.board)
+        check_against(brute, position)
+        lengths.add(brute.plies(position))
+    assert lengths >= set(range(12))
+
+
+@given(odd_positions().filter(lambda position: len(position.open) <= 12))
+def test_any_position_a_fen_can_express(position: Position) -> None:
+    """Pockets, too."""
+    check_against(BruteForce(position.board), position)
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "2*1/*2*/1*2/3*[Nn] w",
+        "*2/1*1/2*/3/1*1[Nn] w",
+        "1**1*/2*2/*1*1*[Nn] w",
+        "4/1**1/1**1/4[Nn] w",
+        "*3*/1*1*1/*3*/5[Nn] w",
+        "**********/***2*****/**1**1****/****1*****/**1*******/****1*****[Nn] w",
+        "N1*2/2*2/5/*3*[n] b",
+        "2*1/*2*/1*N1/3*[n] b",
+        "***/*N*/*1*[n] b",
+        "*1*/*1*/***[Nn] w",
+    ],
+)
+def test_placement_among_blocked_cells(fen: str) -> None:
+    position = Position.from_fen(fen)
+    check_against(BruteForce(position.board), position)
+
+
+@pytest.mark.parametrize("upper", [0, 4, 9, 99])
+def test_where_care_begins_changes_nothing(upper: int) -> None:
+    """From every search with the table in all positions to searches that never touch it."""
+    board = Board.of(4, 5)
+    one = reshaped(board, upper=upper)
+    two = reshaped(board, upper=upper, buckets=2)
+    brute = BruteForce(board)
+    for position in random_positions(4, 5, 150, upper, min_placed=2):
+        plies = brute.plies(position)
+        for asked in (one, two):
+            assert asked.wins(position) == (plies % 2 == 1), position.fen
+            for within in (plies - 2, plies - 1, plies, plies + 1, plies + 2):
+                if within >= 0:
+                    assert asked.ends_within(position, within) == ends(plies, within), position.fen
+
+
+def reflected(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
+    """Positions that are their own image in the centre; on odd boards it may be open."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(how_many):
+        board = rng.choice(sizes)
+        last = board.cells - 1
+        mover, *open = rng.sample(range(board.cells // 2), rng.randint(1, board.cells // 2))
+        both = [*open[: most // 2], *(last - cell for cell in open[: most // 2])]
+        if board.cells % 2 and rng.random() < 0.3:
+            both.append(last // 2)
+        found.append(Position(board, frozenset(both), mover, last - mover, rng.choice(["w", "b"])))
+    return found
+
+
+def test_positions_that_are_their_own_image() -> None:
+    """With the centre open, either may win; without it, whoever waits, by reflection."""
+    shapes = [Board.of(*size) for size in ((4, 4), (4, 5), (3, 5), (5, 5), (3, 7), (7, 7), (8, 8))]
+    won = {True: 0, False: 0}
+    for position in reflected(300, 4, 16, shapes):
+        brute, board = BruteForce(position.board), position.board
+        check_against(brute, position)
+        plies = brute.plies(position)
+        for asked in (reshaped(board, upper=0), reshaped(board, upper=99)):
+            assert asked.wins(position) == (plies % 2 == 1), position.fen
+            for move in position.legal_moves:
+                after = position.play(move)
+                assert asked.wins(after) == (brute.plies(after) % 2 == 1), after.fen
+            for within in range(max(0, plies - 3), plies + 3):
+                assert asked.ends_within(position, within) == ends(plies, within), position.fen
+        centre_open = board.cells % 2 == 1 and board.cells // 2 in position.open
+        won[centre_open] += plies % 2
+    assert won[False] == 0 < won[True]
+
+
+# -- against what is known -------------------------------------------------------------------
+
+WON_BY_THE_FIRST = {
+    (3, 4): (132, 46),
+    (4, 4): (240, 64),
+    (5, 5): (600, 296),
+    (6, 6): (1260, 576),
+}
+"""Openings, and how many the first player wins, as another searcher once counted them."""
+
+
+@pytest.mark.parametrize(("size", "known"), WON_BY_THE_FIRST.items())
+def test_how_many_openings_the_first_player_wins(
+    size: tuple[int, int], known: tuple[int, int]
+) -> None:
+    board = Board.of(*size)
+    asked = engine(board)
+    every = openings(board)
+    assert (len(every), sum(map(asked.wins, every))) == known
+
+
+@pytest.fixture(scope="module")
+def seven() -> Solver:
+    """What is found out about 7×7 stays for the next test."""
+    return Solver(Engine(Board.of(7, 7)), use_atlas=False)
+
+
+def test_the_totals_of_7x7(seven: Solver) -> None:
+    classes = opening_classes(Board.of(7, 7))
+    assert (len(classes), sum(classes.values())) == (315, 2352)
+    won = sum(members for position, members in classes.items() if seven.wins(position))
+    assert won == 1160
+
+
+def test_the_second_player_wins_7x7_from_the_empty_board(seven: Solver) -> None:
+    """With 24 or 25 replies to a first placement, 16 to the centre."""
+    start = Position.start()
+    assert not seven.wins(start)
+    for move in ("a7", "b7", "c7", "d7", "b6", "c6", "d6", "c5", "d5", "d4"):  # one of each class
+        placed = start.play(move)
+        winning = sum(not seven.wins(placed.play(reply)) for reply in placed.legal_moves)
+        assert winning == 16 if move == "d4" else winning in (24, 25), move
+
+
+def test_the_opening_everyone_shows() -> None:
+    found = solve(Position.from_fen("7/7/1N5/7/7/4n2/7 w"), distance=False, atlas=False)
+    assert found.winner == "w"
+    assert found.winning_moves
+    assert found.pv == found.winning_moves[:1]
+    assert (found.plies, found.from_atlas, found.interrupted) == (None, False, False)
+
+
+@pytest.mark.slow
+def test_7x7_solved_from_the_empty_board() -> None:
+    start = Position.start()
+    found = solve(start, distance=False, atlas=False, threads=2)
+    assert answer(found) == ("b", (), None, ())
+    for move in ("a7", "b7", "c7", "d7", "b6", "c6", "d6", "c5", "d5", "d4"):
+        found = solve(start.play(move), distance=False, atlas=False, threads=2)
+        assert found.winner == "b"
+        assert found.winning_moves is not None
+        assert len(found.winning_moves) in ((16,) if move == "d4" else (24, 25))
+
+
+# -- against its own answers one move later --------------------------------------------------
+
+
+def check_winner(one: Engine, two: Engine, position: Position) -> None:
+    """A position is won if a move leads to a lost one.  The engines share nothing."""
+    assert one.wins(position) == any(
+        not two.wins(position.play(move)) for move in position.legal_moves
+    ), position.fen
+
+
+def check_plies(one: Solver, two: Solver, position: Position) -> None:
+    """The winner's quickest move, the loser's slowest, and one more."""
+    after = [two.plies(position.play(move)) for move in position.legal_moves]
+    wins = [plies for plies in after if plies % 2 == 0]
+    expected = 1 + (min(wins) if wins else max(after)) if after else 0
+    assert one.plies(position) == expected, position.fen
+
+
+@pytest.mark.parametrize(("size", "most"), [((6, 6), 34), ((7, 7), 38), ((7, 8), 40), ((8, 8), 42)])
+def test_whoever_wins_has_a_move_that_wins(size: tuple[int, int], most: int) -> None:
+    board = Board.of(*size)
+    one, two = engine(board), engine(board)
+    checked = 0
+    for position in random_positions(*size, 1500, sum(size), min_placed=2):
+        if len(position.open) <= most:
+            check_winner(one, two, position)
+            checked += 1
+    assert checked > 500
+
+
+@pytest.mark.parametrize(("size", "most"), [((5, 5), 23), ((6, 6), 30), ((7, 7), 32), ((8, 8), 34)])
+def test_a_game_lasts_one_ply_longer_than_after_the_best_move(
+    size: tuple[int, int], most: int
+) -> None:
+    board = Board.of(*size)
+    one, two = solver(board), solver(board)
+    checked = 0
+    for position in random_positions(*size, 800, sum(size), min_placed=2):
+        if len(position.open) <= most:
+            check_plies(one, two, position)
+            checked += 1
+    assert checked > 100
+
+
+def test_openings_of_6x6_last_one_ply_longer_than_after_the_best_move() -> None:
+    board = Board.of(6, 6)
+    one, two = solver(board), solver(board)
+    for position in random.Random(6).sample(sorted(opening_classes(board), key=str), 20):
+        check_winner(one.engine, two.engine, position)
+        check_plies(one, two, position)
+
+
+@settings(max_examples=200)
+@given(odd_positions().filter(lambda position: position.placed and len(position.open) <= 36))
+def test_one_move_later_on_any_board(position: Position) -> None:
+    one, two = solver(position.board), solver(position.board)
+    check_winner(one.engine, two.engine, position)
+    check_plies(one, two, position)
+
+
+# -- mirror images and names -----------------------------------------------------------------
+
+
+def few_open(most: int) -> st.SearchStrategy[Position]:
+    """Positions of games and positions that no game leads to."""
+    played = positions(min_placed=2).filter(lambda position: len(position.open) <= most)
+    blocked = odd_positions().filter(lambda p: p.placed and len(p.open) <= most)
+    return st.one_of(played, blocked)
+
+
+@given(few_open(34))
+def test_mirror_images_have_mirrored_answers(position: Position) -> None:
+    board = position.board
+    winner, winning, plies, _ = fresh_answer(position)
+    assert winning is not None
+    for symmetry in board.symmetries:
+        found = solve(mirrored(position, symmetry), atlas=False, table_mb=1)
+        assert (found.winner, found.plies) == (winner, plies)
+        assert found.winning_moves is not None
+        images = {board.name(symmetry[board.cell(move)]) for move in winning}
+        assert set(found.winning_moves) == images
+
+
+@given(few_open(34))
+def test_the_board_can_be_held_the_other_way(position: Position) -> None:
+    """Rows for columns: on a rectangle that is a different board."""
+    board, turned = position.board, Board.of(position.board.height, position.board.width)
+
+    def image(cell: int) -> int:
+        return turned.at(board.column(cell), board.row(cell))
+
+    assert position.white is not None
+    assert position.black is not None
+    there = Position(
+        turned,
+        frozenset(map(image, position.open)),
+        image(position.white),
+        image(position.black),
+        position.to_move,
+    )
+    here, found = fresh_answer(position), fresh_answer(there)
+    assert (found[0], found[2]) == (here[0], here[2])
+    assert here[1] is not None
+    assert found[1] is not None
+    assert {image(board.cell(move)) for move in here[1]} == set(map(turned.cell, found[1]))
+
+
+@given(few_open(34))
+def test_names_of_players_are_only_names(position: Position) -> None:
+    winner, *rest = fresh_answer(position)
+    assert winner is not None
+    assert fresh_answer(swapped(position)) == (other(winner), *rest)
+
+
+# -- what an answer does not depend on -------------------------------------------------------
+
+
+@cache
+def samples() -> dict[Position, Answer]:
+    """Openings, placements and positions of games, and what is true of them."""
+    rng = random.Random(5)
+    found = [
+        position
+        for size, number in {(4, 4): 6, (5, 5): 10, (6, 6): 8}.items()
+        for position in rng.sample(openings(Board.of(*size)), number)
+    ]
+    found += [
+        position
+        for size in ((7, 7), (5, 8), (8, 8))
+        for position in random_positions(*size, 25, 11, min_placed=2)
+        if len(position.open) <= 36
+    ]
+    found += [Position.from_fen(fen) for fen in ("4/4/1N2/4[n] b", "5/5/2N2/5/5[n] b")]
+    return {position: fresh_answer(position) for position in found}
+
+
+def test_the_samples_are_of_every_kind() -> None:
+    answers = samples().values()
+    assert {(winner, (plies or 0) % 2) for winner, _, plies, _ in answers} == {
+        (winner, parity) for winner in "wb" for parity in (0, 1)
+    }
+    assert max(plies or 0 for _, _, plies, _ in answers) > 20
+    assert sum(len(position.open) >= careful_from(position.board) for position in samples()) > 25
+
+
+@pytest.mark.parametrize(("table_mb", "threads"), [(1, 1), (64, 1), (1, 2), (64, 4)])
+def test_no_answer_depends_on_table_or_threads(table_mb: int, threads: int) -> None:
+    for position, expected in [*samples().items()][:: 3 if threads == 4 else 1]:
+        found = solve(position, atlas=False, table_mb=table_mb, threads=threads)
+        assert answer(found) == expected, position.fen
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_no_answer_depends_on_a_table_that_is_always_full(threads: int) -> None:
+    """A few buckets only: every fact is soon overwritten, by whichever thread comes next."""
+    for position, (winner, winning, plies, _) in samples().items():
+        if position.placed:
+            assert plies is not None
+            upper = careful_from(position.board)
+            asked = reshaped(position.board, threads=threads, buckets=2, upper=upper)
+            assert asked.wins(position) == (winner == position.to_move), position.fen
+            for move in position.legal_moves:
+                assert asked.wins(position.play(move)) != (move in (winning or ())), position.fen
+            for within in (plies - 2, plies - 1, plies, plies + 1):
+                if within >= 0:
+                    assert asked.ends_within(position, within) == ends(plies, within), position.fen
+
+
+def test_what_is_known_without_a_search_is_true() -> None:
+    board = Board.of(6, 6)
+    asked, truth = engine(board), solver(board)
+    every = random.Random(9).sample(openings(board), 30)
+    assert {asked.known(position) for position in every} == {None}
+    for position in every:
+        wins = asked.wins(position)
+        assert asked.known(position) in (None, wins)
+    spent = asked.nodes
+    after = [position.play(move) for position in every for move in position.legal_moves]
+    known = {position: asked.known(position) for position in every + after}
+    assert asked.nodes == spent
+    told = {position: wins for position, wins in known.items() if wins is not None}
+    assert {*told.values()} == {True, False}
+    for position, wins in told.items():
+        assert truth.wins(position) == wins, position.fen
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_no_answer_depends_on_what_was_asked_before(threads: int) -> None:
+    """An engine that has seen much, asked in another order, against one that knows nothing."""
+    of_board: dict[Board, Solver] = {}
+    asked = [*samples().items()][::threads] * 2
+    random.Random(threads).shuffle(asked)
+    for position, (winner, _, plies, pv) in asked:
+        board = position.board
+        knows = of_board.setdefault(board, Solver(engine(board, threads=threads), use_atlas=False))
+        assert knows.plies(position) == plies, position.fen
+        assert knows.wins(position) == (winner == position.to_move), position.fen
+        assert plies is not None
+        assert knows.line(position, plies) == pv, position.fen
+
+
+def test_one_thread_searches_the_same_nodes_every_time() -> None:
+    for position, _ in zip(samples(), range(30), strict=False):
+        one, two = (solve(position, atlas=False) for _ in range(2))
+        assert one.nodes == two.nodes, position.fen
+
+
+def test_this_process_keeps_an_engine_for_each_board() -> None:
+    one, two = Position.start(5, 5).play("a1").play("b1"), Position.start(5, 5).play("a1")
+    assert kept_engine(one) is kept_engine(two)
+    assert kept_engine(one).board == Board.of(5, 5)
+    assert kept_engine(Position.start(5, 6)) is not kept_engine(one)
+
+
+# -- the atlas -------------------------------------------------------------------------------
+
+
+def test_no_answer_depends_on_the_atlas() -> None:
+    """Whatever the atlas that comes with the package knows."""
+    for size in ((3, 4), (4, 3), (4, 4), (5, 5), (5, 6), (6, 5), (6, 6)):
+        for position in random.Random(2).sample(openings(Board.of(*size)), 12):
+            for one in (position, swapped(position)):
+                assert answer(solve(one)) == fresh_answer(one), one.fen
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Position]:
+    """An atlas that knows each opening of 4×4 by brute force, and the positions it told of."""
+    board = Board.of(4, 4)
+    brute, openings_told = BruteForce(board), []
+
+    def lookup(position: Position) -> Entry | None:
+        if position.board != board or not position.placed or len(position.open) != 14:
+            return None
+        openings_told.append(position)
+        winning = brute.winning_moves(position)
+        return Entry(brute.plies(position), winning, (*winning, None)[0])
+
+    monkeypatch.setattr(solve_module, "lookup", lookup)
+    return openings_told
+
+
+def test_an_atlas_saves_the_search_and_changes_nothing(told: list[Position]) -> None:
+    for position in openings(Board.of(4, 4))[::7]:
+        found = solve(position)
+        assert found.from_atlas
+        assert answer(found) == fresh_answer(position), position.fen
+        quick = solve(position, distance=False)
+        assert (quick.nodes, quick.plies, quick.at_least) == (0, None, 0)
+        assert quick.winning_moves == found.winning_moves
+    for fen in ("4/4/4/4[Nn] w", "4/1N2/4/4[n] b", "N3/4/4/4[n] b"):
+        position = Position.from_fen(fen)
+        found = solve(position)
+        assert not found.from_atlas
+        assert answer(found) == fresh_answer(position)
+        assert solve(position, distance=False).nodes == 0
+    asked = len(told)
+    assert asked > 0
+    assert not solve(openings(Board.of(4, 4))[0], atlas=False).from_atlas
+    assert not solve(Position.from_fen("N3/4/4/2*n w")).from_atlas
+    assert len(told) == asked
+
+
+# -- limits ----------------------------------------------------------------------------------
+
+
+def check_partial(found: Solution, expected: Answer, label: str) -> None:
+    """Everything that is told is true."""
+    winner, winning_moves, plies, pv = expected
+    assert plies is not None
+    assert found.winner in (None, winner), label
+    assert found.winning_moves in (None, winning_moves), label
+    assert found.plies in (None, plies), label
+    assert found.pv in ((), pv), label
+    assert found.at_least <= plies, label
+    if found.winner is None:
+        assert (found.winning_moves, found.plies, found.pv) == (None, None, ()), label
+    if found.plies is not None:
+        assert found.at_least == plies, label
+        assert found.winning_moves is not None, label
+
+
+PLACEMENTS = ["3/3/3/3[Nn] w", "4/4/4/4[Nn] w", "3/N2/3/3/3[n] b", "5/5/2N2/5/5[n] b"]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("kind", ["placed", "pocket"])
+def test_a_node_limit_is_kept_and_nothing_false_is_told(kind: str, threads: int) -> None:
+    """Each thread has an equal share, rounded up: that is all a limit may be passed by."""
+    if kind == "placed":
+        some = [*samples().items()][:: 1 if threads == 1 else 6]
+        cases = {p: known for p, known in some if p.placed}
+    else:
+        cases = {p: fresh_answer(p) for p in map(Position.from_fen, PLACEMENTS)}
+    parts = range(1, 9) if threads == 1 else (3, 7)
+    seen = set()
+    for position, expected in cases.items():
+        full = solve(position, atlas=False, table_mb=1).nodes
+        limits = {1, 2, 9 * full + 9, *(max(1, full * part // 8) for part in parts)}
+        for nodes in limits:
+            found = solve(position, atlas=False, table_mb=1, nodes=nodes, threads=threads)
+            assert found.nodes <= nodes + threads - 1, (position.fen, nodes)
+            check_partial(found, expected, f"{position.fen} {nodes}")
+            seen.add((found.winner is None, found.winning_moves is None, found.plies is None))
+        if threads == 1:
+            enough = solve(position, atlas=False, table_mb=1, nodes=full + 1)
+            assert answer(enough) == expected
+            assert enough.nodes == full
+    # No winner; a winner and no more; the winning moves too; all.
+    assert {(True, True, True), (False, False, True), (False, False, False)} <= seen
+    assert kind == "pocket" or (False, True, True) in seen
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-5, 1e-4, 1e-3, 1e-2])
+def test_a_time_limit_ends_with_nothing_or_with_the_truth(seconds: float) -> None:
+    for position, expected in samples().items():
+        found = solve(position, atlas=False, table_mb=1, seconds=seconds)
+        check_partial(found, expected, position.fen)
+        if seconds == 1e-9 and position.winner is None:
+            assert found.winner is None
+            assert found.nodes == 0
+
+
+def test_a_time_limit_ends_what_would_take_minutes() -> None:
+    """From the empty 8×8 board, where there is nothing to find out in a tenth of a second."""
+    for threads in (1, 2):
+        found = solve(Position.start(8, 8), atlas=False, seconds=0.1, threads=threads)
+        assert answer(found) == (None, None, None, ())
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_engine_that_was_cut_short_has_learnt_nothing_false(threads: int) -> None:
+    """Cut it short hundreds of times, then ask for all it knows."""
+    rng = random.Random(threads)
+    for size in ((5, 5), (6, 6)):
+        board = Board.of(*size)
+        cut, truth = engine(board, threads=threads), solver(board)
+        unanswered = 0
+        for position in rng.sample(openings(board), 30 if threads == 1 else 3):
+            plies = truth.plies(position)
+            for _ in range(20):
+                limits = Limits(nodes=rng.choice([1, 5, 30, 200, 1000, 5000]))
+                within = rng.randint(0, plies + 3)
+                try:
+                    if rng.random() < 0.5:
+                        assert cut.wins(position, limits) == (plies % 2 == 1)
+                    else:
+                        assert cut.ends_within(position, within, limits) == ends(plies, within)
+                except OutOfBudget:
+                    unanswered += 1
+            assert cut.wins(position) == (plies % 2 == 1), position.fen
+            for move in position.legal_moves:
+                after = position.play(move)
+                assert cut.wins(after) == truth.wins(after), after.fen
+            for within in range(plies - 3, plies + 3):
+                assert cut.ends_within(position, within) == ends(plies, within), position.fen
+        assert unanswered > 10
+
+
+def test_limits_are_spent_by_one_question_after_the_other() -> None:
+    board = Board.of(5, 5)
+    asked, limits = engine(board), Limits(nodes=5000)
+    answered = 0
+    for position in openings(board)[:100]:
+        before = limits.nodes
+        with suppress(OutOfBudget):
+            asked.wins(position, limits)
+            answered += 1
+        assert limits.nodes == 5000 - asked.nodes <= before
+    assert 0 < answered < 100
+    assert asked.nodes == 5000
+
+
+def test_a_question_that_needs_no_search_is_answered_within_any_limit() -> None:
+    """The mover cannot move; the waiter cannot; its only way on can be taken."""
+    for fen, winner in {"Nn*/***/*** w": "b", "N**/*n1/*** w": "w", "N**/**1/n** w": "w"}.items():
+        found = solve(Position.from_fen(fen), atlas=False, nodes=1)
+        assert (found.winner, found.nodes) == (winner, 0), fen
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_stop_ends_what_would_take_long(threads: int) -> None:
+    """An opening of 8×8 takes hundreds of millions of nodes."""
+    position = Position.from_fen("8/8/2N5/8/8/4n3/8/8 w")
+    asked = Engine(position.board, threads=threads)
+    ended: list[str] = []
+
+    def work() -> None:
+        try:
+            ended.append(f"answered {asked.ends_within(position, 33)}")
+        except OutOfBudget:
+            ended.append("stopped")
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    while asked.nodes < 100_000 and worker.is_alive():
+        worker.join(0.01)
+    asked.stop()
+    worker.join(60)
+    assert ended == ["stopped"]
+    spent = asked.nodes
+    for asked_later in (position, Position.from_fen("N7/8/8/8/8/8/8/n7 b")):
+        with pytest.raises(OutOfBudget):
+            asked.wins(asked_later)
+    assert asked.nodes == spent
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupted_solve_says_what_is_known_by_then(threads: int) -> None:
+    heard: list[tuple[int, float, str]] = []
+
+    def listener(progress: Progress) -> None:
+        heard.append((progress.nodes, progress.fill, progress.stage))
+        if progress.nodes > 0:
+            raise KeyboardInterrupt
+
+    found = solve(Position.start(8, 8), atlas=False, threads=threads, listener=listener)
+    assert answer(found) == (None, None, None, ())
+    assert found.interrupted
+    nodes, fill, stage = heard[-1]
+    assert 0 < nodes <= found.nodes
+    assert 0 < fill <= 1
+    assert stage == "who wins"
+
+
+# -- what is refused -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"nodes": 0}, "nodes=0 must be at least 1"),
+        ({"nodes": -5}, "nodes=-5 must be at least 1"),
+        ({"seconds": 0}, "seconds=0 must be more than 0 and less than 100000000"),
+        ({"seconds": -0.5}, "seconds=-0.5 must be more than 0 and less than 100000000"),
+        ({"seconds": math.inf}, "seconds=inf must be more than 0 and less than 100000000"),
+        ({"seconds": math.nan}, "seconds=nan must be more than 0 and less than 100000000"),
+        ({"threads": 0}, "threads=0 must be from 1 to 64"),
+        ({"threads": 65}, "threads=65 must be from 1 to 64"),
+        ({"table_mb": 0}, "a table of 0 MB cannot be: give 1 to 16384"),
+        ({"table_mb": 16385}, "a table of 16385 MB cannot be: give 1 to 16384"),
+    ],
+)
+def test_what_cannot_be_is_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(KnightfallError, match=f"^{re.escape(message)}$"):
+        solve(Position.from_fen("Nn2/4/4/4 w"), **options)
+
+
+def test_an_engine_is_for_one_board_and_two_knights() -> None:
+    asked = engine(Board.of(4, 5))
+    for fen in ("5/5/5/3Nn w", "4/4/4/4/4[Nn] w", "4/4/4/4/3N[n] b"):
+        for ask in (asked.wins, lambda position: asked.ends_within(position, 3)):
+            with pytest.raises(KnightfallError, match=re.escape(repr(fen))):
+                ask(Position.from_fen(fen))
+
+
+# -- the table of facts ----------------------------------------------------------------------
+
+
+class Facts:
+    """A table of a few buckets, and a thread that uses it."""
+
+    def __init__(self, buckets: int) -> None:
+        self.table = np.zeros(buckets * facts.BUCKET, facts.ENTRY_DTYPE)
+        self.states = np.zeros(1, DTYPE)
+        self.states["table"] = self.table.ctypes.data
+        self.states["buckets"] = buckets - 1
+
+    def note(self, place: tuple[int, int, int], data: int) -> None:
+        facts.note(self.states[0], *place, data)
+
+    def recall(self, place: tuple[int, int, int]) -> int:
+        return int(facts.recall(self.states[0], *place))
+
+
+@st.composite
+def places(draw: st.DrawFn) -> tuple[int, int, int]:
+    """Open cells and two others; often such that they differ little from each other.
+
+    One cell at least is open, as in every position of which there is something to say.
+    """
+    mover, waiter = draw(st.sampled_from([(0, 1), (1, 0), (0, 63), (63, 0), (62, 63), (5, 40)]))
+    open = draw(st.one_of(WORDS, st.sampled_from([1 << 2, 3 << 2, 1 << 14, 1 << 16])))
+    return open & ~(1 << mover | 1 << waiter) or 1 << 2, mover, waiter
+
+
+DATA = st.integers(0, (1 << 23) - 1).map(lambda word: word << 14)
+"""Anything that may be said of a position: bits 14 to 36."""
+
+
+@settings(max_examples=300)
+@given(
+    buckets=st.sampled_from([1, 2, 8]),
+    notes=st.lists(st.tuples(places(), DATA), min_size=1, max_size=60),
+)
+def test_facts_are_never_mixed_up(
+    buckets: int, notes: list[tuple[tuple[int, int, int], int]]
+) -> None:
+    """Whatever is recalled is what was last noted for exactly that position, or nothing."""
+    table, last = Facts(buckets), {}
+    for place, data in notes:
+        _, mover, waiter = place
+        table.note(place, data)
+        last[place] = data | mover | waiter << 7
+        assert table.recall(place) == last[place]
+        for noted, expected in last.items():
+            assert table.recall(noted) in (0, expected)
+    kept = sum(table.recall(place) != 0 for place in last)
+    assert kept == table.states["stored"][0] <= table.table.size
+    if len(last) <= facts.BUCKET:
+        assert kept == len(last)
+
+
+@given(st.sets(places(), min_size=5, max_size=30).map(list))
+def test_the_position_with_the_fewest_open_cells_makes_room(
+    noted: list[tuple[int, int, int]],
+) -> None:
+    table, kept = Facts(1), []
+    for place in noted:
+        if len(kept) == facts.BUCKET:
+            fewest = min(open.bit_count() for open, _, _ in kept)
+            table.note(place, facts.BLANK)
+            (gone,) = [one for one in kept if not table.recall(one)]
+            assert gone[0].bit_count() == fewest
+            kept.remove(gone)
+        else:
+            table.note(place, facts.BLANK)
+        kept.append(place)
+        assert all(table.recall(one) for one in kept)
+
+
+def test_nothing_is_known_about_an_empty_table() -> None:
+    for place in [(0, 0, 1), (0, 1, 0), (2**64 - 4, 0, 1), (5, 63, 62)]:
+        assert Facts(1).recall(place) == 0
+
+
+@given(places(), places())
+def test_a_half_written_entry_is_not_taken_for_its_position(
+    one: tuple[int, int, int], two: tuple[int, int, int]
+) -> None:
+    """The key of one write with the data of another: neither position is recalled wrongly."""
+    first, second = Facts(1), Facts(1)
+    first.note(one, facts.with_outcome(0, 1))
+    second.note(two, facts.with_outcome(0, 0))
+    second.table["key"][0] = first.table["key"][0]
+    assert second.recall(one) == 0
+    assert second.recall(two) == 0
+
+
+@settings(max_examples=300)
+@given(
+    plies=st.integers(0, 64),
+    questions=st.lists(st.one_of(st.just(None), st.integers(0, 66)), max_size=12),
+)
+def test_a_fact_is_all_that_was_answered(plies: int, questions: list[int | None]) -> None:
+    """None asks for the winner, a number whether the game ends within so many plies."""
+    data = 0
+    ended: list[int] = []
+    lasted: dict[int, list[int]] = {0: [], 1: []}
+    for question in questions:
+        if question is None:
+            data = int(facts.with_outcome(data, plies % 2))
+        else:
+            data = int(facts.with_answer(data, question, ends(plies, question)))
+            (ended if ends(plies, question) else lasted[question % 2]).append(question)
+    winner_known = None in questions or bool(ended)
+    assert facts.outcome(data) == ((facts.WINS if plies % 2 else facts.LOSES) * winner_known)
+    if data:
+        assert facts.within(data) == min(ended, default=facts.NEVER)
+    for parity, answered in lasted.items():
+        for asked in (parity, parity + 40):  # only its parity counts
+            known = facts.beyond(data, asked)
+            assert known == max(answered) if answered else known < 0
+    # The fields as the module draws them.
+    assert data >> 14 & 3 == facts.outcome(data)
+    assert data >> 16 & 127 == facts.within(data)
+    assert (data >> 23 & 127) - 2 == facts.beyond(data, 1)
+    assert (data >> 30 & 127) - 2 == facts.beyond(data, 0)
+    assert data & 0x3FFF == data >> 37 == 0
+
+
+@given(mover=st.integers(0, 63), waiter=st.integers(0, 63), data=DATA, mover_wins=st.booleans())
+def test_facts_stay_with_their_position(
+    mover: int, waiter: int, data: int, mover_wins: bool
+) -> None:
+    cells = facts.cells_of(mover, waiter)
+    assert (cells & 127, cells >> 7) == (mover, waiter)
+    assert int(facts.with_outcome(data | cells, mover_wins)) & 0x3FFF == cells
+    assert int(facts.with_answer(data | cells, 12, mover_wins)) & 0x3FFF == cells
+
+
+@given(WORDS, st.integers(0, (1 << 14) - 1))
+def test_the_hash_is_the_formula(open: int, cells: int) -> None:
+    key = (open ^ cells << 48) * 0x9E3779B97F4A7C15 % 2**64
+    assert facts.spread_out(open, cells) == key ^ key >> 29
+
+
+# -- the smallest parts ----------------------------------------------------------------------
+
+
+def loses_by_reflection(position: Position) -> bool:
+    """The board turned by half a circle looks the same, with the knights exchanged."""
+    board = position.board
+    turned = mirrored(position, tuple(reversed(range(board.cells))))
+    centre = board.at(board.height // 2, board.width // 2)
+    own_image = board.cells % 2 == 1 and centre in position.open
+    return turned == replace(swapped(position), to_move=position.to_move) and not own_image
+
+
+def test_reflection_is_seen_where_it_is() -> None:
+    shapes = [Board.of(*size) for size in ((3, 3), (3, 4), (5, 5), (7, 7), (8, 8), (16, 4))]
+    found = reflected(200, 6, 60, shapes)
+    # One cell less, or one more, and it is gone.
+    rng = random.Random(7)
+    for position in found[:100]:
+        free = set(range(position.board.cells)) - {position.white, position.black}
+        found.append(replace(position, open=position.open ^ {rng.choice(sorted(free))}))
+    found += crowded(100, 8, 10, shapes)
+    seen = set()
+    for position in found:
+        said = reflection.mirrored(geometry(position.board)[0], *words(position))
+        assert said == loses_by_reflection(position), position.fen
+        seen.add(said)
+    assert seen == {True, False}
+
+
+@given(WORDS, WORDS)
+def test_a_knight_is_trapped_without_a_way_that_stays_open(ways: int, enemy: int) -> None:
+    few = ways & -ways  # words of one cell would be rare
+    for left in (ways, few, few & enemy, 0):
+        on = [cell for cell in range(64) if left >> cell & 1]
+        lost = len(on) < 2 and all(enemy >> cell & 1 for cell in on)
+        assert winloss.trapped(left, enemy) == lost
+
+
+@given(
+    ply=st.integers(0, 65),
+    moves=st.lists(
+        st.tuples(st.integers(-1000, 200), st.integers(0, 63)), max_size=8, unique_by=lambda m: m[1]
+    ),
+)
+def test_moves_are_kept_in_order(ply: int, moves: list[tuple[int, int]]) -> None:
+    """The smallest value first, and of equal ones the first cell; no other row is touched."""
+    states = np.zeros(1, DTYPE)
+    for number, (value, cell) in enumerate(moves):
+        winloss.insert(states[0], ply, number, value * 64 + cell)
+    row = states["order"][0][ply]
+    assert [int(move) & 63 for move in row[: len(moves)]] == [cell for _, cell in sorted(moves)]
+    states["order"][0][ply] = 0
+    assert not states["order"].any()
+
+
+@given(places(), places(), st.integers(0, 66), st.integers(0, 66))
+def test_threads_see_what_the_others_are_at(
+    one: tuple[int, int, int], two: tuple[int, int, int], question: int, another: int
+) -> None:
+    marks = np.zeros(company.MARKS, company.MARK_DTYPE)
+    mine, yours, alone = (np.zeros(1, DTYPE) for _ in range(3))
+    mine["busy"] = yours["busy"] = marks.ctypes.data
+    assert not company.taken(yours[0], *one, question)
+    company.mark(mine[0], *one, question, True)
+    assert company.taken(yours[0], *one, question)
+    assert company.taken(yours[0], *two, another) == ((one, question) == (two, another))
+    assert not company.taken(alone[0], *one, question)
+    company.mark(alone[0], *one, question, False)
+    assert company.taken(yours[0], *one, question)
+    company.mark(yours[0], *one, question, False)
+    assert not company.taken(mine[0], *one, question)
+    assert not marks["key"].any()
+
+
+# -- how it is compiled ----------------------------------------------------------------------
+
+U64, I64, BOOL, VOID = types.uint64, types.int64, types.boolean, types.void
+ONE_BOARD, ONE_STATE = types.Array(GEOMETRY, 1, "C"), types.Array(STATE, 1, "C")
+PLACE = (U64, I64, I64)
+
+SIGNATURES: dict[ModuleType, dict[str, Any]] = {
+    facts: {
+        "cells_of": U64(I64, I64),
+        "spread_out": U64(U64, U64),
+        "scrambled": U64(U64),
+        "recall": U64(STATE, *PLACE),
+        "note": VOID(STATE, *PLACE, U64),
+        "outcome": I64(U64),
+        "within": I64(U64),
+        "beyond": I64(U64, I64),
+        "with_outcome": U64(U64, I64),
+        "with_answer": U64(U64, I64, BOOL),
+    },
+    reflection: {
+        "mirrored": BOOL(GEOMETRY, *PLACE),
+    },
+    company: {
+        "taken": BOOL(STATE, *PLACE, I64),
+        "mark": VOID(STATE, *PLACE, I64, BOOL),
+    },
+    winloss: {
+        "trapped": BOOL(U64, U64),
+        "insert": VOID(STATE, I64, I64, I64),
+        "_lower": BOOL(GEOMETRY, STATE, U64, U64, U64, I64),
+        "_upper": BOOL(GEOMETRY, STATE, *PLACE, I64, I64),
+        "mover_wins": BOOL(GEOMETRY, STATE, *PLACE),
+        "who_wins": I64(ONE_BOARD, ONE_STATE, *PLACE),
+    },
+    distance: {
+        "_over_in_two": BOOL(GEOMETRY, U64, U64, U64),
+        "_lower": BOOL(GEOMETRY, STATE, U64, U64, U64, I64, I64),
+        "_upper": BOOL(GEOMETRY, STATE, *PLACE, I64, I64, I64),
+        "ends_within": I64(ONE_BOARD, ONE_STATE, *PLACE, I64),
+    },
+}
+
+
+def compiled_in(module: ModuleType) -> dict[str, Any]:
+    """The compiled functions that a module defines."""
+    return {
+        name: found
+        for name, found in vars(module).items()
+        if hasattr(found, "nopython_signatures") and found.py_func.__module__ == module.__name__
+    }
+
+
+each_module = pytest.mark.parametrize("module", SIGNATURES, ids=lambda m: m.__name__)
+
+
+def test_every_module_with_a_kernel_is_looked_at() -> None:
+    names = [f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__)]
+    assert {module for module in map(import_module, names) if compiled_in(module)} == {*SIGNATURES}
+
+
+@each_module
+def test_every_kernel_is_compiled_once_and_for_the_right_types(module: ModuleType) -> None:
+    found = compiled_in(module)
+    assert {name: one.nopython_signatures for name, one in found.items()} == {
+        name: [signature] for name, signature in SIGNATURES[module].items()
+    }
+
+
+@each_module
+def test_the_compiler_infers_the_same_types_by_itself(module: ModuleType) -> None:
+    """A declared result would hide a detour through floats; inference shows it."""
+    for name, function in compiled_in(module).items():
+        signature = SIGNATURES[module][name]
+        inferred = numba.njit(function.py_func)
+        inferred.compile(signature.args)
+        (one,) = inferred.overloads.values()
+        assert not re.search(r":: float", str(one.type_annotation)), name

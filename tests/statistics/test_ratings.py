@@ -1,0 +1,419 @@
+"""Ratings of many agents: against other implementations, and against simulated leagues."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+
+import choix
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from knightfall.errors import KnightfallError
+from knightfall.statistics.ratings import (
+    FIRSTS,
+    LL,
+    SECONDS,
+    WW,
+    Pairs,
+    Ratings,
+    bootstrap,
+    of_games,
+    of_pairs,
+)
+
+ELO = 400 / math.log(10)
+Games = dict[tuple[int, int], tuple[int, int]]
+
+
+def games_of(pairs: Mapping[tuple[int, int], tuple[int, int, int, int]]) -> Games:
+    """The same results as single games, counted one by one."""
+    games: dict[tuple[int, int], list[int]] = {}
+    for (a, b), counts in pairs.items():
+        for outcome, count in enumerate(counts):
+            first = games.setdefault((a, b), [0, 0])
+            first[0 if outcome in (FIRSTS, WW) else 1] += count
+            second = games.setdefault((b, a), [0, 0])
+            second[0 if outcome in (FIRSTS, LL) else 1] += count
+    return {couple: (wins, losses) for couple, (wins, losses) in games.items()}
+
+
+def finite(ratings: Ratings) -> bool:
+    parts = [ratings.elo, ratings.covariance, ratings.seat_elo, ratings.seat_error]
+    return all(np.isfinite(part).all() for part in parts)
+
+
+# -- the likeliest strengths -----------------------------------------------------------------
+
+
+def test_three_agents_as_published() -> None:
+    ratings = of_games(3, {(0, 1): (2, 0), (1, 2): (1, 0), (2, 0): (1, 0)}, seat=False)
+    assert ratings.elo / ELO == pytest.approx([0.419617624, -0.419617624, 0], rel=1e-3, abs=1e-9)
+    assert ratings.seat_elo == ratings.seat_error == 0
+
+
+def league(agents: int, games: int, seed: int, seat: float = 0.0) -> tuple[Games, np.ndarray]:
+    """Random games of every ordered couple, and the true strengths."""
+    rng = np.random.default_rng(seed)
+    strengths = rng.normal(size=agents)
+    results: Games = {}
+    for i in range(agents):
+        for j in range(agents):
+            if i != j:
+                won = int(rng.binomial(games, expit(strengths[i] - strengths[j] + seat)))
+                results[i, j] = (won, games - won)
+    return results, strengths - strengths.mean()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_a_seat_it_agrees_with_choix(seed: int) -> None:
+    games, _ = league(7, 12, seed)
+    data = [
+        winner
+        for (i, j), (won, lost) in games.items()
+        for winner in [(i, j)] * won + [(j, i)] * lost
+    ]
+    known = choix.ilsr_pairwise(7, data, alpha=0)
+    ratings = of_games(7, games, seat=False)
+    assert ratings.elo / ELO == pytest.approx(known - known.mean(), abs=1e-4)
+    assert len(set(ratings.group)) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_a_seat_it_agrees_with_a_blind_search(seed: int) -> None:
+    games, _ = league(4, 20, seed, seat=0.7)
+    games[2, 2] = (15, 5)
+
+    def unlikelihood(x: np.ndarray) -> float:
+        total = 0.0
+        for (i, j), (won, lost) in games.items():
+            odds = x[i] - x[j] + x[4]
+            total += won * np.logaddexp(0, -odds) + lost * np.logaddexp(0, odds)
+        return total + float(x[:4].sum()) ** 2
+
+    found = minimize(unlikelihood, np.zeros(5), method="BFGS", options={"gtol": 1e-8}).x
+    ratings = of_games(4, games)
+    assert ratings.elo / ELO == pytest.approx(found[:4] - found[:4].mean(), abs=1e-3)
+    assert ratings.seat_elo / ELO == pytest.approx(found[4], abs=1e-3)
+    # The curvature at the top, by finite differences, gives the plain errors.
+    step, at = 1e-3, np.eye(5) * 1e-3
+    hessian = np.array(
+        [
+            [
+                (
+                    unlikelihood(found + at[k] + at[m])
+                    - unlikelihood(found + at[k] - at[m])
+                    - unlikelihood(found - at[k] + at[m])
+                    + unlikelihood(found - at[k] - at[m])
+                )
+                / (4 * step * step)
+                for m in range(5)
+            ]
+            for k in range(5)
+        ]
+    )
+    known = np.linalg.inv(hessian) * ELO**2
+    assert ratings.seat_error == pytest.approx(1.959964 * math.sqrt(known[4, 4]), rel=1e-3)
+    variance = known[0, 0] + known[1, 1] - 2 * known[0, 1]
+    assert ratings.difference(0, 1)[1] == pytest.approx(1.959964 * math.sqrt(variance), rel=1e-3)
+
+
+def test_truth_is_found() -> None:
+    games, strengths = league(10, 20_000, seed=5, seat=0.3)
+    ratings = of_games(10, games)
+    assert ratings.elo / ELO == pytest.approx(strengths, abs=0.03)
+    assert ratings.seat_elo / ELO == pytest.approx(0.3, abs=0.01)
+    assert float(ratings.elo.mean()) == pytest.approx(0, abs=1e-6)
+
+
+def test_self_play_speaks_of_the_seat_only() -> None:
+    games, _ = league(3, 10, seed=1)
+    with_self = of_games(3, {**games, (1, 1): (900, 100)})
+    assert with_self.seat_elo == pytest.approx(ELO * math.log(9), rel=0.15)
+    assert of_games(3, {(1, 1): (900, 100)}).elo.tolist() == [0, 0, 0]
+    alone = of_pairs(1, Pairs.counted({(0, 0): (1, 20, 60, 2)}))
+    assert finite(alone)
+    assert alone.seat_elo == pytest.approx(ELO * math.log(123 / 43), rel=1e-3)
+
+
+def test_pairs_and_games_are_the_same_results() -> None:
+    counts = {
+        (0, 1): (3, 4, 6, 9),
+        (2, 1): (5, 5, 1, 2),
+        (0, 2): (2, 2, 2, 2),
+        (1, 0): (1, 1, 0, 0),
+    }
+    by_pairs, by_games = of_pairs(3, Pairs.counted(counts)), of_games(3, games_of(counts))
+    assert by_pairs.elo == pytest.approx(by_games.elo)
+    assert by_pairs.seat_elo == pytest.approx(by_games.seat_elo)
+    one_by_one = [
+        (a, b, outcome)
+        for (a, b), given in counts.items()
+        for outcome, count in enumerate(given)
+        for _ in range(count)
+    ]
+    rows = of_pairs(3, Pairs(*np.array(one_by_one).T))
+    assert rows.elo == pytest.approx(by_pairs.elo)
+    assert rows.covariance == pytest.approx(by_pairs.covariance)
+    # Openings that are used once change nothing.
+    named = Pairs(*np.array(one_by_one).T, opening=np.arange(len(one_by_one)) * 7 - 3)
+    assert of_pairs(3, named).covariance == pytest.approx(by_pairs.covariance)
+
+
+def test_three_counts_for_each_couple_will_do() -> None:
+    three = of_pairs(2, Pairs.counted({(0, 1): (3, 20, 9)}))
+    four = of_pairs(2, Pairs.counted({(0, 1): (3, 10, 10, 9)}))
+    assert three.elo == pytest.approx(four.elo)
+    assert three.difference(0, 1) == pytest.approx(four.difference(0, 1))
+
+
+# -- what is made of a result ----------------------------------------------------------------
+
+
+def test_differences_have_their_own_errors() -> None:
+    games, _ = league(5, 30, seed=2)
+    ratings = of_games(5, games)
+    gap, error = ratings.difference(0, 3)
+    assert gap == pytest.approx(ratings.elo[0] - ratings.elo[3])
+    assert error < ratings.error(0) + ratings.error(3)
+    assert ratings.difference(3, 0) == pytest.approx((-gap, error))
+    assert ratings.los(0, 3) + ratings.los(3, 0) == pytest.approx(1)
+    assert (ratings.los(0, 3) > 0.5) == (gap > 0)
+    assert ratings.difference(2, 2) == (0, 0)
+    assert ratings.los(2, 2) == 0.5
+
+
+def test_anchors_move_everything_but_the_differences() -> None:
+    games, _ = league(5, 30, seed=3, seat=0.4)
+    free = of_games(5, games)
+    tied = free.anchored(2, 1500)
+    assert tied.elo[2] == 1500
+    assert tied.error(2) == pytest.approx(0, abs=1e-4)
+    assert tied.error(4) == pytest.approx(free.difference(4, 2)[1])
+    assert tied.difference(0, 1) == pytest.approx(free.difference(0, 1))
+    assert (tied.seat_elo, tied.seat_error) == pytest.approx((free.seat_elo, free.seat_error))
+    assert tied.anchored(1).elo == pytest.approx(free.elo - free.elo[1])
+
+
+# -- results that limit nothing --------------------------------------------------------------
+
+
+def test_nothing_played() -> None:
+    for nothing in (of_games(3, {}), of_pairs(3, Pairs.counted({})), of_games(3, {(0, 1): (0, 0)})):
+        assert finite(nothing)
+        assert nothing.elo.tolist() == [0, 0, 0]
+        assert nothing.difference(0, 1)[1] > 10_000
+        assert nothing.los(0, 1) == 0.5
+        assert not nothing.comparable(0, 1)
+
+
+def test_an_agent_that_lost_everything_blurs_no_other_rating() -> None:
+    others = {(i, j): (5, 4, 6, 6) for i in range(4) for j in range(i)}
+    alone = of_pairs(4, Pairs.counted(others))
+    with_loser = of_pairs(5, Pairs.counted({**others, **{(i, 4): (0, 0, 0, 20) for i in range(4)}}))
+    assert finite(with_loser)
+    # 160 : 0 counts like 160½ : ½.
+    assert with_loser.elo[4] == pytest.approx(-ELO * math.log(160.5 / 0.5), rel=0.03)
+    assert with_loser.los(0, 4) > 0.999
+    assert 300 < with_loser.error(4) < 1000
+    for agent in range(4):
+        assert with_loser.elo[agent] == pytest.approx(alone.elo[agent], abs=2)
+        assert with_loser.error(agent) == pytest.approx(alone.error(agent), rel=0.1)
+        assert not with_loser.comparable(agent, 4)
+    assert with_loser.comparable(0, 3)
+
+
+def test_one_pair_is_not_much() -> None:
+    won = of_pairs(2, Pairs.counted({(0, 1): (0, 0, 0, 1)}))
+    assert 0.5 < won.los(0, 1) < 0.95
+    gap, error = won.difference(0, 1)
+    assert 0 < gap < error
+    split = of_pairs(2, Pairs.counted({(0, 1): (0, 0, 1, 0)}))
+    assert split.difference(0, 1)[0] == pytest.approx(0, abs=1e-9)
+    assert split.difference(0, 1)[1] > 200
+
+
+def test_more_wins_without_a_loss_are_better() -> None:
+    gaps = [
+        of_pairs(2, Pairs.counted({(0, 1): (0, 0, 0, wins)})).difference(0, 1)[0]
+        for wins in (1, 3, 10, 100)
+    ]
+    assert gaps == sorted(gaps)
+    once_lost = of_pairs(2, Pairs.counted({(0, 1): (0, 1, 0, 99)}))
+    assert once_lost.difference(0, 1)[0] < gaps[-1]
+
+
+def test_groups_that_never_met_are_not_compared() -> None:
+    apart = of_pairs(5, Pairs.counted({(0, 1): (9, 5, 6, 9), (2, 3): (9, 5, 6, 19)}))
+    assert finite(apart)
+    assert apart.difference(0, 1)[1] < 150
+    assert apart.difference(0, 2)[1] > 10_000
+    assert apart.comparable(0, 1)
+    assert not apart.comparable(1, 2)
+    assert not apart.comparable(1, 4)
+
+
+def test_a_seat_that_wins_everything() -> None:
+    first = of_pairs(2, Pairs.counted({(0, 1): (0, 0, 30, 0)}))
+    assert finite(first)
+    assert first.seat_elo == pytest.approx(ELO * math.log(60.5 / 0.5), rel=0.01)
+    assert first.difference(0, 1)[0] == pytest.approx(0, abs=1e-6)
+    second = of_pairs(2, Pairs.counted({(0, 1): (0, 30, 0, 0)}))
+    assert second.seat_elo == pytest.approx(-first.seat_elo)
+    always_first = of_games(2, {(0, 1): (10, 0)})  # seat or strength: nobody can tell
+    assert finite(always_first)
+    assert always_first.difference(0, 1)[1] > 5000
+
+
+cells = st.tuples(*[st.sampled_from([0, 0, 0, 1, 2, 10, 1000])] * 4)
+couples = st.tuples(st.integers(0, 3), st.integers(0, 3))
+
+
+@settings(deadline=None)
+@given(st.dictionaries(couples, cells, max_size=6), st.booleans())
+def test_any_results_give_finite_ratings(
+    counts: dict[tuple[int, int], tuple[int, int, int, int]], seat: bool
+) -> None:
+    pairs = Pairs.counted(counts)
+    shared = Pairs(pairs.a, pairs.b, pairs.outcome, pairs.count, np.arange(len(pairs.a)) % 3)
+    for ratings in (
+        of_pairs(4, pairs, seat=seat),
+        of_pairs(4, shared, seat=seat),
+        of_games(4, games_of(counts), seat=seat),
+    ):
+        assert finite(ratings)
+        for i in range(4):
+            assert 0 <= ratings.los(i, 0) <= 1
+            assert i == 0 or ratings.difference(i, 0)[1] > 0
+    assert of_pairs(4, shared, seat=seat).error(0) >= 0.999 * of_pairs(4, pairs, seat=seat).error(0)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(couples, cells, max_size=6))
+def test_names_and_sides_do_not_matter(
+    counts: dict[tuple[int, int], tuple[int, int, int, int]],
+) -> None:
+    ratings = of_pairs(4, Pairs.counted(counts))
+    renamed = of_pairs(4, Pairs.counted({(3 - a, 3 - b): n for (a, b), n in counts.items()}))
+    assert renamed.difference(3, 2) == pytest.approx(ratings.difference(0, 1), rel=1e-3, abs=1e-2)
+    turned: dict[tuple[int, int], list[int]] = {}
+    for (a, b), (ll, seconds, firsts, ww) in counts.items():
+        there = turned.setdefault((b, a), [0, 0, 0, 0])
+        for at, n in enumerate((ww, seconds, firsts, ll)):
+            there[at] += n
+    seen_from_b = of_pairs(4, Pairs.counted(turned))
+    assert seen_from_b.elo == pytest.approx(ratings.elo, rel=1e-3, abs=1e-2)
+    assert seen_from_b.seat_elo == pytest.approx(ratings.seat_elo, rel=1e-3, abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (lambda: of_games(2, {(0, 2): (1, 1)}), "no agent 2: 0 to 1"),
+        (lambda: of_games(2, {(-1, 0): (1, 1)}), "no agent -1"),
+        (lambda: of_games(2, {(0, 1): (-1, 1)}), "-1 is not accepted"),
+        (lambda: of_games(2, {(0, 1): (math.nan, 1)}), "nan is not accepted"),
+        (lambda: of_games(0, {}), "0 agents"),
+        (lambda: Pairs.counted({(0, 1): (1, 2)}), "2 counts of pairs"),
+        (lambda: of_pairs(2, Pairs(*np.array([[0], [1], [4]]))), "no outcome 4"),
+        (lambda: bootstrap(2, Pairs.counted({}), n=1), "1 drawings"),
+    ],
+)
+def test_results_that_make_no_sense_are_refused(wrong: object, named: str) -> None:
+    with pytest.raises(KnightfallError, match=named):
+        wrong()  # type: ignore[operator]
+
+
+# -- errors against simulated leagues --------------------------------------------------------
+
+
+def simulated(
+    strengths: np.ndarray, bias: float, openings: int, rng: np.random.Generator, shared: bool
+) -> Pairs:
+    """Every couple plays pairs; each opening favours a seat by normal odds around e^0.2."""
+    i, j = np.triu_indices(len(strengths), 1)
+    odds = 0.2 + bias * rng.standard_normal((1 if shared else len(i), openings))
+    gap = (strengths[i] - strengths[j])[:, None]
+    won_first = rng.random((len(i), openings)) < expit(gap + odds)
+    won_second = rng.random((len(i), openings)) < expit(gap - odds)
+    return Pairs(
+        np.repeat(i, openings),
+        np.repeat(j, openings),
+        (2 * won_first + won_second).ravel(),
+        opening=np.tile(np.arange(openings), len(i)) if shared else None,
+    )
+
+
+def as_games(pairs: Pairs) -> Games:
+    counts: dict[tuple[int, int], list[int]] = {}
+    for a, b, outcome in zip(
+        pairs.a.tolist(), pairs.b.tolist(), pairs.outcome.tolist(), strict=True
+    ):
+        counts.setdefault((a, b), [0, 0, 0, 0])[outcome] += 1
+    return games_of({couple: tuple(four) for couple, four in counts.items()})  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_errors_cover_95_percent(shared: bool) -> None:
+    rng = np.random.default_rng(11)
+    strengths = np.linspace(-1.2, 1.2, 5)
+    truths = [of_pairs(5, simulated(strengths, 3, 20_000, rng, False)) for _ in range(5)]
+    gap = float(np.mean([t.difference(4, 0)[0] for t in truths]))
+    near = float(np.mean([t.difference(2, 1)[0] for t in truths]))
+    seat = float(np.mean([t.seat_elo for t in truths]))
+    hits: dict[str, list[bool]] = {}
+    for _ in range(400):
+        pairs = simulated(strengths, 3, 50, rng, shared)
+        ratings, plain = of_pairs(5, pairs), of_games(5, as_games(pairs))
+        for name, (found, error), truth in (
+            ("far", ratings.difference(4, 0), gap),
+            ("near", ratings.difference(2, 1), near),
+            ("seat", (ratings.seat_elo, ratings.seat_error), seat),
+            ("plain near", plain.difference(2, 1), near),
+            ("plain seat", (plain.seat_elo, plain.seat_error), seat),
+        ):
+            hits.setdefault(name, []).append(abs(found - truth) <= error)
+    covered = {name: sum(hit) / len(hit) for name, hit in hits.items()}
+    for name in ("far", "near", "seat"):
+        assert 0.91 < covered[name] < 0.985, covered
+    # What is said of plain errors is true: too wide for agents, too narrow for the seat.
+    assert covered["plain near"] > 0.985
+    assert covered["plain seat"] < 0.93
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_bootstrap_agrees(shared: bool) -> None:
+    rng = np.random.default_rng(12)
+    pairs = simulated(np.linspace(-1, 1, 4), 3, 200, rng, shared)
+    ratings, drawn = of_pairs(4, pairs), bootstrap(4, pairs, n=400, seed=1)
+    assert drawn.elo == pytest.approx(ratings.elo)
+    for i, j in ((0, 1), (0, 3), (1, 2)):
+        assert drawn.difference(i, j)[1] == pytest.approx(ratings.difference(i, j)[1], rel=0.2)
+    assert drawn.seat_error == pytest.approx(ratings.seat_error, rel=0.2)
+    assert (drawn.covariance == bootstrap(4, pairs, n=400, seed=1).covariance).all()
+    assert (drawn.covariance != bootstrap(4, pairs, n=400, seed=2).covariance).any()
+    if not shared:  # where plain errors are a fifth too wide, it sees that
+        plain = of_games(4, as_games(pairs))
+        assert plain.difference(0, 1)[1] > 1.15 * drawn.difference(0, 1)[1]
+
+
+def test_millions_of_games_take_a_moment() -> None:
+    rng = np.random.default_rng(13)
+    a = rng.integers(0, 60, 1_000_000)
+    b = (a + rng.integers(1, 60, a.size)) % 60
+    pairs = Pairs(a, b, rng.integers(0, 4, a.size), opening=rng.integers(0, 2352, a.size))
+    start = time.process_time()
+    assert finite(of_pairs(60, pairs))
+    assert time.process_time() - start < 1.5
+
+
+def test_outcomes_are_what_they_say() -> None:
+    assert (LL, SECONDS, FIRSTS, WW) == (0, 1, 2, 3)
+    # Agent 0 won moving first and lost moving second: the first players won both.
+    firsts = of_pairs(2, Pairs.counted({(0, 1): (1, 0, 20, 1)}))
+    assert firsts.seat_elo > 100

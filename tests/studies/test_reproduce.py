@@ -1,0 +1,540 @@
+"""The studies re-run: verdicts are recomputed by other means, pages say all there is to say."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from itertools import pairwise
+from math import inf, sqrt
+from pathlib import Path
+from statistics import fmean, pvariance
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from scipy.stats import beta, norm, t
+from typer.testing import CliRunner
+
+from knightfall.arena import conduct as conducting
+from knightfall.cli.commands.reproduce import PAIRS, reproduce
+from knightfall.cli.screen.guard import GuardedGroup
+from knightfall.studies.costs import compiled_costs
+from knightfall.studies.costs.course_conditions import recorded_costs
+from knightfall.studies.judging import grades, plans
+from knightfall.studies.judging.grades import HeuristicGrade
+from knightfall.studies.judging.measured import Rating, Tournament
+from knightfall.studies.judging.needed_games import SIZES, needed_games
+from knightfall.studies.published.published import Claim, studies, study_named
+from knightfall.studies.report.build import correlation
+from knightfall.studies.report.markdown import BEGIN, END
+from knightfall.studies.report.report import from_json, to_json
+from knightfall.studies.report.write import rendered
+
+app = typer.Typer(cls=GuardedGroup, pretty_exceptions_enable=False)
+app.command(name="reproduce")(reproduce)
+app.command(name="other")(lambda: None)  # with a single command there would be no group
+
+DOCS = Path(__file__).parents[2] / "docs" / "studies"
+
+
+def run(folder: Path, *args: str, code: int = 0) -> Any:
+    """The command, with a store and an output of its own."""
+    where = ["--store", str(folder / "runs.sqlite"), "--output", str(folder / "out")]
+    found = CliRunner().invoke(app, ["reproduce", *args, *where])
+    assert found.exit_code == code, found.output
+    return found
+
+
+@pytest.fixture(scope="module")
+def all_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every study at every budget, in no depth at all."""
+    folder = tmp_path_factory.mktemp("all")
+    run(folder, "all", "--pairs", "2", "--no-league", "--workers", "0")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def deeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three studies deep enough for verdicts of every kind."""
+    folder = tmp_path_factory.mktemp("deeper")
+    args = ["staged", "aggressive", "directional", "--pairs", "30", "--budget", "course"]
+    run(folder, *args, "--no-league", "--workers", "0")
+    return folder
+
+
+def report_of(folder: Path) -> Any:
+    return json.loads((folder / "out" / "report.json").read_text("utf-8"))
+
+
+# -- by a second way: SQL, plain arithmetic, textbook distributions ----------------------------
+
+
+class Query:
+    """One study's tournament at one budget, straight from the table of games."""
+
+    def __init__(self, folder: Path, study: str, budget: str) -> None:
+        db = sqlite3.connect(folder / "runs.sqlite")
+        rows = db.execute(
+            """
+            SELECT a.name, b.name, o.fen,
+                   sum((g.game = 0 AND g.winner = 'w') OR (g.game = 1 AND g.winner = 'b')), count(*)
+            FROM runs r JOIN pairs p ON p.run = r.id
+            JOIN games g ON g.run = r.id AND g.pair = p.number
+            JOIN matches m ON m.run = r.id AND m.number = p.match
+            JOIN entrants a ON a.run = r.id AND a.number = m.a
+            JOIN entrants b ON b.run = r.id AND b.number = m.b
+            JOIN openings o ON o.run = r.id AND o.number = p.opening
+            WHERE json_extract(r.plan, '$.options.study') = ?
+              AND json_extract(r.plan, '$.options.budget') = ?
+            GROUP BY p.number ORDER BY p.number
+            """,
+            (study, budget),
+        ).fetchall()
+        db.close()
+        self.won: dict[str, dict[str, list[float]]] = {}
+        self.openings: dict[str, dict[str, list[str]]] = {}
+        for heuristic, opponent, opening, won, games in rows:
+            assert games == 2
+            self.won.setdefault(heuristic, {}).setdefault(opponent, []).append(won / 2)
+            self.openings.setdefault(heuristic, {}).setdefault(opponent, []).append(opening)
+
+    def by_round(self, heuristic: str) -> list[float]:
+        return [fmean(scores) for scores in zip(*self.won[heuristic].values(), strict=True)]
+
+    def squares_by_round(self, heuristic: str) -> list[float]:
+        rows = [[(x - fmean(row)) ** 2 for x in row] for row in self.won[heuristic].values()]
+        return [fmean(column) for column in zip(*rows, strict=True)]
+
+    def rate(self, heuristic: str, opponent: str | None = None) -> float:
+        mine = self.won[heuristic]
+        return 100 * fmean(x for name, row in mine.items() if opponent in (None, name) for x in row)
+
+    def games(self, heuristic: str) -> int:
+        return 2 * sum(map(len, self.won[heuristic].values()))
+
+
+def interval(a: list[float], b: list[float]) -> tuple[float, float, float, float]:
+    """Mean, standard error and 95 % interval of a − b, two imagined differences in the variance."""
+    gaps = [x - y for x, y in zip(a, b, strict=True)]
+    mean, se = fmean(gaps), sqrt(pvariance([*gaps, 0.5, -0.5]) / len(gaps))
+    reach = t.ppf(0.975, len(gaps) + 1) * se
+    return mean, se, max(-1.0, mean - reach), min(1.0, mean + reach)
+
+
+def tail(mean: float, se: float, limit: float, side: int, freedom: int) -> float:
+    """Two-sided p-value of being beyond a limit, to the right (1) or to the left (−1) of it."""
+    if side * (mean - limit) <= 0:
+        return 1.0
+    return 0.0 if abs(limit) == inf else float(2 * t.sf(abs(mean - limit) / se, freedom))
+
+
+LIMITS: dict[str, Callable[[Claim], tuple[float, float, float, float]]] = {
+    # wanted above, wanted below, refuted below, refuted above
+    "better": lambda claim: (0, inf, 1, inf),
+    "steadier": lambda claim: (0, inf, 0.2, inf),
+    "not_better": lambda claim: (-inf, 1, -inf, 0),
+    "better_by": lambda claim: (*claim.between, *claim.between),  # type: ignore[misc]
+    "alike": lambda claim: (*claim.between, *claim.between),  # type: ignore[misc]
+}
+
+
+def verdict_again(claim: Claim, query: Query) -> str:
+    if claim.form == "won_tournaments":
+        return tournaments_again(claim, query)
+    above, below, too_low, too_high = LIMITS[claim.form](claim)
+    p_for, p_against = [], []
+    for a, b in claim.pairs:
+        if claim.form == "steadier":
+            mine, theirs = query.squares_by_round(a), query.squares_by_round(b)
+            opponents = len(query.won[a])
+            scale = 100 / sqrt(claim.games_per_opponent // 2 * opponents)
+            scale /= sqrt(fmean(mine)) + sqrt(fmean(theirs))
+            mean, se, low, _ = interval(theirs, mine)
+        else:
+            scale = 100
+            mean, se, low, _ = interval(query.by_round(a), query.by_round(b))
+        freedom = len(query.by_round(a)) + 1
+        mean, se, low = scale * mean, scale * se, scale * low
+        wanted = max(tail(mean, se, above, 1, freedom), tail(mean, se, below, -1, freedom))
+        against = min(tail(mean, se, too_low, -1, freedom), tail(mean, se, too_high, 1, freedom))
+        if low > 0 and claim.form in ("better", "steadier"):
+            against = 1.0
+        if low > 0 and claim.form == "not_better":
+            wanted = 1.0
+        p_for.append(wanted)
+        p_against.append(against)
+    if max(p_for) < 0.05:
+        return "holds"
+    return "does not hold" if len(p_against) * min(p_against) < 0.05 else "cannot be told apart"
+
+
+def tournaments_again(claim: Claim, query: Query) -> str:
+    (a,), (b,) = claim.who, claim.than
+    _, _, low, high = interval(query.by_round(a), query.by_round(b))
+    pairs, opponents = claim.games_per_opponent // 2, query.won[a]
+    variance = sum(
+        pvariance(
+            [*(x - y for x, y in zip(query.won[a][o], query.won[b][o], strict=True)), 0.5, -0.5]
+        )
+        for o in opponents
+    )
+    spread = sqrt(4 * pairs * variance)
+    least, most = (
+        norm.cdf((ahead * 2 * pairs * len(opponents) - 0.5) / spread) for ahead in (low, high)
+    )
+    won, of = claim.tournaments or (0, 0)
+    bottom, top = beta.ppf(0.025, won, of - won + 1), beta.ppf(0.975, won + 1, of - won)
+    if bottom <= least and most <= top:
+        return "holds"
+    return "does not hold" if most < bottom or least > top else "cannot be told apart"
+
+
+def each_study(folder: Path) -> Iterator[tuple[Any, str, Query]]:
+    report = report_of(folder)
+    for study in report["studies"]:
+        for budget in report["budgets"]:
+            yield study, budget, Query(folder, study["id"], budget)
+
+
+@pytest.mark.parametrize("which", ["all_studies", "deeper"])
+def test_verdicts_follow_from_the_games(which: str, request: pytest.FixtureRequest) -> None:
+    kinds = set()
+    for study, budget, query in each_study(request.getfixturevalue(which)):
+        for claim, told in zip(study_named(study["id"]).claims, study["claims"], strict=True):
+            assert told["sentence"] == claim.sentence
+            verdict = told["verdicts"][budget]
+            kinds.add(verdict["verdict"])
+            if claim.form == "second_player_wins":
+                assert verdict["verdict"] == "holds"  # the atlas: every placement has a reply
+                continue
+            assert verdict["verdict"] == verdict_again(claim, query), claim.sentence
+            assert verdict["games"] == query.games(claim.who[0])
+            if claim.form != "steadier":
+                found = [interval(query.by_round(a), query.by_round(b)) for a, b in claim.pairs]
+                ends = [(100 * mean, 100 * low, 100 * high) for mean, _, low, high in found]
+                mine = [verdict[key] for key in ("difference", "low", "high")]
+                assert any(mine == pytest.approx(each, abs=1e-5) for each in ends)
+    if which == "deeper":
+        assert kinds == {"holds", "does not hold", "cannot be told apart"}
+
+
+def test_rates_follow_from_the_games(all_studies: Path) -> None:
+    for study, budget, query in each_study(all_studies):
+        for row in study["rows"]:
+            if row["not_reproducible"]:
+                assert not row["measured"]
+                continue
+            found = row["measured"][budget]
+            assert found["total"]["rate"] == pytest.approx(query.rate(row["heuristic"]), abs=1e-5)
+            assert found["total"]["low"] <= found["total"]["rate"] <= found["total"]["high"]
+            assert found["total"]["games"] == query.games(row["heuristic"])
+            for opponent, rate in zip(study["opponents"], found["against"], strict=True):
+                assert rate["rate"] == pytest.approx(
+                    query.rate(row["heuristic"], opponent), abs=1e-5
+                )
+
+
+def test_all_heuristics_play_the_same_openings_once(all_studies: Path) -> None:
+    for _, _, query in each_study(all_studies):
+        first = query.openings["improved"]
+        assert all(openings == first for openings in query.openings.values())
+        assert all(len(set(row)) == len(row) for row in first.values())
+
+
+# -- plans -------------------------------------------------------------------------------------
+
+
+def test_budgets_reach_all_who_deepen_and_nobody_else() -> None:
+    study = study_named("lookahead")
+    agents = {
+        budget: {one.name: one.agent for one in plans.study_plan(study, budget, 2).entrants}
+        for budget in plans.BUDGETS
+    }
+    costs, compiled = recorded_costs(), compiled_costs.recorded().cost
+    for budget, nodes in (("course", costs["open"].nodes), ("time", compiled["open"].nodes)):
+        assert agents[budget]["AB_Open"] == f"id(open, nodes={nodes}, plain)"
+    assert {agents[budget]["AB_Open"] for budget in ("nodes",)} == {"id(open, nodes=2500, plain)"}
+    for name in ("Random", "MM_Open", "MM_Center", "MM_Improved", "improved"):
+        assert len({agents[budget][name] for budget in plans.BUDGETS}) == 1
+    early = plans.study_plan(study_named("staged"), "course", 2)
+    assert early.repeats == 1
+    assert early.entrants[0].name == "improved"
+    assert "alphabeta(open, depth=5)" in [one.agent for one in early.entrants]
+
+
+def test_the_league_has_every_heuristic_once() -> None:
+    ids = plans.league_heuristics(studies().values())
+    assert ids[0] == "improved"
+    assert len(set(ids)) == len(ids) == 43
+    published = {id for study in studies().values() for id in study.heuristics}
+    assert published | {"null", "open", "center"} <= set(ids)
+    plan = plans.league_plan(ids, "nodes", 100)
+    assert len(plan.matches) == 43 * 42 // 2
+    assert plan.rounds == 5
+    assert PAIRS == plans.PAIRS
+
+
+def test_compiled_costs_are_recorded_for_all() -> None:
+    found = compiled_costs.recorded()
+    assert list(found.cost) == list(recorded_costs())
+    assert found.cost["improved"].ratio == 1
+    assert found.cost["mobility"].ratio == pytest.approx(1, abs=0.05)  # the same by another name
+    assert found.cost["bfs_reach"].ratio > 1.5
+    assert compiled_costs.time_budget("improved") == 2500
+    again = compiled_costs.measure(["improved", "bfs_reach"], rounds=2)
+    assert again.cost["improved"].ratio == 1
+    assert again.cost["bfs_reach"].ratio > 1.2
+    assert "bfs_reach" in compiled_costs.as_toml(again)
+
+
+# -- the same again ----------------------------------------------------------------------------
+
+SMALL = ("directional", "--pairs", "3", "--budget", "course", "--no-grades")
+
+
+def files(folder: Path) -> dict[str, str]:
+    """All files of a report, without the day and the timings."""
+    found = {}
+    for path in sorted((folder / "out").iterdir()):
+        text = path.read_text("utf-8")
+        if path.suffix == ".json":
+            data = json.loads(text)
+            del data["timings"]
+            text = json.dumps(data)
+        found[path.name] = re.sub(f"{BEGIN}.*?{END}", "", text, flags=re.DOTALL)
+    return found
+
+
+def test_same_seed_same_report_after_any_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    whole.mkdir(), parts.mkdir()
+    run(whole, *SMALL, "--workers", "0")
+    real = conducting.conduct
+
+    def impatient(run: Any, runner: Any, told: Any) -> Any:
+        def interrupt(standing: Any) -> None:
+            if standing.fresh >= 10:
+                raise KeyboardInterrupt
+
+        return real(run, runner, interrupt)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(conducting, "conduct", impatient)
+        stopped = run(parts, *SMALL, "--workers", "0", code=130)
+        assert "the same command goes on" in stopped.output
+        run(parts, *SMALL, "--workers", "0", code=130)
+    db = sqlite3.connect(parts / "runs.sqlite")
+    ((pairs,),) = db.execute("SELECT count(*) FROM pairs")
+    assert 20 <= pairs < 84
+    db.close()
+    run(parts, *SMALL, "--workers", "2")
+    assert files(whole) == files(parts)
+    assert {"league.svg", "directional.svg", "index.html", "studies.md"} <= set(files(whole))
+    before = (whole / "out" / "report.json").read_bytes()
+    run(whole, *SMALL)
+    assert (whole / "out" / "report.json").read_bytes() == before  # nothing was played anew
+    run(whole, *SMALL[:2], "3", *SMALL[3:], "--seed", "1", "--workers", "0")
+    assert files(whole) != files(parts)
+
+
+# -- what is asked for wrongly -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["staggered"], "lookahead, directional, reachability, staged, aggressive"),
+        (["directionl"], "directional"),
+        (["--budget", "depth"], "nodes, time, course, all"),
+        (["--pairs", "0"], "from 1 on"),
+        (["--workers", "1", "--dask", "x:1"], "choose one"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path: Path, args: list[str], said: str) -> None:
+    found = run(tmp_path, *args, code=2)
+    assert said in found.output
+    assert len(found.output.strip().splitlines()) == 1
+
+
+def test_an_output_that_cannot_be_is_told_first(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    assert "cannot make" in run(tmp_path, code=2).output
+    assert not (tmp_path / "runs.sqlite").exists()
+
+
+# -- pages -------------------------------------------------------------------------------------
+
+VOID = {"meta", "br", "link", "img", "hr"}
+
+
+class Checker(HTMLParser):
+    """Every element is closed where it must be, no id comes twice, nothing is loaded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("script", "link", "img", "iframe")
+        for name, value in attrs:
+            assert name != "src"
+            if name == "id":
+                self.ids.append(value or "")
+            if name in ("href", "xlink:href"):
+                self.links.append(value or "")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else(all_studies: Path) -> None:
+    text = (all_studies / "out" / "index.html").read_text("utf-8")
+    checker = Checker()
+    checker.feed(text)
+    checker.close()
+    assert not checker.open
+    assert len(set(checker.ids)) == len(checker.ids)
+    assert all(link.startswith("#") and link[1:] in checker.ids for link in checker.links)
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+    assert text.count("<svg ") >= 5
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_every_claim_is_told_once_per_budget(all_studies: Path) -> None:
+    text = (all_studies / "out" / "studies.md").read_text("utf-8")
+    for study in studies().values():
+        part = text.partition(f'<a id="{study.id}"></a>')[2]
+        part = part.partition(f'<a id="{study.id}-details"></a>')[0]
+        for number, claim in enumerate(study.claims, 1):
+            title = f"**{number}. {claim.sentence}**"
+            assert text.count(title) == 1
+            told = part.partition(title)[2].partition("\n**")[0]
+            for budget in plans.TITLES.values():
+                assert told.count(f"| {budget} |") == 1
+            assert text.count(f"\n| {claim.sentence} |") == 1
+    claims = sum(len(study.claims) for study in studies().values())
+    for budget in plans.BUDGETS:
+        assert sum(from_json(report_of(all_studies)).verdicts(budget).values()) == claims
+
+
+def test_every_published_number_is_in_the_report(all_studies: Path) -> None:
+    text = (all_studies / "out" / "studies.md").read_text("utf-8")
+    for study in studies().values():
+        part = text.partition(f'<a id="{study.id}"></a>')[2]
+        for heuristic in study.entrants.values():
+            row = part.partition(f"| `{heuristic}` |")[2].partition("\n")[0]
+            assert f"**{study.figure(heuristic)}**" in row
+        for rates in (study.totals, study.averages):
+            assert all(str(rate) in part for rate in rates.values())
+        for heuristic, shown in study.tournaments.items():
+            cells = " | ".join("not shown" if rate is None else str(rate) for rate in shown)
+            assert f"`{heuristic}`" in part
+            assert f" | {cells} | " in part
+        for heuristic, wins in study.wins.items():
+            row = part.partition("Opponent by opponent")[2].partition(f"| `{heuristic}` |")[2]
+            told = re.findall(
+                rf"published (\d+)/{study.games_per_opponent} ", row.partition("\n")[0]
+            )
+            assert [int(won) for won in told] == list(wins)
+        for erratum in study.errata:
+            assert erratum.text in part
+        for heuristic, why in study.not_reproducible.items():
+            assert f"`{heuristic}` is not reproducible: {why}" in part
+
+
+def test_numbers_that_differ_from_run_to_run_are_in_one_place(all_studies: Path) -> None:
+    timings = report_of(all_studies)["timings"]
+    for name in ("studies.md", "index.html"):
+        text = (all_studies / "out" / name).read_text("utf-8")
+        assert text.count(BEGIN) == text.count(END) == 1
+        inside = text.partition(BEGIN)[2].partition(END)[0]
+        assert timings["date"] in inside
+        assert f"{timings['games']:,} games" in inside
+        assert text.count(timings["date"]) == 1
+    assert timings["games"] == 2 * 42 * 7 * 2 * 3
+
+
+def test_a_report_survives_being_written_and_read(all_studies: Path) -> None:
+    data = report_of(all_studies)
+    report = from_json(data)
+    assert json.loads(json.dumps(to_json(report))) == data
+    assert rendered(report)["studies.md"] == (all_studies / "out" / "studies.md").read_text("utf-8")
+
+
+def test_the_committed_report_is_what_its_numbers_make() -> None:
+    if not (DOCS / "report.json").exists():
+        pytest.skip("no report is committed yet: make studies")
+    report = from_json(json.loads((DOCS / "report.json").read_text("utf-8")))
+    for name, text in rendered(report).items():
+        assert (DOCS / name).read_text("utf-8") == text, f"{name}: run make studies"
+    assert report.widest <= 1
+    assert {study.id for study in report.studies} == set(studies())
+    assert report.league is not None
+    assert report.league.correlations
+
+
+# -- the league's company ----------------------------------------------------------------------
+
+
+def test_grades_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
+    first = grades.grades(["improved"], openings=2)
+    told: list[int] = []
+    monkeypatch.setattr(grades, "grade_of", lambda *_: pytest.fail("computed twice"))
+    assert grades.grades(["improved"], openings=2, told=told.append) == first
+    assert told == [1]
+    assert 0 < first[0].kept <= 100
+    assert grades.missing_grades(["improved", "open"], openings=2) == 1
+    assert grades.missing_grades(["improved"], openings=3) == 1
+    (tmp_path / "grades.json").write_text("no JSON")
+    assert grades.missing_grades(["improved"], openings=2) == 1
+
+
+def test_rank_correlation() -> None:
+    names = [f"h{number}" for number in range(12)]
+    ratings = [Rating(name, 10.0 * at, 1, 50, 10) for at, name in enumerate(names)]
+    same = [HeuristicGrade(name, 80.0 + at, 1, 100, 0) for at, name in enumerate(names)]
+    found = correlation(ratings, same)
+    assert found is not None
+    assert found.spearman == pytest.approx(1)
+    assert found.kendall == pytest.approx(1)
+    assert found.low > 0.9
+    mixed = [HeuristicGrade(f"h{5 * at % 12}", 80.0 + at, 1, 100, 0) for at in range(12)]
+    found = correlation(ratings, mixed)
+    assert found is not None
+    assert -1 < found.low < found.spearman < found.high < 1
+    assert correlation(ratings[:4], same[:4]) is None
+
+
+def test_needed_games_on_made_up_results() -> None:
+    rng = np.random.default_rng(1)
+    chances = {"a": 0.5, "b": 0.53, "c": 0.65, "d": 0.65}
+    scores = np.array([rng.binomial(2, p, (7, 3000)) for p in chances.values()], np.int8)
+    found = needed_games([Tournament(tuple(chances), tuple("1234567"), scores)])
+    assert (found.told_apart, found.not_told_apart) == (5, 1)
+    by_gap = {curve.least: curve for curve in found.curves}
+    assert by_gap[10].couples == 4
+    for curve in found.curves:
+        assert all(later > earlier - 0.05 for earlier, later in pairwise(curve.chances))
+    # The difference of two independent binomials of n games is nearly normal.
+    (close,) = (curve for curve in found.curves if curve.least == 2)
+    gap = (scores[1].mean() - scores[0].mean()) / 2
+    for games, chance in zip(SIZES, close.chances, strict=True):
+        assert chance == pytest.approx(norm.cdf(gap * sqrt(games / 0.5)), abs=0.06)
+    assert close.needed == pytest.approx(0.5 * (1.645 / gap) ** 2, rel=0.35)

@@ -1,0 +1,105 @@
+"""The order of the rooms: a module uses only its own room and those above it, lazily or not."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "knightfall"
+
+ROOMS = (
+    "errors",
+    "board",
+    "position picture",  # a position draws itself
+    "openings",
+    "files",
+    "user_files",
+    "notation",
+    "kernel",
+    "heuristics",
+    "search",
+    "solver",
+    "statistics",
+    "python_agent",
+    "agents",
+    "oracle",
+    "arena.game",
+    "arena.plan",
+    "arena.runners",
+    "arena.store",
+    "arena.results",
+    "arena.worth",
+    "arena.charts",
+    "arena",
+    "studies.published",
+    "studies.costs",
+    "studies.judging",
+    "studies.report",
+    "studies",
+    "cli.screen",
+    "cli.options",
+    "cli.reports",
+    "cli.play",
+    "cli",
+)
+"""From the ground up; each may use itself and whatever stands before it."""
+
+LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms.split()}
+
+
+def room_of(module: str) -> str | None:
+    """The innermost room a module lies in; None for the package itself, which has no place."""
+    parts = module.split(".")[1:]
+    for end in range(len(parts), 0, -1):
+        if ".".join(parts[:end]) in LEVEL:
+            return ".".join(parts[:end])
+    return None
+
+
+def module_of(file: Path) -> str:
+    parts = ("knightfall", *file.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(file: Path) -> Iterator[tuple[int, str]]:
+    """Every module of ours that a file imports, wherever in the file, with the line."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: imports are absolute here"
+            # What is imported may be a module itself.
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from ((node.lineno, name) for name in names if name.split(".")[0] == "knightfall")
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=module_of)
+def test_a_module_uses_only_its_own_room_and_those_above(file: Path) -> None:
+    if file == PACKAGE / "__init__.py":
+        return  # the front door leads everywhere
+    room = room_of(module_of(file))
+    assert room is not None, f"{file} lies in no room: give it one here and in docs/design.md"
+    for line, name in imports(file):
+        used = room_of(name)
+        if used is None:
+            assert name == "knightfall.__version__", f"{file}:{line} imports {name}"
+            continue
+        assert LEVEL[used] <= LEVEL[room], f"{file}:{line}: {room} may not use {used}"
+
+
+def test_the_picture_in_the_docs_shows_every_room() -> None:
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    picture = re.search(r"```\nsrc/knightfall/\n(.*?)```", page, re.DOTALL)
+    assert picture is not None
+    shown = set(re.findall(r"[a-z_]+", picture[1]))
+    assert {part for room in LEVEL for part in room.split(".")} <= shown
