@@ -16,6 +16,7 @@ ROOMS = (
     "errors",
     "board",
     "position picture",  # a position draws itself
+    "display",
     "openings",
     "files",
     "user_files",

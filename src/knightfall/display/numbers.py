@@ -1,0 +1,65 @@
+"""Numbers as people read them: one way to write a share, an interval, an error, a duration."""
+
+from __future__ import annotations
+
+import math
+
+NOTHING = "–"
+"""Where there is no number."""
+
+BOUNDLESS = 2500.0
+"""An error in Elo from which on there is no knowing: agents that never met, say."""
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share as a percentage."""
+    return NOTHING if share is None else f"{100 * share:.{digits}f} %"
+
+
+def interval(low: float, high: float, digits: int = 1) -> str:
+    """An interval of shares, in per cent."""
+    return f"{100 * low:.{digits}f}–{100 * high:.{digits}f}"
+
+
+def signed(value: float, digits: int = 0) -> str:
+    """A number with its sign, as a typesetter writes it; ∞ where there is no end."""
+    if math.isinf(value):
+        return "+∞" if value > 0 else "−∞"
+    text = f"{value:+.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("+-")
+    return text.replace("-", "−")
+
+
+def plus_minus(value: float, error: float, digits: int = 0) -> str:
+    """A value with its error."""
+    bound = "∞" if error >= BOUNDLESS else f"{error:.{digits}f}"
+    return f"{signed(value, digits)} ± {bound}"
+
+
+def mean(value: float | None) -> str:
+    """A mean with one decimal."""
+    return NOTHING if value is None else f"{value:,.1f}"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """How many of what, as in 1 pair or 1,200 pairs."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person would say them."""
+    if seconds < 0.0995:
+        return f"{seconds * 1000:.1f} ms"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 99.5:
+        return f"{seconds:.1f} s"
+    minutes, whole = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02} h" if hours else f"{minutes}:{whole:02} min"
+
+
+def for_json(value: float) -> float | str:
+    """A number as JSON can hold it: ``inf``, ``-inf`` and ``nan`` become strings."""
+    return value if math.isfinite(value) else str(value)

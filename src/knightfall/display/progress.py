@@ -1,0 +1,204 @@
+"""How far a long computation has got: a bar on a terminal, a line in a notebook, and now and then
+a line in a pipe, without any movement of the cursor.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+    from rich.progress import Progress as RichProgress
+
+AFTER = 2.0
+"""Seconds before anything is shown: quick answers need no progress."""
+
+REFRESH = 0.25
+"""Seconds between two pictures."""
+
+LINE_EVERY = 30.0
+"""Seconds between two lines in a pipe."""
+
+OnProgress = Callable[[int], None]
+"""Hears how much is done, of an amount known beforehand."""
+
+
+class Progress:
+    """What is known of a computation, for whoever shows it.
+
+    Call it with what is done by now, or give `note` a text where there is no amount.
+    """
+
+    def __init__(self, what: str, total: int | None, done: int = 0) -> None:
+        self.what, self.total, self.done, self.before = what, total, done, done
+        self.note = ""
+        self.view: Callable[[], RenderableType] | None = None
+        self.start = time.monotonic()
+
+    def __call__(self, done: int) -> None:
+        self.done = done
+
+    def line(self) -> str:
+        """Everything in one line."""
+        seconds = time.monotonic() - self.start
+        if self.total is None:
+            return self.note
+        parts = [f"{self.done:,} of {self.total:,} {self.what}"]
+        fresh = self.done - self.before
+        if fresh > 0 and seconds > 0:
+            rate = fresh / seconds
+            parts += [f"{rate:,.0f} a second"] if rate >= 10 else []
+            parts.append(f"about {clock((self.total - self.done) / rate)} to go")
+        else:
+            parts.append(clock(seconds))
+        return " · ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds."""
+    whole = round(seconds)
+    if whole < 90:
+        return f"{whole} s"
+    minutes, whole = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
+
+
+@contextmanager
+def progress(
+    what: str = "", total: int | None = None, *, done: int = 0, after: float = AFTER
+) -> Iterator[Progress]:
+    """While the block runs, show how much of it is done, from some seconds on.
+
+    A `view` set on what is given is drawn above the bar on a terminal.
+    """
+    state = Progress(what, total, done)
+    outlet = _outlet(state)
+    over = threading.Event()
+
+    def watch() -> None:
+        if not over.wait(max(0.0, after)):
+            outlet.begin()
+            while not over.wait(outlet.every):
+                outlet.update()
+
+    watcher = threading.Thread(target=watch, name="knightfall-progress", daemon=True)
+    watcher.start()
+    try:
+        yield state
+    finally:
+        over.set()
+        watcher.join()
+        outlet.end()
+
+
+def in_notebook() -> bool:
+    """Whether somebody looks through a notebook: its cells know no cursor."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
+
+
+def _outlet(state: Progress) -> _Outlet:
+    if in_notebook():
+        return _Notebook(state)
+    if sys.stderr is not None and sys.stderr.isatty():
+        return _Terminal(state)
+    return _Pipe(state)
+
+
+class _Outlet:
+    """Where progress is shown."""
+
+    every = REFRESH
+
+    def __init__(self, state: Progress) -> None:
+        self.state = state
+
+    def begin(self) -> None:
+        """The first picture."""
+
+    def update(self) -> None:
+        """Another picture."""
+
+    def end(self) -> None:
+        """Take the last picture away, if there was one."""
+
+
+class _Terminal(_Outlet):
+    _live: Live | None = None
+
+    def begin(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+        bar = None if self.state.total is None else self._bar(console, self.state.total)
+
+        def picture() -> RenderableType:
+            from rich.console import Group
+            from rich.text import Text
+
+            below: RenderableType = Text(self.state.note, no_wrap=True, overflow="ellipsis")
+            if bar is not None:
+                bar.update(bar.task_ids[0], completed=self.state.done)
+                below = bar.get_renderable()
+            view = self.state.view
+            return below if view is None else Group(view(), below)
+
+        self._live = Live(
+            get_renderable=picture, console=console, auto_refresh=False, transient=True
+        )
+        self._live.start(refresh=True)
+
+    def _bar(self, console: Any, total: int) -> RichProgress:
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        bar = RichProgress(
+            BarColumn(30),
+            TextColumn("{task.completed:,} of {task.total:,} {task.description}", markup=False),
+            TimeElapsedColumn(),
+            TextColumn("to go:", markup=False),
+            TimeRemainingColumn(compact=True),
+            console=console,
+        )
+        bar.add_task(self.state.what, total=total, completed=self.state.done)
+        return bar
+
+    def update(self) -> None:
+        assert self._live is not None
+        self._live.refresh()
+
+    def end(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+
+class _Notebook(_Outlet):
+    _handle: Any = None
+
+    def begin(self) -> None:
+        from importlib import import_module
+
+        display: Any = import_module("IPython.display").display
+        self._handle = display({"text/plain": self.state.line()}, raw=True, display_id=True)
+
+    def update(self) -> None:
+        self._handle.update({"text/plain": self.state.line()}, raw=True)
+
+    def end(self) -> None:
+        if self._handle is not None:
+            self._handle.update({"text/plain": ""}, raw=True)
+
+
+class _Pipe(_Outlet):
+    every = LINE_EVERY
+
+    def update(self) -> None:
+        print(f"knightfall: {self.state.line()}", file=sys.stderr, flush=True)

@@ -1,0 +1,115 @@
+"""A result that shows itself: printed as a report, as HTML in a notebook, as data for scripts."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from knightfall.display.table import Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PIPE_WIDTH = 240
+"""Columns of a table in a pipe: wide enough that no line wraps."""
+
+
+class Heading(str):
+    """A line that stands above what follows it."""
+
+
+Part = str | Table
+"""A paragraph, a `Heading` or a table.  An empty paragraph is an empty line."""
+
+
+class Report(ABC):
+    """Whatever has something to report.  `print` shows it; a notebook shows it by itself."""
+
+    @abstractmethod
+    def parts(self) -> Iterable[Part]:
+        """What there is to say, in order."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values that JSON can hold."""
+
+    def __str__(self) -> str:
+        return as_text(self.parts(), screen_width())
+
+    def _repr_html_(self) -> str:
+        return "".join(_html(self.parts()))
+
+
+def screen_width() -> int | None:
+    """The columns of the terminal; None in a pipe, where lines may be as long as they like."""
+    from rich.console import Console
+
+    # sys.stdout may be none (a closed stream) or anything that a test or a notebook put there.
+    stream = sys.stdout
+    if stream is None or not hasattr(stream, "isatty") or not stream.isatty():
+        return None
+    return Console(file=stream).width
+
+
+def show(parts: Iterable[Part], console: Console) -> None:
+    """Print parts on a console: headings and titles stand out where that can be seen.
+
+    Paragraphs are broken between words on a terminal, and not at all in a pipe.
+    """
+    width = console.width if console.is_terminal else PIPE_WIDTH
+    for part in parts:
+        if isinstance(part, Table):
+            for number, block in enumerate(part.blocks(width)):
+                if number:
+                    console.print()
+                console.print(block, width=width, crop=False, soft_wrap=False)
+        elif isinstance(part, Heading):
+            console.print(str(part), style="bold", soft_wrap=not console.is_terminal)
+        else:
+            console.print(part, soft_wrap=not console.is_terminal)
+
+
+def print_parts(parts: Iterable[Part]) -> None:
+    """Print on standard output, for a person or into a pipe."""
+    from rich.console import Console
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    if console.is_terminal:
+        show(parts, console)
+    else:
+        print(as_text(parts, None))
+
+
+def as_text(parts: Iterable[Part], width: int | None) -> str:
+    """Parts as plain text without any colour; lines end where their letters do."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    page = StringIO()
+    console = Console(
+        file=page,
+        width=width or PIPE_WIDTH,
+        force_terminal=width is not None,
+        color_system=None,
+        no_color=True,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    show(parts, console)
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def _html(parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Table):
+            yield part.html()
+        elif isinstance(part, Heading):
+            yield f"<h4>{escape(part)}</h4>"
+        elif part:
+            yield f"<p>{escape(part)}</p>"

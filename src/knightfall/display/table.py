@@ -1,0 +1,133 @@
+"""A table that fits: where the screen is too narrow it continues below, and no number is cut.
+
+::
+
+    Agent     Elo   Games   hunter           Agent     Elo   Games
+    main      +12   200     61 %     →       main      +12   200
+    open      −12   200     39 %             open      −12   200
+
+                                             Agent     hunter
+                                             main      61 %
+                                             open      39 %
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+Align = Literal["left", "right", "center"]
+
+NAME_WIDTH = 14
+"""What names get at least before a table is continued below."""
+
+GAP = 2
+"""Columns of air between two columns."""
+
+
+@dataclass
+class Table:
+    """Headings and rows of text.
+
+    The first `labels` columns name a row: they may be folded where they are long, and stand again
+    in front of every continuation.  All others hold numbers and are never folded.  Columns are
+    aligned to the right unless `align` says otherwise; labels always to the left.  `footer` is a
+    last row that is set apart.  Headings may have several lines.
+    """
+
+    titles: Sequence[str]
+    rows: list[Sequence[str]] = field(default_factory=list)
+    labels: int = 1
+    align: Align = "right"
+    footer: Sequence[str] = ()
+
+    def add(self, *cells: str) -> None:
+        """One more row."""
+        assert len(cells) == len(self.titles), cells
+        self.rows.append(cells)
+
+    # -- on a screen -----------------------------------------------------------------------
+
+    def blocks(self, width: int) -> list[RichTable]:
+        """The table in as few pieces as fit one below the other into so many columns."""
+        widths = [self._width(column) for column in range(len(self.titles))]
+        longest = sum(widths[: self.labels]) + GAP * self.labels
+        folded = sum(min(w, NAME_WIDTH) for w in widths[: self.labels]) + GAP * self.labels
+        columns = range(self.labels, len(self.titles))
+        # Names are folded before anything is continued below, and not more than it takes.
+        everything = longest + sum(widths[column] + GAP for column in columns) - GAP
+        if everything <= width:
+            return [self._block(columns, None)]
+        names = max(folded, width - (everything - longest))
+        pieces: list[list[int]] = [[]]
+        used = names
+        for column in columns:
+            wanted = widths[column] + GAP
+            if pieces[-1] and used + wanted - GAP > width:
+                pieces.append([])
+                used = names
+            pieces[-1].append(column)
+            used += wanted
+        return [self._block(piece, width) for piece in pieces]
+
+    def _cells(self, column: int) -> list[str]:
+        rows = [self.titles, *self.rows, *([self.footer] if self.footer else [])]
+        return [line for row in rows for line in row[column].split("\n")]
+
+    def _width(self, column: int) -> int:
+        from rich.cells import cell_len
+
+        return max((cell_len(text) for text in self._cells(column)), default=0)
+
+    def _block(self, columns: Sequence[int], width: int | None) -> RichTable:
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        # Titles as Text: whatever users typed is never read as markup.
+        block = RichTable(
+            box=None,
+            header_style="bold",
+            footer_style="bold",
+            padding=(0, GAP, 0, 0),
+            pad_edge=False,
+            show_header=any(self.titles),
+            show_footer=bool(self.footer),
+        )
+        chosen = [*range(self.labels), *columns]
+        for column in chosen:
+            label = column < self.labels
+            align: Align = "left" if label else self.align
+            block.add_column(
+                Text(self.titles[column], justify=align),
+                footer=Text("\n" + self.footer[column], justify=align) if self.footer else "",
+                justify=align,
+                no_wrap=not label,
+                overflow="fold",
+                min_width=None if label else self._width(column),
+            )
+        for row in self.rows:
+            block.add_row(*(Text(row[column]) for column in chosen))
+        return block
+
+    # -- in a notebook ---------------------------------------------------------------------
+
+    def html(self) -> str:
+        """The same as an HTML table."""
+
+        def row(cells: Sequence[str], tag: str) -> str:
+            parts = []
+            for column, cell in enumerate(cells):
+                align = "left" if column < self.labels else self.align
+                text = escape(cell).replace("\n", "<br>")
+                parts.append(f'<{tag} style="text-align:{align}">{text}</{tag}>')
+            return f"<tr>{''.join(parts)}</tr>"
+
+        head = f"<thead>{row(self.titles, 'th')}</thead>" if any(self.titles) else ""
+        body = "".join(row(cells, "td") for cells in self.rows)
+        foot = f"<tfoot>{row(self.footer, 'th')}</tfoot>" if self.footer else ""
+        return f"<table>{head}<tbody>{body}</tbody>{foot}</table>"
