@@ -18,6 +18,7 @@ ROOMS = (
     "position picture",  # a position draws itself
     "display",
     "openings",
+    "machine",
     "files",
     "user_files",
     "notation",
@@ -36,6 +37,7 @@ ROOMS = (
     "arena.results",
     "arena.worth",
     "arena.charts",
+    "arena.reports",
     "arena",
     "studies.published",
     "studies.costs",
@@ -44,7 +46,6 @@ ROOMS = (
     "studies",
     "cli.screen",
     "cli.options",
-    "cli.reports",
     "cli.play",
     "cli",
 )

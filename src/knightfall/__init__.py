@@ -19,6 +19,7 @@ from knightfall.position import Position
 
 if TYPE_CHECKING:
     from knightfall.agents import Agent, agent
+    from knightfall.arena.events import league, match, tournament, user_store, worth
     from knightfall.heuristics import heuristic
     from knightfall.heuristics.evaluator import Evaluator, evaluator
     from knightfall.search.report import Report
@@ -37,6 +38,11 @@ _LATER = {
     "Report": "knightfall.search.report",
     "Solution": "knightfall.solver.solve",
     "solve": "knightfall.solver.solve",
+    "league": "knightfall.arena.events",
+    "match": "knightfall.arena.events",
+    "tournament": "knightfall.arena.events",
+    "user_store": "knightfall.arena.events",
+    "worth": "knightfall.arena.events",
 }
 
 __all__ = [
@@ -50,7 +56,12 @@ __all__ = [
     "agent",
     "evaluator",
     "heuristic",
+    "league",
+    "match",
     "solve",
+    "tournament",
+    "user_store",
+    "worth",
 ]
 
 

@@ -177,6 +177,15 @@ class Agent:
         return any(atom.path or REGISTRY[atom.name].study == YOURS for atom in self._atoms)
 
     @property
+    def only_here(self) -> bool:
+        """Whether only this process knows its heuristic: one declared in a notebook, say."""
+        if self.kind == "python":
+            return False
+        from knightfall.heuristics.registry import REGISTRY, YOURS
+
+        return any(not atom.path and REGISTRY[atom.name].study == YOURS for atom in self._atoms)
+
+    @property
     def may_hang(self) -> bool:
         """Whether it could keep a process that searches for it from ever going on."""
         return self.kind != "python" and self.has_users_code

@@ -59,6 +59,21 @@ class Board:
         """The board of that size."""
         return Board(width, height)
 
+    @staticmethod
+    def named(text: str) -> Board:
+        """The board that 7x7 or 7×8 names: width, then height."""
+        match = re.fullmatch(r"([0-9]{1,3})[x×]([0-9]{1,3})", str(text), re.ASCII)
+        if match is None:
+            raise KnightfallError(
+                f"board {text!r} cannot be read: write width and height, as in 7x7"
+            )
+        return Board.of(int(match[1]), int(match[2]))
+
+    @property
+    def text(self) -> str:
+        """The name of its size, as `named` reads it."""
+        return f"{self.width}x{self.height}"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Board):
             return NotImplemented

@@ -62,23 +62,34 @@ def read_book(path: str) -> list[str]:
         raise KnightfallError(f"book {path}: {why}") from None
     except UnicodeDecodeError:
         raise KnightfallError(f"book {path} is not a text file of FENs") from None
-    book = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        fen = re.sub(r"#.*", "", line).strip()
-        if not fen:
-            continue
-        try:
-            position = Position.from_fen(fen)
-        except KnightfallError as error:
-            raise KnightfallError(f"book {path}, line {number}: {error}") from None
-        if not position.placed:
-            raise KnightfallError(
-                f"book {path}, line {number}: {fen!r} still has a knight to place; games begin "
-                "with both on the board"
-            )
-        if position.winner is not None:
-            raise KnightfallError(f"book {path}, line {number}: the game is over in {fen!r}")
-        book.append(position.fen)
+    lines = (re.sub(r"#.*", "", line).strip() for line in text.splitlines())
+    book = [
+        _begins(fen, f"book {path}, line {number}")
+        for number, fen in enumerate(lines, start=1)
+        if fen
+    ]
     if not book:
         raise KnightfallError(f"book {path} holds no positions: write a FEN a line")
     return book
+
+
+def checked_book(fens: Sequence[str]) -> list[str]:
+    """The positions of a list, as games can begin with them."""
+    if not fens:
+        raise KnightfallError("a book must hold at least one position, as a FEN")
+    return [_begins(fen, f"book, position {number}") for number, fen in enumerate(fens, start=1)]
+
+
+def _begins(fen: str, where: str) -> str:
+    """The FEN of a position that a game can begin with."""
+    try:
+        position = Position.from_fen(fen)
+    except KnightfallError as error:
+        raise KnightfallError(f"{where}: {error}") from None
+    if not position.placed:
+        raise KnightfallError(
+            f"{where}: {fen!r} still has a knight to place; games begin with both on the board"
+        )
+    if position.winner is not None:
+        raise KnightfallError(f"{where}: the game is over in {fen!r}")
+    return position.fen

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from knightfall.arena.conduct import conduct, standing_of
+from knightfall.arena.conduct import conduct
 from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.arena.plan.entrants import enter
 from knightfall.arena.plan.plan import Match, Plan, everyone
+from knightfall.arena.results.scoreboard import scoreboard_of
 from knightfall.arena.results.tallies import results
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import InProcess
@@ -197,7 +198,7 @@ def test_a_sequential_test_ends_after_the_same_pair_in_any_order(tmp_path: Path)
             assert run.outcome is not None
             assert run.outcome["verdict"] == "H1"
             assert results(run).matches[0].pairs == tuple(counts)
-            assert standing_of(run).rule.verdict == "H1"
+            assert scoreboard_of(run).rule.verdict == "H1"
         stores.append(rows(path))
     assert stores[0] == stores[1] == stores[2]
 
@@ -225,8 +226,8 @@ def test_repeated_pairs_are_counted_once(tmp_path: Path) -> None:
     with Store.open(tmp_path / "arena.sqlite") as store:
         found = results(store.run(1))
         assert (sum(found.matches[0].pairs), found.matches[0].repeats) == (10, 10)
-        assert standing_of(store.run(1)).counts == [list(found.matches[0].pairs)]
-        assert standing_of(store.run(1)).repeats == 10
+        assert scoreboard_of(store.run(1)).counts == [list(found.matches[0].pairs)]
+        assert scoreboard_of(store.run(1)).repeats == 10
 
 
 def test_a_sequential_test_does_not_count_repeated_pairs(tmp_path: Path) -> None:

@@ -586,3 +586,12 @@ def test_the_page_names_every_table_and_column(file: Path) -> None:
             for _, column, *_ in store.file.rows(f"PRAGMA table_info({table})"):
                 stem = column.removesuffix("_w").removesuffix("_b")
                 assert f"`{stem}" in row or "the sums of `games`" in row, f"{table}.{column}"
+
+
+def test_a_store_that_is_being_made_has_no_runs_yet(tmp_path: Path) -> None:
+    file = tmp_path / "half.sqlite"
+    db = sqlite3.connect(file, isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")  # as far as its maker has got
+    with pytest.raises(KnightfallError, match="no runs yet"):
+        Store.open(file, read_only=True)
+    db.close()

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 from knightfall.agents import parse_agent
 from knightfall.arena.game.records import PairRecord, PairTask, game_record
 from knightfall.arena.plan.plan import Plan
+from knightfall.arena.reports.worth import WorthReport
 from knightfall.arena.results.tallies import Results, results
 from knightfall.arena.store.store import Store
 from knightfall.arena.worth import node_cost
 from knightfall.arena.worth.worth import NODES, TIMES, deepening, levels, overall, price, worth_plan
 from knightfall.cli.app import app
-from knightfall.cli.reports import worth as report_worth
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
 from knightfall.statistics import pairs as statistics
@@ -297,8 +297,7 @@ def mostly_lost(round: int) -> int:
 def test_the_answer_follows_from_the_intervals(
     at_nodes: Any, at_time: Any, judged: str, valued: str, store: Store
 ) -> None:
-    found = results(play(store, small(pairs=40), how=how(at_nodes, at_time)))
-    first, second = report_worth.words(found)
+    first, second = WorthReport(play(store, small(pairs=40), how=how(at_nodes, at_time))).words
     assert first.startswith("At equal nodes center wins ")
     assert first.endswith(f"{judged}.")
     assert second.startswith(
@@ -324,22 +323,22 @@ def test_what_a_node_costs_in_words(
 ) -> None:
     monkeypatch.setattr("knightfall.arena.worth.worth.nodes_within", lambda *_: [(a, b)])
     plan = small(nodes=["5"], times=["1ms"], pairs=30)
-    _, second = report_worth.words(results(play(store, plan, how=decided(2))))
+    _, second = WorthReport(play(store, plan, how=decided(2))).words
     assert told in second
     assert ("paying" in second) == (b > 1.05 * a)
     assert second.endswith(f"{valued}.")
 
 
 def test_with_nothing_played_or_timed_it_says_so(store: Store) -> None:
-    nothing = results(play(store, small(), played=3))
-    assert report_worth.words(nothing) == ["No opening has been played with every budget yet."]
-    plain = report_worth.words(results(play(store, small(times=[]))))
+    nothing = WorthReport(play(store, small(), played=3))
+    assert nothing.words == ["No opening has been played with every budget yet."]
+    plain = WorthReport(play(store, small(times=[]))).words
     assert plain[1].endswith("equal time was not played.")
 
 
-def test_the_report_has_every_number(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    found = results(play(store, small(pairs=10)))
-    told = report_worth.to_json(found)
+def test_the_report_has_every_number(store: Store) -> None:
+    found = WorthReport(play(store, small(pairs=10)))
+    told = found.to_dict()
     json.dumps(told, allow_nan=False)
     assert (told["a"], told["b"], told["price"]) == ("center", "open", 4)
     for row, scores in zip(told["budgets"], naive_pairs(found.run).values(), strict=True):
@@ -359,8 +358,7 @@ def test_the_report_has_every_number(store: Store, capsys: pytest.CaptureFixture
     assert told["budgets"][3]["agents"][1]["agent"] == "id(open, nodes=200)"
     assert told["equal_nodes"]["openings"] == 10
 
-    report_worth.print_text(found)
-    text = capsys.readouterr().out
+    text = str(found)
     for part in ("nodes=10 ", "nodes=30 ", "time=0.5ms ", "time=1ms ", "µs a move", "depth"):
         assert part in text
     rates = [f"{100 * row['rate']:.1f} %" for row in told["budgets"]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from knightfall.display.table import Table
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 PIPE_WIDTH = 240
 """Columns of a table in a pipe: wide enough that no line wraps."""
@@ -70,6 +70,18 @@ def show(parts: Iterable[Part], console: Console) -> None:
             console.print(str(part), style="bold", soft_wrap=not console.is_terminal)
         else:
             console.print(part, soft_wrap=not console.is_terminal)
+
+
+def rendered(parts: Iterable[Part]) -> RenderableType:
+    """Parts as one picture for a live display."""
+    from rich.console import Console, Group
+    from rich.text import Text
+
+    width = Console(stderr=True).width
+    pictures: list[RenderableType] = []
+    for part in parts:
+        pictures += part.blocks(width) if isinstance(part, Table) else [Text(part)]
+    return Group(*pictures)
 
 
 def print_parts(parts: Iterable[Part]) -> None:

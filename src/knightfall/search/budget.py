@@ -61,6 +61,19 @@ def parse_budget(given: Mapping[str, str]) -> Budget:
     )
 
 
+def read_budget(text: str | Budget | None) -> Budget | None:
+    """The budget of a text such as ``nodes=2500``; what is a budget already, or none, stays."""
+    if text is None or isinstance(text, Budget):
+        return text
+    given: dict[str, str] = {}
+    for part in text.split(","):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or key in given:
+            raise KnightfallError(f"budget {text!r} cannot be read: accepted are {ACCEPTED}")
+        given[key] = value
+    return parse_budget(given)
+
+
 def _whole(kind: str, text: str, most: int) -> int:
     if re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) and 1 <= int(text) <= most:
         return int(text)

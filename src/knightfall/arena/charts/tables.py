@@ -100,7 +100,7 @@ def tournament_chart(found: Results) -> Figure:
     tests = list(range(plan.options["tests"]))
     opponents = list(range(len(tests), len(plan.entrants)))
     rated = standings.rated(plan, standings.outcomes_of(found.run))
-    rows = sorted(standings.rows(found, tests, rated), key=lambda row: (-row.rate, row.number))
+    rows = sorted(standings.standings(found, tests, rated), key=lambda row: (-row.rate, row.number))
     order = [row.number for row in rows]
     names, meaning = labels([plan.entrants[at] for at in order])
     others, _ = labels([plan.entrants[at] for at in opponents], 24)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 from knightfall.arena.plan.entrants import enter, files_of
+from knightfall.arena.plan.matches import Openings
 from knightfall.arena.plan.plan import Plan, tournament
 from knightfall.errors import KnightfallError
 from knightfall.search.budget import Budget
@@ -83,10 +85,7 @@ def tournament_plan(
     protocol: str = "2017b",
     pairs: int | None = None,
     budget: Budget | None = None,
-    seed: int = 0,
-    board: str = "7x7",
-    book: tuple[str, ...] = (),
-    stratify: bool = False,
+    **openings: Unpack[Openings],
 ) -> Plan:
     """A tournament: each test agent against each opponent, the test agents from equal openings."""
     rules = protocol_named(protocol)
@@ -98,11 +97,8 @@ def tournament_plan(
         entrants=tested + opponents,
         matches=tournament(len(tested), len(opponents)),
         pairs=pairs or rules.pairs,
-        seed=seed,
-        board=board,
-        book=book,
-        stratify=stratify,
         repeats=rules.repeats,
         files=files_of(tested + opponents),
         options={"protocol": protocol, "tests": len(tested), "given_budget": str(budget or "")},
+        **openings,
     )

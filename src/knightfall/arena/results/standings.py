@@ -23,7 +23,7 @@ REAL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Standing:
     """An entrant, all its matches together."""
 
     number: int
@@ -56,6 +56,17 @@ class Compared:
     def real(self) -> bool:
         """Whether there is a difference, as far as 95 % sure."""
         return self.p < REAL
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether it only looks like one: by itself it would be sure, among so many it is not."""
+        return not self.real and (self.low > 0 or self.high < 0)
+
+
+def pair_statistics(pairs: Sequence[int]) -> statistics.Verdict:
+    """Score, Elo and all that of pairs that ended LL, WL and WW."""
+    lost, split, won = pairs
+    return statistics.of_pairs((lost, 0, split, 0, won))
 
 
 class Rated:
@@ -122,7 +133,7 @@ def outcomes_of(run: Run) -> npt.NDArray[np.int8]:
     return np.where(repeats, -1, 2 * firsts + (scores - firsts)).astype(np.int8)
 
 
-def rows(results: Results, entrants: Sequence[int], ratings: Rated) -> list[Row]:
+def standings(results: Results, entrants: Sequence[int], ratings: Rated) -> list[Standing]:
     """What there is to say of each of some entrants, in the order given."""
     found = []
     for number in entrants:
@@ -133,9 +144,9 @@ def rows(results: Results, entrants: Sequence[int], ratings: Rated) -> list[Row]
             if match.b == number:
                 pairs += match.pairs[::-1]
         lost, split, won = (int(count) for count in pairs)
-        verdict = statistics.of_pairs((lost, 0, split, 0, won))
+        verdict = pair_statistics((lost, split, won))
         found.append(
-            Row(
+            Standing(
                 number=number,
                 name=results.entrants[number].name,
                 agent=results.entrants[number].agent,

@@ -109,12 +109,17 @@ class Separated:
         return {"rule": "until", "verdict": self.verdict}
 
 
+def test_of(plan: Plan) -> Sprt | None:
+    """The sequential test of a plan, if it has one."""
+    stop = dict(plan.stop)
+    return Sprt(**stop) if stop.pop("rule", None) == "sprt" else None
+
+
 def rule_of(plan: Plan) -> Rule:
     """The rule that a plan names."""
-    stop = dict(plan.stop)
-    kind = stop.pop("rule", None)
-    if kind == "sprt":
-        return SequentialTest(Sprt(**stop))
-    if kind == "until":
-        return Separated(plan, stop["error"])
+    test = test_of(plan)
+    if test is not None:
+        return SequentialTest(test)
+    if plan.stop.get("rule") == "until":
+        return Separated(plan, plan.stop["error"])
     return PlayAll()

@@ -140,6 +140,11 @@ class Results:
     entrants: tuple[Entrant, ...]
     matches: tuple[MatchResult, ...]
 
+    @property
+    def repeats(self) -> int:
+        """Pairs that were left out, being identical to earlier ones."""
+        return sum(match.repeats for match in self.matches)
+
     def entrant(self, number: int) -> EntrantResult:
         """How an entrant fared in all its matches together."""
         fared = EntrantResult()

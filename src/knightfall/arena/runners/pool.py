@@ -89,11 +89,16 @@ class Pool(Closing):
             worker.process.join(1)
             worker.end()
 
+    @property
+    def ready(self) -> bool:
+        """Whether somebody has something to say, be it that it is ready."""
+        return any(worker.connection.poll() for worker in self._crew)
+
     def _supply(self, backlog: Backlog) -> bool:
         """See that everybody has something to do; False if there is nothing left to wait for."""
         chunk = backlog.take()
         if chunk is not None and len(self._crew) < len(self._cores):
-            self._hire()
+            self.hire()
         # One to play and one to go on with, unless that would only keep it from the others.
         for depth in (1,) if backlog.slow else (1, 2):
             for worker in self._crew:
@@ -104,7 +109,8 @@ class Pool(Closing):
             backlog.put_back(chunk)
         return chunk is not None or any(worker.is_awaited for worker in self._crew)
 
-    def _hire(self) -> None:
+    def hire(self) -> None:
+        """Have the processes started that are missing; `play` does so by itself."""
         free = list(self._cores)
         for worker in self._crew:
             free.remove(worker.core)

@@ -90,13 +90,26 @@ SUMS = (
 """What is summed up over a game, and over many in `tallies`, for either side."""
 
 
+IN_MEMORY = ":memory:"
+"""The path of a store that is gone when it is closed."""
+
+
+def user_store() -> Path:
+    """The file that the command line keeps its runs in."""
+    return data_folder() / "arena.sqlite"
+
+
 class StoreFile:
     """A store's connection.  Every failure comes out as a `KnightfallError` that names the file."""
 
     def __init__(self, path: str | os.PathLike[str] | None, read_only: bool) -> None:
-        given = data_folder() / "arena.sqlite" if path is None else path
-        self.path = Path(os.path.expanduser(given)).absolute()
         self._read_only = read_only
+        if path == IN_MEMORY:
+            self.path = Path("memory")
+            self._db = sqlite3.connect(IN_MEMORY, isolation_level=None)
+            self._create(self._db)
+            return
+        self.path = Path(os.path.expanduser(path or user_store())).absolute()
         if self.path.is_dir():
             raise KnightfallError(f"{self.path} is a folder: a store is one file")
         with self._telling():
@@ -190,6 +203,9 @@ class StoreFile:
                 raise
             db = self._connect("mode=ro&immutable=1")
         db.execute("PRAGMA query_only = ON")
+        if db.execute("PRAGMA user_version").fetchone() == (0,):  # somebody is about to make it
+            db.close()
+            raise KnightfallError(f"no runs yet in {self.path}")
         return db
 
     def _writer(self) -> sqlite3.Connection:
@@ -202,14 +218,17 @@ class StoreFile:
         db.execute("PRAGMA synchronous = NORMAL")  # safe from crashes; a power cut loses seconds
         if db.execute("PRAGMA user_version").fetchone() == (0,):
             db.execute("PRAGMA journal_mode = WAL")  # others may read while one writes
-            db.execute("BEGIN IMMEDIATE")
-            if db.execute("PRAGMA user_version").fetchone() == (0,):  # nobody else was quicker
-                for statement in TABLES.split(";\n"):
-                    db.execute(statement)
-                db.execute(f"PRAGMA application_id = {APPLICATION}")
-                db.execute(f"PRAGMA user_version = {VERSION}")
-            db.execute("COMMIT")
+            self._create(db)
         return db
+
+    def _create(self, db: sqlite3.Connection) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        if db.execute("PRAGMA user_version").fetchone() == (0,):  # nobody else was quicker
+            for statement in TABLES.split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("COMMIT")
 
     # -- what can be wrong with it -----------------------------------------------------------
 

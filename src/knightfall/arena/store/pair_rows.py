@@ -91,6 +91,31 @@ class PairWriter:
         return int(found[0][0]) if found else None
 
 
+def copy_pairs(file: StoreFile, source: int, target: int, plan: Plan) -> None:
+    """Give a new run the first pairs of another one of the same schedule, as many as it wants.
+
+    Inside of a transaction that the caller holds.
+    """
+    for table, columns, number in _COPIED:
+        file.change(
+            f"INSERT INTO {table} SELECT ?, {columns} FROM {table} WHERE run = ? AND {number} < ?",
+            (target, source, plan.total),
+        )
+    file.change(
+        "INSERT INTO openings SELECT ?, number, fen, hunter FROM openings WHERE run = ?"
+        " AND number IN (SELECT opening FROM pairs WHERE run = ?)",
+        (target, source, target),
+    )
+    file.change(_TALLY, (target, 0, plan.total - 1))
+
+
+_COPIED = (
+    ("pairs", "number, match, opening, seed, score, first, repeats", "number"),
+    ("games", f"pair, game, winner, reason, {', '.join(SUMS)}", "pair"),
+    ("thinking", "pair, game, cells, scores, depths, nodes, microseconds, detail", "pair"),
+)
+
+
 def pairs_from(file: StoreFile, run: int, start: int, how_many: int) -> list[PairRecord]:
     """So many pairs from a number on, as far as they are there."""
     rows = file.rows(_PAIRS, (run, start, start + how_many))

@@ -20,6 +20,7 @@ from typing import Any
 
 from knightfall.arena.plan.plan import Plan
 from knightfall.arena.store.file import OF_A_RUN, StoreFile
+from knightfall.arena.store.pair_rows import copy_pairs
 from knightfall.arena.store.run import Run, now
 from knightfall.errors import KnightfallError
 
@@ -80,7 +81,33 @@ class Store:
             attempt, id = self.latest(key)
             if id is None or again:
                 id = self.insert(plan, key, attempt + 1, now(), text)
+                if not again:
+                    self._take_over(id, plan, engine)
         return Run(self.file, id, plan)
+
+    def find(self, plan: Plan, engine: str) -> Run | None:
+        """The last run of this plan and engine."""
+        _, id = self.latest(plan.key(engine))
+        return None if id is None else Run(self.file, id, plan)
+
+    def _take_over(self, id: int, plan: Plan, engine: str) -> None:
+        """Begin a run with the pairs of one that is the same but for the number of pairs.
+
+        Which pairs a plan has does not depend on how many are wanted: those of the shorter plan
+        are the first ones of the longer.
+        """
+        others = self.file.rows(
+            "SELECT id, key, plan FROM runs WHERE id <> ? AND kind = ?"
+            " AND json_remove(plan, '$.pairs') = json_remove(?, '$.pairs')",
+            (id, plan.kind, plan.to_json()),
+        )
+        same = [
+            Run(self.file, other)
+            for other, key, text in others
+            if Plan.from_json(text).key(engine) == key
+        ]
+        if same:
+            copy_pairs(self.file, max(same, key=lambda run: run.played).id, id, plan)
 
     def latest(self, key: str) -> tuple[int, int | None]:
         """How often a key was played, and the last run that has it."""

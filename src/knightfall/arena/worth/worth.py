@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from knightfall.agents import AGENT_KINDS, Agent, course_agent, parse_agent
 from knightfall.arena.plan.entrants import enter, files_of
+from knightfall.arena.plan.matches import Openings
 from knightfall.arena.plan.plan import Match, Plan
 from knightfall.arena.plan.version import engine
 from knightfall.arena.results.tallies import Effort, Results
@@ -78,10 +79,7 @@ def worth_plan(
     times: Sequence[str] = TIMES,
     known: Store | None = None,
     pairs: int = 100,
-    seed: int = 0,
-    board: str = "7x7",
-    book: tuple[str, ...] = (),
-    stratify: bool = False,
+    **openings: Unpack[Openings],
 ) -> Plan:
     """One match per budget between two heuristics, each given by an id or as an agent id(…).
 
@@ -100,10 +98,6 @@ def worth_plan(
         entrants=(),
         matches=tuple(Match(2 * at, 2 * at + 1) for at in range(len(equal_nodes + equal_time))),
         pairs=pairs,
-        seed=seed,
-        board=board,
-        book=book,
-        stratify=stratify,
         files=files_of(enter(agents)),
         options={
             "a": _called(both[0]),
@@ -111,6 +105,7 @@ def worth_plan(
             "agents": agents,
             "budgets": [str(budget) for budget in equal_nodes + equal_time],
         },
+        **openings,
     )
     converted = _converted(plan, both, equal_time, known)
     entrants = [str(replace(agent, budget=budget)) for budget in equal_nodes for agent in both]

@@ -87,9 +87,11 @@ def reproduce(
       knightfall reproduce lookahead --pairs 50 --no-league
       knightfall reproduce staged aggressive --budget course --output /tmp/studies
     """
+    from knightfall.arena.runners.hire import Crew
+    from knightfall.arena.runs import play_all
     from knightfall.arena.store.store import Store
     from knightfall.cli.options.store import store_path
-    from knightfall.cli.playing_all import play_all
+    from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.cli.screen.output import print_json
     from knightfall.studies.judging import plans
     from knightfall.studies.report.build import build_report
@@ -108,7 +110,15 @@ def reproduce(
     if not no_league:
         wanted |= {(LEAGUE, name): plans.league_plan(ids, name, pairs, seed) for name in budgets}
     with Store.open(store_path(store)) as opened:
-        played = play_all(list(wanted.values()), opened, workers=workers, dask=dask, again=again)
+        played, interrupted = play_all(
+            list(wanted.values()), opened, Crew(workers, dask), again=again, notice=say
+        )
+        if interrupted:
+            say(
+                f"knightfall: interrupted after {len(played)} of {len(wanted)} runs; every game "
+                "played so far is stored, and the same command goes on from there"
+            )
+            raise typer.Exit(INTERRUPTED)
         runs: Mapping[tuple[str, BudgetName], Run] = dict(zip(wanted, played, strict=True))
         grades = [] if no_league or no_grades else _graded(ids, seed, workers)
         report = build_report(

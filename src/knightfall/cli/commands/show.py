@@ -16,8 +16,9 @@ def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> No
       knightfall show
       knightfall show 3 --json
     """
+    from knightfall.arena.reports.kinds import report_on
     from knightfall.cli.options.store import find_run, reading
-    from knightfall.cli.reports.report import print_report
+    from knightfall.cli.screen.output import print_report
 
     with reading(store) as opened:
-        print_report(find_run(opened, run), json=json)
+        print_report(report_on(find_run(opened, run)), json=json)

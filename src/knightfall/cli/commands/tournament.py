@@ -15,9 +15,7 @@ from knightfall.cli.options.arena import (
     Seed,
     Stratify,
     Workers,
-    board_text,
-    book_of,
-    budget_of,
+    carry_out,
 )
 from knightfall.cli.options.common import Json, at_least_one
 from knightfall.cli.options.store import StorePath
@@ -79,18 +77,22 @@ def tournament(
       knightfall tournament --test AB_Improved --test "AB_Custom(mine.py:score)" --pairs 200
       knightfall tournament --protocol 2017a --budget time=150ms
     """
-    from knightfall.arena.plan.protocols import tournament_plan
-    from knightfall.cli.conducting import carry_out
+    from knightfall.arena import events
 
-    plan = tournament_plan(
-        test or (),
-        against or (),
+    carry_out(
+        events.tournament,
+        json,
+        store,
+        tests=test or (),
+        against=against or (),
         protocol=protocol,
         pairs=pairs,
-        budget=budget_of(budget),
+        budget=budget,
         seed=seed,
-        board=board_text(board),
-        book=book_of(book),
+        board=board,
+        book=book,
         stratify=stratify,
+        workers=workers,
+        dask=dask,
+        again=again,
     )
-    carry_out(plan, store=store, workers=workers, dask=dask, again=again, json=json)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,17 +15,11 @@ from knightfall.cli.options.arena import (
     Seed,
     Stratify,
     Workers,
-    board_text,
-    book_of,
+    carry_out,
 )
 from knightfall.cli.options.common import Json
-from knightfall.cli.options.store import StorePath, store_path
+from knightfall.cli.options.store import StorePath
 from knightfall.errors import KnightfallError
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from knightfall.arena.conduct import Standing
 
 A = Annotated[
     str,
@@ -81,29 +75,25 @@ def worth(
       knightfall worth mine.py:score "id(main)" --pairs 500
       knightfall worth main --nodes 1000,10000 --no-time
     """
-    from knightfall.arena.store.store import Store
-    from knightfall.arena.worth.worth import NODES, TIMES, worth_plan
-    from knightfall.cli.conducting import carry_out
+    from knightfall.arena import events
+    from knightfall.arena.worth.worth import NODES, TIMES
 
     if no_time and times is not None:
         raise KnightfallError(f"--times {times} and --no-time: choose one")
-    with Store.open(store_path(store)) as opened:
-        plan = worth_plan(
-            a,
-            b,
-            nodes=NODES if nodes is None else nodes.split(","),
-            times=() if no_time else TIMES if times is None else times.split(","),
-            known=None if again else opened,
-            pairs=pairs,
-            seed=seed,
-            board=board_text(board),
-            book=book_of(book),
-            stratify=stratify,
-        )
-    carry_out(plan, store=store, workers=workers, dask=dask, again=again, json=json, view=_live)
-
-
-def _live(standing: Standing) -> RenderableType:
-    from knightfall.cli.reports.worth import so_far
-
-    return so_far(standing.plan, standing.counts)
+    carry_out(
+        events.worth,
+        json,
+        store,
+        a=a,
+        b=b,
+        nodes=NODES if nodes is None else nodes.split(","),
+        times=() if no_time else TIMES if times is None else times.split(","),
+        pairs=pairs,
+        seed=seed,
+        board=board,
+        book=book,
+        stratify=stratify,
+        workers=workers,
+        dask=dask,
+        again=again,
+    )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from knightfall.cli.options.common import at_least_one, whole
-from knightfall.errors import KnightfallError
+from knightfall.cli.options.store import store_path
 
 if TYPE_CHECKING:
-    from knightfall.arena.plan.plan import Entrant, Plan
-    from knightfall.arena.runners.runner import Runner
-    from knightfall.search.budget import Budget
+    from knightfall.arena.reports.report import RunReport
 
 Pairs = Annotated[
     int,
@@ -56,7 +54,7 @@ Workers = Annotated[
         "--workers",
         metavar="N",
         parser=whole,
-        help="Processes that play; 0 plays in this one. By default one per core.",
+        help="Processes that play; 0 plays in this one. By default one per core where it pays.",
         show_default=False,
     ),
 ]
@@ -71,100 +69,22 @@ Again = Annotated[
 ]
 
 
-def budget_of(text: str | None) -> Budget | None:
-    """What ``--budget nodes=2500`` asks for."""
-    from knightfall.search.budget import ACCEPTED, parse_budget
+def carry_out(event: Callable[..., RunReport], json: bool, store: str | None, **how: Any) -> None:
+    """Play an event of `knightfall.arena.events` for a person, and print what came of it."""
+    from knightfall.arena.store.file import user_store
+    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.cli.screen.output import print_report
 
-    if text is None:
-        return None
-    given = {}
-    for part in text.split(","):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or key in given:
-            raise KnightfallError(f"budget {text!r} cannot be read: accepted are {ACCEPTED}")
-        given[key] = value
-    return parse_budget(given)
-
-
-def board_text(text: str) -> str:
-    """The board's name as a plan has it."""
-    from knightfall.cli.options.common import board_named
-
-    board = board_named(text)
-    return f"{board.width}x{board.height}"
-
-
-def book_of(path: str | None) -> tuple[str, ...]:
-    """The positions of a book; none if there is no book."""
-    from knightfall.openings import read_book
-
-    return () if path is None else tuple(read_book(path))
-
-
-def check_runner(plan: Plan, workers: int | None, dask: str | None) -> None:
-    """Refuse what no runner can do, before anything is stored."""
-    if workers is None:
-        return
-    if dask is not None:
-        raise KnightfallError("--workers and --dask: choose one, the cluster has its own workers")
-    timed, cores = _timed(plan), _cores()
-    if timed and workers > cores:
-        raise KnightfallError(
-            f"--workers {workers}: games by the clock need a core each, and there are {cores} "
-            f"({timed[0].name} plays by the clock)"
-        )
-    from knightfall.arena.runners.pool import MOST_WORKERS
-
-    if workers > MOST_WORKERS:
-        raise KnightfallError(f"--workers {workers} must be from 0 to {MOST_WORKERS}")
-
-
-def runner_for(plan: Plan, workers: int | None, dask: str | None) -> Runner:
-    """Who plays: this process, some processes of this machine, or a cluster.
-
-    Timed games get a core each, or they would disturb one another.
-    """
-    agents = [entrant.agent for entrant in plan.entrants]
-    if dask is not None:
-        from knightfall.arena.runners.cluster import Cluster
-
-        return Cluster(dask, agents)
-    timed, cores = _timed(plan), _cores()
-    if timed:
-        warn_of_load(cores, timed[0])
-    if workers == 0:
-        from knightfall.arena.runners.runner import InProcess
-
-        return InProcess(agents)
-    from knightfall.arena.runners.pool import MOST_WORKERS, Pool
-
-    wanted = min(cores, MOST_WORKERS) if workers is None else workers
-    return Pool(min(wanted, plan.total), agents, pin=bool(timed))
-
-
-def _timed(plan: Plan) -> list[Entrant]:
-    from knightfall.agents import known_agent
-
-    return [entrant for entrant in plan.entrants if known_agent(entrant.agent).timed]
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def warn_of_load(cores: int, timed: Entrant) -> None:
-    """Say so if the machine has other things to do than to play games by the clock."""
-    from knightfall.cli.screen.guard import say
-
-    try:
-        load = os.getloadavg()[0]
-    except (AttributeError, OSError):
-        return
-    if load > 0.3 * cores:
+    report = event(
+        store=store_path(store) or user_store(),
+        notice=(lambda text: None) if json else say,
+        **how,
+    )
+    if not report.interrupted or report.results.played:
+        print_report(report, json=json)
+    if report.interrupted:
         say(
-            f"warning: {timed.name} plays by the clock, and this machine is busy (load {load:.1f} "
-            f"on {cores} {'core' if cores == 1 else 'cores'}): results will depend on what else "
-            "it does"
+            f"knightfall: interrupted after {report.results.played:,} of "
+            f"{report.plan.total:,} pairs; the same command goes on with run {report.run.id}"
         )
+        raise typer.Exit(INTERRUPTED)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from knightfall.display.report import Report as DisplayedReport
     from knightfall.search.report import Report
 
 NOT_A_SCREEN = 240
@@ -20,6 +21,16 @@ NOT_A_SCREEN = 240
 def print_json(thing: Any) -> None:
     """One line of JSON, at once."""
     print(json.dumps(thing, allow_nan=False), flush=True)
+
+
+def print_report(report: DisplayedReport, *, json: bool) -> None:
+    """A report for a person, or the same as JSON."""
+    from knightfall.display.report import print_parts
+
+    if json:
+        print_json(report.to_dict())
+    else:
+        print_parts(report.parts())
 
 
 def number(value: float) -> float | str:

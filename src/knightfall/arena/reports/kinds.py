@@ -1,0 +1,19 @@
+"""The report of a run, by the kind of its plan."""
+
+from __future__ import annotations
+
+from knightfall.arena.reports.league import LeagueReport
+from knightfall.arena.reports.match import MatchReport
+from knightfall.arena.reports.report import RunReport
+from knightfall.arena.reports.tournament import TournamentReport
+from knightfall.arena.reports.worth import WorthReport
+from knightfall.arena.store.run import Run
+
+KINDS: dict[str, type[RunReport]] = {
+    report.kind: report for report in (MatchReport, TournamentReport, LeagueReport, WorthReport)
+}
+
+
+def report_on(run: Run, *, interrupted: bool = False) -> RunReport:
+    """What a run says so far."""
+    return KINDS[run.plan.kind](run, interrupted=interrupted)

@@ -1,0 +1,150 @@
+"""A league's report: ratings, differences with their errors, the crosstable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from knightfall.arena.reports.report import RunReport, entrant_dict, short_names
+from knightfall.arena.results.standings import Standing, standings
+from knightfall.arena.results.stopping import SURELY
+from knightfall.display.numbers import for_json, interval, mean, percent, plus_minus
+from knightfall.display.report import Heading, Part
+from knightfall.display.table import Table
+
+if TYPE_CHECKING:
+    from knightfall.arena.plan.plan import Plan
+    from knightfall.arena.results.scoreboard import Scoreboard
+
+WIDEST = 12
+"""Entrants up to which the tables of everyone against everyone are printed."""
+
+
+class LeagueReport(RunReport):
+    """Many agents, a rating for each; the best comes first."""
+
+    kind = "league"
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The entrants by their ratings."""
+        return self.ratings.ranking(range(len(self.plan.entrants)))
+
+    @cached_property
+    def standings(self) -> list[Standing]:
+        """What there is to say of each, in that order."""
+        return standings(self.results, self.order, self.ratings)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What to call each entrant in a narrow column, by number."""
+        return _names(self.plan)
+
+    def met(self, a: int, b: int) -> tuple[int, int] | None:
+        """Games that a won and lost against b; None if they did not meet."""
+        won = lost = 0
+        for match in self.results.matches:
+            if (match.a, match.b) == (a, b):
+                won += match.of_a.total.won
+                lost += match.of_a.total.lost
+            elif (match.a, match.b) == (b, a):
+                won += match.of_b.total.won
+                lost += match.of_b.total.lost
+        return (won, lost) if won + lost else None
+
+    def body(self) -> Iterator[Part]:
+        """See `RunReport`."""
+        yield self._ratings()
+        found = self.ratings.ratings
+        yield ""
+        yield (
+            "Elo around the mean of those who both won and lost, ± 95 %. Moving first is worth "
+            f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
+        )
+        if len(self.order) <= WIDEST:
+            yield ""
+            yield Heading("Elo differences (row less column), ± 95 %")
+            yield self._square(lambda a, b: plus_minus(*self.ratings.difference(a, b)))
+            yield ""
+            yield Heading("Won – lost (row against column)")
+            yield self._square(self._won_and_lost)
+        yield from self.accidents()
+        yield ""
+        yield self._neighbours()
+
+    def body_dict(self) -> dict[str, Any]:
+        """See `RunReport`."""
+        order, found = self.order, self.ratings
+        return {
+            "agents": [entrant_dict(row) for row in self.standings],
+            "differences": [
+                [None if a == b else [for_json(x) for x in found.difference(a, b)] for b in order]
+                for a in order
+            ],
+            "crosstable": [
+                [None if (met := self.met(a, b)) is None else list(met) for b in order]
+                for a in order
+            ],
+            "seat_elo": found.ratings.seat_elo,
+            "seat_elo_error": found.ratings.seat_error,
+        }
+
+    @staticmethod
+    def live(board: Scoreboard) -> list[Part]:
+        """See `RunReport`."""
+        names, ratings = _names(board.plan), board.rated
+        table = Table(["", "Agent", "Elo", "± 95 %"], labels=2)
+        for place, entrant in enumerate(ratings.ranking(range(len(names))), start=1):
+            elo = plus_minus(ratings.elo(entrant), ratings.error(entrant))
+            table.add(str(place), names[entrant], *elo.split(" ± "))
+        return [table]
+
+    def _ratings(self) -> Table:
+        figures = ("Games", "Won", "95 % interval", "hunter", "runner", "depth", "nodes")
+        table = Table(["", "Agent", "Elo", *figures], labels=2)
+        for place, row in enumerate(self.standings, start=1):
+            fared, effort = row.fared, row.fared.effort
+            table.add(
+                str(place),
+                self.names[row.number],
+                plus_minus(row.elo, row.elo_error),
+                f"{fared.total.games:,}",
+                percent(row.rate),
+                interval(row.low, row.high),
+                percent(fared.hunter.share),
+                percent(fared.runner.share),
+                mean(effort.mean_depth),
+                mean(effort.mean_nodes),
+            )
+        return table
+
+    def _square(self, cell: Callable[[int, int], str]) -> Table:
+        places = [str(place) for place in range(1, len(self.order) + 1)]
+        table = Table(["", "", *places], labels=2)
+        for place, a in zip(places, self.order, strict=True):
+            table.add(place, self.names[a], *("" if a == b else cell(a, b) for b in self.order))
+        return table
+
+    def _won_and_lost(self, a: int, b: int) -> str:
+        met = self.met(a, b)
+        return "" if met is None else f"{met[0]} – {met[1]}"
+
+    def _neighbours(self) -> str:
+        """Which neighbours in the ranking are told apart."""
+        # A league that may stop when it likes what it sees has to see it the more clearly.
+        factor = SURELY if self.plan.stop.get("rule") == "until" else 1.0
+        open_questions = []
+        for better, worse in pairwise(self.order):
+            gap, error = self.ratings.difference(better, worse)
+            if gap <= factor * error:
+                open_questions.append(f"{self.names[better]} and {self.names[worse]}")
+        if not open_questions:
+            return "Every neighbour in the ranking is told apart."
+        return f"Not told apart: {'; '.join(open_questions)}."
+
+
+def _names(plan: Plan) -> list[str]:
+    entrants = plan.entrants
+    return short_names([each.agent for each in entrants], [each.name for each in entrants])

@@ -1,0 +1,214 @@
+"""What every report on a run has in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from knightfall.agents import Agent, known_agent
+from knightfall.arena.game.records import REASONS
+from knightfall.arena.results.standings import Rated, Standing, outcomes_of, rated
+from knightfall.arena.results.tallies import Results, results
+from knightfall.display.numbers import count, for_json, mean
+from knightfall.display.report import Heading, Part, Report
+from knightfall.errors import KnightfallError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from knightfall.arena.plan.plan import Plan
+    from knightfall.arena.results.scoreboard import Scoreboard
+    from knightfall.arena.results.tallies import Effort
+    from knightfall.arena.store.run import Run
+
+
+class RunReport(Report):
+    """A run, finished or not, as of the moment the report was made.
+
+    `interrupted` tells that Ctrl-C came before the end; the same call goes on from there if the
+    run is stored.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self, run: Run, *, interrupted: bool = False) -> None:
+        self.results: Results = results(run)
+        self.interrupted = interrupted
+
+    @property
+    def run(self) -> Run:
+        """The run in its store."""
+        return self.results.run
+
+    @property
+    def plan(self) -> Plan:
+        """What was to be played."""
+        return self.run.plan
+
+    @property
+    def finished(self) -> bool:
+        """Whether all was played that was to be, or a rule ended it sooner."""
+        return self.run.finished is not None
+
+    @cached_property
+    def ratings(self) -> Rated:
+        """Bradley and Terry's ratings of all entrants."""
+        return rated(self.plan, outcomes_of(self.run))
+
+    # -- what it says ----------------------------------------------------------------------
+
+    @abstractmethod
+    def body(self) -> Iterable[Part]:
+        """What comes after the heading."""
+
+    @abstractmethod
+    def body_dict(self) -> dict[str, Any]:
+        """The same as plain values."""
+
+    @staticmethod
+    @abstractmethod
+    def live(board: Scoreboard) -> Iterable[Part]:
+        """What is shown while a run goes on."""
+
+    def parts(self) -> Iterator[Part]:
+        """See `Report`."""
+        yield self._heading()
+        yield ""
+        nothing = self.nothing_measured()
+        if nothing:
+            yield from self.accidents()
+            yield ""
+            yield nothing
+            return
+        yield from self.body()
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `Report`."""
+        found, plan = self.results, self.plan
+        return {
+            "run": self.run.id,
+            "kind": plan.kind,
+            "pairs": found.played,
+            "planned": plan.total,
+            "finished": self.finished,
+            "repeats": found.repeats,
+            "board": plan.board,
+            "seed": plan.seed,
+            "outcome": self.run.outcome,
+            "nothing_measured": bool(self.nothing_measured()),
+            **self.body_dict(),
+        }
+
+    def plot(self, kind: str | None = None) -> Figure:
+        """A chart of the run; `kind` says which where several fit."""
+        from knightfall.arena.charts.charts import checked, draw
+
+        return draw(checked(self.results, kind)[0], self.results)
+
+    # -- parts of it -----------------------------------------------------------------------
+
+    def _heading(self) -> str:
+        found, plan = self.results, self.plan
+        where = "a book" if plan.book else plan.board.replace("x", "×")
+        parts = [f"run {self.run.id}: {count(2 * found.played, 'game')} on {where}"]
+        parts.append(f"seed {plan.seed}")
+        if plan.options.get("given_budget"):
+            parts.append(f"all who deepen get {plan.options['given_budget']}")
+        if not self.finished:
+            parts.append(f"unfinished, {2 * plan.total:,} planned")
+        if found.repeats:
+            games = f"{2 * found.repeats:,} games"
+            parts.append(f"{games} were repeated move for move and are counted only once")
+        return " · ".join(parts)
+
+    def accidents(self) -> Iterator[str]:
+        """For each entrant that lost otherwise than on the board: why, and a game to look at."""
+        found = self.results
+        for place, entrant in enumerate(found.entrants):
+            losses = found.entrant(place).losses
+            for reason in sorted(set(losses) - {"no moves"}):
+                game = next(iter(self.run.games(lost_by=[place], reason=reason, limit=1)), None)
+                if game is None:
+                    continue
+                detail = self.run.pair(game.pair).games[game.game].detail
+                said = f"first: {detail}; " if detail else ""
+                yield (
+                    f"{entrant.name} lost by: {losses[reason]:,} {reason} "
+                    f"({said}knightfall replay {game.id})"
+                )
+
+    def nothing_measured(self) -> str:
+        """A sentence if no game came to its ordinary end: whatever was counted, means nothing."""
+        lost = Counter[str]()
+        for match in self.results.matches:
+            lost.update(match.of_a.losses)
+            lost.update(match.of_b.losses)
+        if not lost or "no moves" in lost:
+            return ""
+        ways = [reason for reason in REASONS if reason in lost]
+        return f"Every game was lost by {' or '.join(ways)}: nothing was measured."
+
+
+def entrant_dict(row: Standing) -> dict[str, Any]:
+    """An entrant's figures."""
+    fared, effort = row.fared, row.fared.effort
+    return {
+        "name": row.name,
+        "agent": row.agent,
+        "games": fared.total.games,
+        "won": fared.total.won,
+        "lost": fared.total.lost,
+        "pairs": list(row.pairs),
+        "rate": row.rate,
+        "low": row.low,
+        "high": row.high,
+        "elo": for_json(row.elo),
+        "elo_error": for_json(row.elo_error),
+        "as_first": fared.first.share,
+        "as_second": fared.second.share,
+        "as_hunter": fared.hunter.share,
+        "as_runner": fared.runner.share,
+        "losses": dict(fared.losses),
+        "mean_depth": effort.mean_depth,
+        "mean_nodes": effort.mean_nodes,
+        "mean_microseconds": effort.mean_microseconds,
+    }
+
+
+def losses(row: Standing) -> str:
+    """The reasons of lost games, the ordinary one first."""
+    parts = [f"{row.fared.losses[why]} {why}" for why in REASONS if row.fared.losses.get(why)]
+    return ", ".join(parts) or "none"
+
+
+def searched(effort: Effort) -> str:
+    """How deep and how much, for those who search at all."""
+    if not effort.nodes:
+        return ""
+    return f"depth {mean(effort.mean_depth)}, {mean(effort.mean_nodes)} nodes a move; "
+
+
+def short_names(agents: list[str], names: list[str]) -> list[str]:
+    """Names for narrow columns: the heuristic alone where nothing else tells agents apart."""
+    parsed: list[Agent] = []
+    try:
+        parsed += [known_agent(agent) for agent in agents]
+    except KnightfallError:  # a heuristic that only another process knows
+        return names
+    spelt = [agent for agent, name in zip(parsed, names, strict=True) if "(" in name]
+    alike = len({(agent.kind, agent.budget, agent.plain, agent.seed) for agent in spelt}) == 1
+    short = []
+    for agent, name in zip(parsed, names, strict=True):
+        if "(" not in name:
+            short.append(name.rpartition(":")[2])
+        elif alike and agent.heuristic:
+            short.append(agent.heuristic.rpartition("/")[2])
+        else:
+            short.append(name)
+    return [one if short.count(one) == 1 else name for one, name in zip(short, names, strict=True)]
+
+
+__all__ = ["Heading", "RunReport", "entrant_dict", "losses", "searched", "short_names"]

@@ -1,1 +1,0 @@
-"""Reports on the screen."""

@@ -1,0 +1,260 @@
+"""Events in one call: what they return, what they keep, and that the commands are the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_helpers import all_rows
+from cli_runner import run
+
+import knightfall as kf
+from knightfall.arena.reports.report import RunReport
+from knightfall.arena.runners import adaptive
+from knightfall.display.report import as_text
+
+SMALL: dict[str, Any] = {"board": "4x4", "workers": 0, "progress": False}
+DEPTH = ["--budget", "depth=2"]
+ON_4X4 = ["--board", "4x4", "--workers", "0", "--json"]
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def every_kind() -> list[RunReport]:
+    return [
+        kf.match("greedy(improved)", "random", pairs=5, **SMALL),
+        kf.match("random", "greedy(open)", sprt=(0, 400), **SMALL),
+        kf.tournament(["greedy(improved)", "greedy(open)"], ["random"], pairs=4, **SMALL),
+        kf.league(["greedy(improved)", "greedy(open)", "random"], pairs=3, **SMALL),
+        kf.worth("improved", "open", nodes=[5, 20], times=(), pairs=3, **SMALL),
+    ]
+
+
+def test_every_event_reports_in_every_way(data: Path) -> None:
+    for report in every_kind():
+        assert report.finished
+        assert not report.interrupted
+        told = report.to_dict()
+        assert json.loads(json.dumps(told, allow_nan=False)) == told
+        assert told["kind"] == report.plan.kind
+        text = str(report)
+        assert text.startswith(f"run 1: {2 * told['pairs']} games on 4×4 · seed 0")
+        html = report._repr_html_()
+        assert re.match(r"<p>run 1: ", html)
+        assert ("<table>" in html) == (report.plan.kind != "match")
+        assert report.plot().axes
+    assert not data.exists()  # nothing was written anywhere
+
+
+@pytest.mark.parametrize(
+    ("event", "command"),
+    [
+        (
+            lambda **how: kf.match("greedy(improved)", "random", pairs=5, seed=3, **how),
+            ["match", "greedy(improved)", "random", "--pairs", "5", "--seed", "3"],
+        ),
+        (
+            lambda **how: kf.tournament(["id(open)"], ["random"], pairs=2, budget="depth=2", **how),
+            [
+                "tournament",
+                "--test",
+                "id(open)",
+                "--against",
+                "random",
+                "--pairs",
+                "2",
+                "--budget",
+                "depth=2",
+            ],
+        ),
+        (
+            lambda **how: kf.league(["greedy(open)", "random"], pairs=3, stratify=True, **how),
+            ["league", "greedy(open)", "random", "--pairs", "3", "--stratify"],
+        ),
+        (
+            lambda **how: kf.worth("improved", "open", nodes=["5"], times=(), pairs=3, **how),
+            ["worth", "improved", "open", "--nodes", "5", "--no-time", "--pairs", "3"],
+        ),
+    ],
+    ids=["match", "tournament", "league", "worth"],
+)
+def test_a_command_says_what_the_call_says(event: Any, command: list[str]) -> None:
+    called = event(**SMALL).to_dict()
+    printed = json.loads(run(*command, *ON_4X4).stdout)
+    for told in (called, printed):
+        if told["kind"] == "worth":  # which tells what a node cost, and no two take the same time
+            del told["words"], told["price"]
+    assert _timeless(called) == _timeless(printed)
+
+
+def _timeless(told: Any) -> Any:
+    text = json.dumps(told)
+    return json.loads(re.sub(r'"(mean_microseconds)": [0-9.e-]+', r'"\1": 0', text))
+
+
+def test_a_stored_event_is_found_again_and_one_in_memory_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "runs.sqlite"
+    notices: list[str] = []
+    for _ in range(2):
+        kf.match("greedy(open)", "random", pairs=4, store=file, notice=notices.append, **SMALL)
+        kf.match("greedy(open)", "random", pairs=4, notice=notices.append, **SMALL)
+    assert notices == ["run 1 was played before; --again plays it anew"]
+    again = kf.match("greedy(open)", "random", pairs=4, store=file, again=True, **SMALL)
+    assert again.run.id == 2
+
+
+# -- more of the same run --------------------------------------------------------------------
+
+
+def without_run(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Rows as the order of tables has them, without the times that moves took."""
+    rows.pop("runs")
+    thinking = [row[:6] + row[7:] for row in rows.pop("thinking")]
+    figures = [row[:10] for row in rows.pop("games")]
+    tallies = [row[:13] for row in rows.pop("tallies")]
+    return {**rows, "thinking": thinking, "games": figures, "tallies": tallies}
+
+
+@pytest.mark.parametrize(("before", "wanted"), [(4, 7), (7, 4)])
+def test_another_number_of_pairs_takes_over_what_was_played(
+    tmp_path: Path, before: int, wanted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents = "greedy(improved)", "greedy(open)", "random"
+    once, more = tmp_path / "once.sqlite", tmp_path / "more.sqlite"
+    kf.league(agents, pairs=wanted, store=once, **SMALL)
+    kf.league(agents, pairs=before, store=more, **SMALL)
+    notices: list[str] = []
+    report = kf.league(agents, pairs=wanted, store=more, notice=notices.append, **SMALL)
+    assert report.run.id == 2
+    kept = min(before, wanted)
+    assert notices == [f"going on with run 2 after {3 * kept} of {3 * wanted} pairs"]
+    assert without_run(all_rows(more, 2)) == without_run(all_rows(once, 1))
+
+
+def test_a_test_that_was_decided_stays_decided_with_more_pairs(tmp_path: Path) -> None:
+    file = tmp_path / "runs.sqlite"
+    decided = {"sprt": (0.0, 400.0), "store": file, **SMALL}
+    first = kf.match("greedy(improved)", "random", pairs=150, **decided)
+    assert first.accepted == "H1"
+    second = kf.match("greedy(improved)", "random", pairs=200, **decided)
+    assert (second.accepted, second.pairs) == ("H1", first.pairs)
+
+
+def test_nothing_is_taken_over_from_another_seed_or_when_asked_to_play_again(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "runs.sqlite"
+    notices: list[str] = []
+    how = {"store": file, "notice": notices.append, **SMALL}
+    kf.match("greedy(open)", "random", pairs=3, **how)
+    kf.match("greedy(open)", "random", pairs=4, seed=1, **how)
+    kf.match("greedy(open)", "random", pairs=5, again=True, **how)
+    assert notices == []
+
+
+# -- who plays ---------------------------------------------------------------------------------
+
+
+def test_a_short_run_hires_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("a pool was started")
+
+    monkeypatch.setattr(adaptive, "Pool", never)
+    report = kf.match("greedy(open)", "random", pairs=20, board="4x4", progress=False)
+    assert sum(report.pairs) == 20
+
+
+def test_a_long_run_is_handed_over_and_comes_out_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(adaptive, "TRIAL", 0.0)
+    monkeypatch.setattr(adaptive, "WORTH_HIRING", 0.0)
+    monkeypatch.setattr("knightfall.arena.runners.hire.cores", lambda: 2)
+    started: list[int] = []
+    pool = adaptive.Pool
+
+    def noted(*given: Any, **more: Any) -> Any:
+        started.append(given[0])
+        return pool(*given, **more)
+
+    monkeypatch.setattr(adaptive, "Pool", noted)
+    agents = "id(improved, nodes=20000)", "id(open, nodes=20000)"
+    shared = kf.match(*agents, pairs=60, progress=False)
+    alone = kf.match(*agents, pairs=60, workers=0, progress=False)
+    assert started == [2]
+    assert shared.pairs == alone.pairs
+    assert [one.games for one in shared.run.pairs()] == [one.games for one in alone.run.pairs()]
+
+
+def test_a_heuristic_that_only_this_process_knows_is_played_here() -> None:
+    @kf.heuristic
+    def only_in_this_test(board, open, me, opp, to_move):  # type: ignore[no-untyped-def]
+        return 1.0
+
+    report = kf.match("greedy(only_in_this_test)", "random", pairs=2, board="4x4", progress=False)
+    assert sum(report.pairs) == 2
+    with pytest.raises(kf.KnightfallError, match="other processes do not know it"):
+        kf.match("greedy(only_in_this_test)", "random", pairs=2, workers=2)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"pairs": 3, "board": "7"}, "board '7' cannot be read"),
+        ({"budget": "fast"}, "budget 'fast' cannot be read"),
+        ({"workers": 999}, "workers=999"),
+        ({"book": []}, "at least one position"),
+        ({"book": ["4/4/4/4[Nn] w"]}, "book, position 1: '4/4/4/4.*' still has a knight to place"),
+    ],
+)
+def test_bad_options_are_named(how: dict[str, Any], said: str) -> None:
+    with pytest.raises(kf.KnightfallError, match=said):
+        kf.match("random", "greedy(open)", **how)
+
+
+# -- what is shown -----------------------------------------------------------------------------
+
+
+def test_a_run_in_which_nobody_could_play_measures_nothing(tmp_path: Path) -> None:
+    body = "    return 1 // (board.width - 4)"  # which works on 7×7, where it is tried
+    (tmp_path / "bad.py").write_text(f"def score(board, open, me, opp, to_move):\n{body}\n")
+    bad = f"greedy({tmp_path}/bad.py:score)"
+    report = kf.match(bad, f"id({tmp_path}/bad.py:score, depth=2)", pairs=2, **SMALL)
+    text = str(report)
+    assert text.endswith("Every game was lost by crash: nothing was measured.")
+    assert "cannot tell" not in text
+    assert "Elo" not in text
+    assert report.to_dict()["nothing_measured"]
+
+
+def test_a_whitewash_has_one_elo() -> None:
+    report = kf.match("id(improved, depth=6)", "random", pairs=1, seed=2, board="5x5", workers=0)
+    told = report.to_dict()
+    assert told["elo"] == told["agents"][0]["elo"]
+    assert told["elo_error"] == told["agents"][0]["elo_error"]
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_no_number_is_cut_on_a_narrow_screen(width: int) -> None:
+    agents = [
+        f"id({id}, depth={depth})" for id in ("improved", "open", "center") for depth in (1, 2)
+    ]
+    for report in (
+        kf.league(agents, pairs=6, **SMALL),
+        kf.tournament(agents[:5], agents[3:], pairs=3, **SMALL),
+    ):
+        narrow, wide = as_text(report.parts(), width), as_text(report.parts(), None)
+        assert max(map(len, narrow.splitlines())) <= width
+        numbers = r"[+−]?[0-9][0-9.,]*(?: (?:%|± [0-9∞]+|[–|] [0-9]+))?"
+        assert _tally(numbers, narrow) >= _tally(numbers, wide)
+
+
+def _tally(pattern: str, text: str) -> set[str]:
+    return set(re.findall(pattern, text))
