@@ -367,6 +367,19 @@ def parse_agent(text: str) -> Agent:
     return _with_arguments(base, text, _split(inside) if inside is not None else [])
 
 
+def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """An agent's kind, its heuristic and its other arguments as they are written.
+
+    Nothing is looked up, so it costs no import; None if the text cannot be an agent's.
+    """
+    match = _CALL.fullmatch(text)
+    if match is None:
+        return None
+    arguments = _split(match[2] or "")
+    first = arguments[:1] if arguments and "=" not in arguments[0] != "plain" else []
+    return match[1], "".join(first), tuple(arguments[len(first) :])
+
+
 @lru_cache(maxsize=512)
 def known_agent(text: str) -> Agent:
     """The agent of a string that was read before: for whoever has to ask about it again."""
@@ -458,4 +471,5 @@ __all__ = [
     "course_agent",
     "known_agent",
     "parse_agent",
+    "spelling",
 ]

@@ -300,7 +300,7 @@ def test_pairs_that_were_repeated_do_not_count(store: Store) -> None:
 def worth(store: Store) -> Results:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "knightfall.arena.worth.worth.nodes_within", lambda *_: [(10, 30), (100, 300)]
+            "knightfall.arena.worth.node_cost.nodes_within", lambda *_: [(10, 30), (100, 300)]
         )
         plan = worth_plan(
             "center", nodes=["10", "40", "160"], times=["2ms", "1ms"], board="4x4", pairs=8

@@ -12,10 +12,10 @@ import pytest
 from test_rooms import FILES, PACKAGE, imports, module_of
 
 from knightfall.arena.plan.version import DECIDES
-from knightfall.kernel.compile import COMPILED
+from knightfall.kernel.sources import COMPILED
 
 ASK = (
-    "from knightfall.kernel.compile import COMPILED, hash_of;"
+    "from knightfall.kernel.sources import COMPILED, hash_of;"
     "from knightfall.arena.plan.version import engine;"
     "print(hash_of(COMPILED), engine())"
 )

@@ -19,6 +19,7 @@ from knightfall.arena.reports.worth import WorthReport
 from knightfall.arena.results.tallies import Results, results
 from knightfall.arena.store.store import Store
 from knightfall.arena.worth import node_cost
+from knightfall.arena.worth.node_cost import nodes_within
 from knightfall.arena.worth.worth import NODES, TIMES, deepening, levels, overall, price, worth_plan
 from knightfall.cli.app import app
 from knightfall.errors import KnightfallError
@@ -48,7 +49,7 @@ class Measured:
 @pytest.fixture(autouse=True)
 def measured(monkeypatch: pytest.MonkeyPatch) -> Measured:
     stand_in = Measured()
-    monkeypatch.setattr("knightfall.arena.worth.worth.nodes_within", stand_in)
+    monkeypatch.setattr("knightfall.arena.worth.node_cost.nodes_within", stand_in)
     return stand_in
 
 
@@ -193,15 +194,15 @@ def test_time_is_divided_by_what_a_node_costs(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(node_cost, "InProcess", fake_runner(played))
     book = ["4/1N2/2n1/4 b", "4/1N2/2n1/4 w", "N3/4/2n1/4 b", "N3/4/3n/4 w"]
     a, b = deepening("center"), deepening("open")
-    assert node_cost.nodes_within(a, b, [20, 1000, 8000], book) == [
+    assert nodes_within(a, b, [20, 1000, 8000], book) == [
         (2, 10),  # hiccups of 5 ms do not count, and each has its own moves
         (125, 500),
         (1000, 4000),
     ]
     tried = {(parse_agent(t.a).budget.nodes, parse_agent(t.b).budget.nodes) for t in played}
     assert tried == {(250, 250), (50, 50), (125, 500), (1000, 4000)}
-    assert node_cost.nodes_within(a, b, [], book) == []
-    assert node_cost.nodes_within(a, b, [1], book) == [(1, 1)]
+    assert nodes_within(a, b, [], book) == []
+    assert nodes_within(a, b, [1], book) == [(1, 1)]
 
 
 def test_a_dear_heuristic_gets_fewer_nodes() -> None:
@@ -210,9 +211,7 @@ def test_a_dear_heuristic_gets_fewer_nodes() -> None:
         [("id(null, nodes=300)", "id(bfs_reach, nodes=300)")], plan.starts
     )
     assert 0 < quick < dear
-    ((few, many),) = node_cost.nodes_within(
-        deepening("bfs_reach"), deepening("null"), [50], plan.starts
-    )
+    ((few, many),) = nodes_within(deepening("bfs_reach"), deepening("null"), [50], plan.starts)
     assert 1 < few < many
 
 
@@ -321,7 +320,7 @@ def test_the_answer_follows_from_the_intervals(
 def test_what_a_node_costs_in_words(
     a: int, b: int, told: str, valued: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("knightfall.arena.worth.worth.nodes_within", lambda *_: [(a, b)])
+    monkeypatch.setattr("knightfall.arena.worth.node_cost.nodes_within", lambda *_: [(a, b)])
     plan = small(nodes=["5"], times=["1ms"], pairs=30)
     _, second = WorthReport(play(store, plan, how=decided(2))).words
     assert told in second

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from knightfall.agents import Agent
 from knightfall.arena.plan.matches import Openings, league_plan, match_plan
 from knightfall.arena.plan.plan import Plan
 from knightfall.arena.plan.protocols import tournament_plan
+from knightfall.arena.plan.version import engine
 from knightfall.arena.reports.kinds import KINDS
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.reports.match import MatchReport
@@ -27,6 +29,7 @@ from knightfall.arena.store.file import IN_MEMORY, user_store
 from knightfall.arena.store.store import Store
 from knightfall.arena.worth.worth import NODES, TIMES, worth_plan
 from knightfall.board import Board
+from knightfall.errors import KnightfallError
 from knightfall.openings import checked_book, read_book
 from knightfall.search.budget import Budget, read_budget
 from knightfall.statistics.sprt import Sprt
@@ -198,7 +201,8 @@ def _played(
     notice: Notice,
 ) -> Kind:
     assert KINDS[plan.kind] is kind
-    check(plan, crew)
+    if again or not _is_finished(plan, store):  # or there is nobody to be made ready
+        check(plan, crew)
     # The report reads what it needs when it is asked: the store stays open as long as it lives.
     opened = Store.open(IN_MEMORY if store is None else store)
     try:
@@ -209,6 +213,16 @@ def _played(
         opened.close()
         raise
     return kind(run, interrupted=interrupted)
+
+
+def _is_finished(plan: Plan, store: AStore) -> bool:
+    """Whether a store has the whole run already; it is not made if it is not there."""
+    if store is None:
+        return False
+    with suppress(KnightfallError), Store.open(store, read_only=True) as known:
+        run = known.find(plan, engine())
+        return run is not None and run.finished is not None
+    return False
 
 
 __all__ = ["league", "match", "tournament", "user_store", "worth"]

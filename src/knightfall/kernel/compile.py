@@ -2,17 +2,16 @@
 
 Numba stamps a cached function with its own file only, so an edit in *another* file would go
 unnoticed.  The cache folder is therefore named after a hash of every module that is compiled or
-lends a number to one that is (`COMPILED`): an edit there means a new folder, and stale machine code
-can never be loaded.
+lends a number to one that is (`kernel.sources`): an edit there means a new folder, and stale
+machine code can never be loaded.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -22,36 +21,12 @@ import numba
 from numba.core import config, event
 from platformdirs import user_cache_path
 
+from knightfall.kernel.sources import COMPILED, hash_of
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_FOLDERS = 4
 """Cache folders of other versions that are kept (several checkouts may be in use)."""
-
-
-COMPILED = (
-    "board.py",
-    *(f"kernel/{name}.py" for name in ("bits", "clock", "compile", "geometry", "rules")),
-    "heuristics/registry.py",
-    *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
-    *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
-    "heuristics/vocabulary.py",
-    *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),
-    *(f"search/{name}.py" for name in ("symmetry", "minimax", "alphabeta", "deepening")),
-    "search/game_loop.py",
-    *(f"solver/{name}.py" for name in ("state", "proof_table", "thread_marks", "reflection")),
-    *(f"solver/{name}.py" for name in ("winloss", "distance")),
-)
-"""The modules that machine code comes from."""
-
-
-def hash_of(files: Iterable[str]) -> str:
-    """A short hash over some files of the package and the compiler's version."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    root = Path(__file__).parent.parent
-    for name in files:
-        digest.update(name.encode())
-        digest.update((root / name).read_bytes())
-    return digest.hexdigest()[:16]
 
 
 @lru_cache(maxsize=1)

@@ -9,8 +9,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse.csgraph import NegativeCycleError, bellman_ford, connected_components
-from scipy.special import expit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -65,6 +63,8 @@ class Model:
     @property
     def chances(self) -> Floats:
         """With what probability the row, moving first, beats the column."""
+        from scipy.special import expit  # here: it takes half a second to import
+
         return np.asarray(expit(self._odds(self.theta)), float)
 
     @property
@@ -104,6 +104,8 @@ def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
     infinite.  Half a game won and half a game lost, divided among the games an agent played with
     other groups, make it finite and leave it large.  The same is done for the seat.
     """
+    from scipy.sparse.csgraph import connected_components
+
     _, group = connected_components(won + (played - won).T > 0, connection="strong")
     between = np.where(np.not_equal.outer(group, group), played, 0.0)
     games = between.sum(0) + between.sum(1)
@@ -120,6 +122,8 @@ def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
     moving second is stronger by 1 or more.  There are such strengths unless, going around some
     circle of winners and losers, one comes back stronger than oneself.
     """
+    from scipy.sparse.csgraph import NegativeCycleError, bellman_ford
+
     for first, second in ((won, lost.T), (lost.T, won)):
         weaker_by = np.where(second, -1.0, np.where(first, 1.0, 0.0))
         if (weaker_by.diagonal() < 0).any():

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from knightfall.errors import KnightfallError
 
@@ -228,6 +227,8 @@ def difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Differen
             raise KnightfallError(f"{score} is not a pair score: 0 to 1 is accepted")
     if not a.size:
         return Difference(0, 0.0, -1.0, 1.0, 1.0)
+    from scipy.special import stdtr, stdtrit  # here: it takes half a second to import
+
     gaps = a - b
     mean = float(gaps.mean())
     se = math.sqrt(float(np.append(gaps, [0.5, -0.5]).var()) / a.size)

@@ -17,9 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.optimize import brentq
-from scipy.special import expit, logit
-
 from knightfall.errors import KnightfallError, nearest
 from knightfall.statistics.pairs import (
     GAME_SCORES,
@@ -268,6 +265,9 @@ def pair_distribution(
         raise KnightfallError(
             f"a share of {split:g} split pairs is not accepted: it is at least 0.5, less than 1"
         )
+    from scipy.optimize import brentq  # here: it takes half a second to import
+    from scipy.special import expit, logit
+
     bias = float(logit(0.5 + math.sqrt(0.5 * split - 0.25)))
 
     def chances(strength: float) -> tuple[float, float, float]:

@@ -24,7 +24,7 @@ DECIDES = (
 def engine() -> str:
     """The version of everything that decides how a game goes."""
     from knightfall import __version__
-    from knightfall.kernel.compile import COMPILED, hash_of
+    from knightfall.kernel.sources import COMPILED, hash_of
 
     return f"{__version__}+{hash_of(COMPILED + DECIDES)}"
 

@@ -15,7 +15,6 @@ from knightfall.display.report import Heading, Part
 from knightfall.display.table import Table
 
 if TYPE_CHECKING:
-    from knightfall.arena.plan.plan import Plan
     from knightfall.arena.results.scoreboard import Scoreboard
 
 WIDEST = 12
@@ -40,7 +39,7 @@ class LeagueReport(RunReport):
     @cached_property
     def names(self) -> list[str]:
         """What to call each entrant in a narrow column, by number."""
-        return _names(self.plan)
+        return short_names(self.plan.entrants)
 
     def met(self, a: int, b: int) -> tuple[int, int] | None:
         """Games that a won and lost against b; None if they did not meet."""
@@ -94,7 +93,7 @@ class LeagueReport(RunReport):
     @staticmethod
     def live(board: Scoreboard) -> list[Part]:
         """See `RunReport`."""
-        names, ratings = _names(board.plan), board.rated
+        names, ratings = short_names(board.plan.entrants), board.rated
         table = Table(["", "Agent", "Elo", "± 95 %"], labels=2)
         for place, entrant in enumerate(ratings.ranking(range(len(names))), start=1):
             elo = plus_minus(ratings.elo(entrant), ratings.error(entrant))
@@ -143,8 +142,3 @@ class LeagueReport(RunReport):
         if not open_questions:
             return "Every neighbour in the ranking is told apart."
         return f"Not told apart: {'; '.join(open_questions)}."
-
-
-def _names(plan: Plan) -> list[str]:
-    entrants = plan.entrants
-    return short_names([each.agent for each in entrants], [each.name for each in entrants])

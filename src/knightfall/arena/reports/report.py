@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from knightfall.agents import Agent, known_agent
+from knightfall.agents import spelling
 from knightfall.arena.game.records import REASONS
 from knightfall.arena.results.standings import Rated, Standing, outcomes_of, rated
 from knightfall.arena.results.tallies import Results, results
 from knightfall.display.numbers import count, for_json, mean
-from knightfall.display.report import Heading, Part, Report
-from knightfall.errors import KnightfallError
+from knightfall.display.report import Part, Report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from knightfall.arena.plan.plan import Plan
+    from knightfall.arena.plan.plan import Entrant, Plan
     from knightfall.arena.results.scoreboard import Scoreboard
     from knightfall.arena.results.tallies import Effort
     from knightfall.arena.store.run import Run
@@ -191,24 +190,18 @@ def searched(effort: Effort) -> str:
     return f"depth {mean(effort.mean_depth)}, {mean(effort.mean_nodes)} nodes a move; "
 
 
-def short_names(agents: list[str], names: list[str]) -> list[str]:
+def short_names(entrants: Sequence[Entrant]) -> list[str]:
     """Names for narrow columns: the heuristic alone where nothing else tells agents apart."""
-    parsed: list[Agent] = []
-    try:
-        parsed += [known_agent(agent) for agent in agents]
-    except KnightfallError:  # a heuristic that only another process knows
-        return names
-    spelt = [agent for agent, name in zip(parsed, names, strict=True) if "(" in name]
-    alike = len({(agent.kind, agent.budget, agent.plain, agent.seed) for agent in spelt}) == 1
+    names = [entrant.name for entrant in entrants]
+    spelled = [spelling(entrant.agent) for entrant in entrants]
+    in_full = [how for how, name in zip(spelled, names, strict=True) if "(" in name]
+    alike = len({how and (how[0], how[2]) for how in in_full}) == 1
     short = []
-    for agent, name in zip(parsed, names, strict=True):
+    for how, name in zip(spelled, names, strict=True):
         if "(" not in name:
             short.append(name.rpartition(":")[2])
-        elif alike and agent.heuristic:
-            short.append(agent.heuristic.rpartition("/")[2])
+        elif alike and how and how[1]:
+            short.append(how[1].rpartition("/")[2])
         else:
             short.append(name)
     return [one if short.count(one) == 1 else name for one, name in zip(short, names, strict=True)]
-
-
-__all__ = ["Heading", "RunReport", "entrant_dict", "losses", "searched", "short_names"]

@@ -58,7 +58,7 @@ class TournamentReport(RunReport):
     @cached_property
     def names(self) -> list[str]:
         """What to call each test agent in a narrow column."""
-        return short_names([row.agent for row in self.standings], [r.name for r in self.standings])
+        return short_names([self.plan.entrants[test] for test in self.tests])
 
     def wins(self, test: int, opponent: int) -> Wins:
         """A test agent's games against an opponent."""

@@ -24,7 +24,6 @@ from knightfall.arena.plan.plan import Match, Plan
 from knightfall.arena.plan.version import engine
 from knightfall.arena.results.tallies import Effort, Results
 from knightfall.arena.store.store import Store
-from knightfall.arena.worth.node_cost import nodes_within
 from knightfall.errors import KnightfallError
 from knightfall.search.budget import Budget, parse_budget
 from knightfall.statistics import pairs as statistics
@@ -159,6 +158,8 @@ def _converted(
     plan: Plan, both: tuple[Agent, Agent], times: Sequence[Budget], known: Store | None
 ) -> dict[str, list[int]]:
     """The nodes of A and B for each time: as measured before, or measured now."""
+    from knightfall.arena.worth.node_cost import nodes_within  # here: it needs the compiler
+
     before = {} if known is None else _measured_before(plan, known)
     new = [budget for budget in times if str(budget) not in before]
     found = nodes_within(*both, [budget.time or 0 for budget in new], plan.starts)

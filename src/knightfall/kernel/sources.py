@@ -1,0 +1,33 @@
+"""Which files machine code comes from, and what names a version of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+COMPILED = (
+    "board.py",
+    *(f"kernel/{name}.py" for name in ("bits", "clock", "compile", "geometry", "rules", "sources")),
+    "heuristics/registry.py",
+    *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
+    *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
+    "heuristics/vocabulary.py",
+    *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),
+    *(f"search/{name}.py" for name in ("symmetry", "minimax", "alphabeta", "deepening")),
+    "search/game_loop.py",
+    *(f"solver/{name}.py" for name in ("state", "proof_table", "thread_marks", "reflection")),
+    *(f"solver/{name}.py" for name in ("winloss", "distance")),
+)
+"""The modules that machine code comes from."""
+
+
+def hash_of(files: Iterable[str]) -> str:
+    """A short hash over some files of the package and the compiler's version."""
+    digest = hashlib.sha256(version("numba").encode())
+    root = Path(__file__).parent.parent
+    for name in files:
+        digest.update(name.encode())
+        digest.update((root / name).read_bytes())
+    return digest.hexdigest()[:16]
