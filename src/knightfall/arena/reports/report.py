@@ -112,7 +112,8 @@ class RunReport(Report):
     def _heading(self) -> str:
         found, plan = self.results, self.plan
         where = "a book" if plan.book else plan.board.replace("x", "×")
-        parts = [f"run {self.run.id}: {count(2 * found.played, 'game')} on {where}"]
+        run = "" if self.run.file.in_memory else f"run {self.run.id}: "
+        parts = [f"{run}{count(2 * found.played, 'game')} on {where}"]
         parts.append(f"seed {plan.seed}")
         if plan.options.get("given_budget"):
             parts.append(f"all who deepen get {plan.options['given_budget']}")
@@ -133,11 +134,10 @@ class RunReport(Report):
                 if game is None:
                     continue
                 detail = self.run.pair(game.pair).games[game.game].detail
-                said = f"first: {detail}; " if detail else ""
-                yield (
-                    f"{entrant.name} lost by: {losses[reason]:,} {reason} "
-                    f"({said}knightfall replay {game.id})"
-                )
+                more = [f"first: {detail}"] if detail else []
+                more += [] if self.run.file.in_memory else [f"knightfall replay {game.id}"]
+                told = f" ({'; '.join(more)})" if more else ""
+                yield f"{entrant.name} lost by: {losses[reason]:,} {reason}{told}"
 
     def nothing_measured(self) -> str:
         """A sentence if no game came to its ordinary end: whatever was counted, means nothing."""

@@ -104,7 +104,8 @@ class StoreFile:
 
     def __init__(self, path: str | os.PathLike[str] | None, read_only: bool) -> None:
         self._read_only = read_only
-        if path == IN_MEMORY:
+        self.in_memory = path == IN_MEMORY
+        if self.in_memory:
             self.path = Path("memory")
             self._db = sqlite3.connect(IN_MEMORY, isolation_level=None)
             self._create(self._db)
