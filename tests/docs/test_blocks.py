@@ -1,0 +1,150 @@
+"""Every code block of the docs runs: Python as it stands, commands with fewer games."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import run, stderr_of
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+FEWER = {
+    "tournament": ["--pairs", "1", "--budget", "nodes=50", "--workers", "0"],
+    "match": ["--pairs", "2", "--budget", "nodes=50", "--workers", "0"],
+    "league": ["--pairs", "1", "--budget", "nodes=50", "--workers", "0"],
+    "worth": ["--pairs", "1", "--nodes", "50", "--workers", "0"],
+    "grade": ["--openings", "2"],
+}
+"""What is added so that a command of the docs takes no minutes; the last of two options counts."""
+
+INPUT = {"play": "quit\n"}
+
+NOT_HERE = re.compile(
+    r"reproduce|bench|atlas build|atlas certify|--dask|tcp://|--install-completion|play --resume"
+)
+"""What takes minutes, or needs a cluster or somebody's shell."""
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What pages take for granted: mine.py, runs of every kind, and a saved game."""
+    folder = tmp_path_factory.mktemp("reader")
+    (mine,) = blocks(ROOT / "README.md", "python")
+    choose = "def choose(position):\n    return position.legal_moves[0]\n"
+    (folder / "mine.py").write_text(f"{mine}\n\nscore = cosy\n\n\n{choose}")
+    games = folder / "data" / "games"
+    games.mkdir(parents=True)
+    game = '{"format": "knightfall game 1", "start": "7/7/1N5/7/7/4n2/7 w", "moves": ["d4"], '
+    game += '"you": "first", "agent": "random", "resigned": false}'
+    (games / "20260101-000000-1.json").write_text(game)
+    at = ["--board", "5x5", "--workers", "0"]
+    (folder / "charts").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KNIGHTFALL_DATA_DIR", str(folder / "data"))
+        for args in (
+            ["match", "greedy(improved)", "random", "--pairs", "20", *at],
+            ["tournament", "--pairs", "1", "--budget", "nodes=20", *at],
+            ["league", "AB_Improved", "id(main)", "greedy(open)", "--pairs", "5", *at],
+        ):
+            assert run(*args).exit_code == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A reader's folder, for each block anew."""
+    reader = tmp_path / "reader"
+    shutil.copytree(library, reader)
+    monkeypatch.chdir(reader)
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(reader / "data"))
+    return reader
+
+
+def pages_with(language: str) -> list[Path]:
+    return [page for page in PAGES if blocks(page, language)]
+
+
+@pytest.mark.parametrize("page", pages_with("pycon"), ids=lambda page: page.name)
+def test_sessions_run_as_printed(page: Path) -> None:
+    options = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    session = "\n".join(blocks(page, "pycon"))
+    example = doctest.DocTestParser().get_doctest(session, {}, page.name, str(page), 0)
+    told: list[str] = []
+    results = doctest.DocTestRunner(optionflags=options).run(example, out=told.append)
+    assert results.failed == 0, "".join(told)
+    assert results.attempted
+
+
+@pytest.mark.parametrize("page", pages_with("python"), ids=lambda page: page.name)
+def test_programs_run(page: Path) -> None:
+    if page.name == "writing-a-heuristic.md":
+        pytest.skip("test_docs looks at its heuristics, one of which is wrong on purpose")
+    space: dict[str, Any] = {"__name__": "reader"}
+    for number, block in enumerate(blocks(page, "python"), start=1):
+        exec(compile(block, f"{page.name}, block {number}", "exec"), space)
+
+
+def commands() -> Iterator[Any]:
+    for page in PAGES:
+        for block in blocks(page, "console"):
+            for line in block.splitlines():
+                command = line.removeprefix("$ ")
+                if line.startswith("$ knightfall "):
+                    yield pytest.param(command, id=f"{page.name}: {command[:60]}")
+
+
+@pytest.mark.parametrize("command", [*commands()])
+def test_commands_work(command: str) -> None:
+    if NOT_HERE.search(command):
+        parsed(command)
+        return
+    said = ""
+    for part in command.split(" | "):
+        if not part.startswith("knightfall "):
+            break
+        args = shlex.split(re.sub(r" > \S+$", "", part), comments=True)[1:]
+        more = ["--yes"] if "--delete" in args else FEWER.get(args[0], [])
+        result = run(*args, *more, input=INPUT.get(args[0], said))
+        assert result.exit_code == 0, result.output + stderr_of(result)
+        said = result.stdout
+
+
+def parsed(command: str) -> None:
+    """At least its options exist."""
+    from typer.main import get_command
+
+    from knightfall.cli.app import app
+
+    args = shlex.split(command, comments=True)[1:]
+    group: Any = get_command(app)
+    while hasattr(group, "commands") and args[0] in group.commands:
+        group = group.commands[args.pop(0)]
+    group.make_context("knightfall", args)
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda e: e.stem)
+def test_examples_run(example: Path, folder: Path) -> None:
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, str(example)], capture_output=True, text=True, cwd=folder, check=False,
+        env={**os.environ, "KNIGHTFALL_QUIET": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) > 4
+    assert done.stderr == ""
