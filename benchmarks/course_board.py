@@ -1,19 +1,173 @@
-"""The search as a student of the course has it: plain Python over the course's kind of board.
+"""The board as a student of the course had it, in plain Python.
 
-See `knightfall.studies.costs.course_board`.  The course shuffles legal moves each time they are
-asked for, which changes nothing about the tree there; `UnshuffledBoard` saves that work, too.
+The board is one flat list, copied on every move, and works as the course's does: a new object
+for each forecast, players compared as objects, every question answered from the list anew.  The
+course also shuffles legal moves each time they are asked for.  Here the shuffled list is thrown
+away and the moves come in board order, so that the tree is the compiled search's, node for node,
+and the same on every run.
 """
 
 from __future__ import annotations
 
-from knightfall.studies.costs.course_board import Cell, CourseBoard, PlainSearch, set_up
+import random
+from collections.abc import Callable
+from typing import Any
 
-__all__ = ["CourseBoard", "PlainSearch", "UnshuffledBoard", "set_up"]
+from knightfall.position import Position
+
+Cell = tuple[int, int]
+"""Row and column, row 0 on top."""
+
+Score = Callable[["CourseBoard", object], float]
+"""A heuristic of the course: how well a player stands."""
+
+KNIGHT_STEPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
+
+
+class CourseBoard:
+    """A position: W·H cells column by column, then whose turn, player 2's cell, player 1's."""
+
+    BLANK = 0
+    NOT_MOVED = None
+
+    def __init__(self, player_1: object, player_2: object, width: int = 7, height: int = 7) -> None:
+        self.width = width
+        self.height = height
+        self.move_count = 0
+        self._player_1 = player_1
+        self._player_2 = player_2
+        self._active_player = player_1
+        self._inactive_player = player_2
+        self._board_state: list[Any] = [self.BLANK] * (width * height + 3)
+        self._board_state[-1] = self.NOT_MOVED
+        self._board_state[-2] = self.NOT_MOVED
+
+    @property
+    def active_player(self) -> object:
+        """Whose turn it is."""
+        return self._active_player
+
+    @property
+    def inactive_player(self) -> object:
+        """Whose turn it is not."""
+        return self._inactive_player
+
+    def get_opponent(self, player: object) -> object:
+        """The other player."""
+        if player == self._active_player:
+            return self._inactive_player
+        return self._active_player
+
+    def copy(self) -> CourseBoard:
+        """A board that can be changed without changing this one."""
+        twin = type(self)(self._player_1, self._player_2, self.width, self.height)
+        twin.move_count = self.move_count
+        twin._active_player = self._active_player
+        twin._inactive_player = self._inactive_player
+        twin._board_state = self._board_state.copy()
+        return twin
+
+    def forecast_move(self, move: Cell) -> CourseBoard:
+        """A new board on which the active player has moved."""
+        board = self.copy()
+        board.apply_move(move)
+        return board
+
+    def apply_move(self, move: Cell) -> None:
+        """Move the active player here and now."""
+        index = move[0] + move[1] * self.height
+        self._board_state[index] = 1
+        self._board_state[-2 if self._active_player == self._player_2 else -1] = index
+        self._board_state[-3] ^= 1
+        self._active_player, self._inactive_player = self._inactive_player, self._active_player
+        self.move_count += 1
+
+    def move_is_legal(self, move: Cell) -> bool:
+        """Whether a cell is on the board and open."""
+        row, column = move
+        return bool(
+            0 <= row < self.height
+            and 0 <= column < self.width
+            and self._board_state[row + column * self.height] == self.BLANK
+        )
+
+    def get_blank_spaces(self) -> list[Cell]:
+        """The open cells, column by column."""
+        return [
+            (row, column)
+            for column in range(self.width)
+            for row in range(self.height)
+            if self._board_state[row + column * self.height] == self.BLANK
+        ]
+
+    def get_player_location(self, player: object) -> Cell:
+        """Where a player stands; both must be placed."""
+        index = self._board_state[-1 if player == self._player_1 else -2]
+        assert index != self.NOT_MOVED, "both knights must be placed"
+        return (index % self.height, index // self.height)
+
+    def get_legal_moves(self, player: object = None) -> list[Cell]:
+        """The open cells a knight's move from a player (the active one by default)."""
+        return self.moves_from(
+            self.get_player_location(self.active_player if player is None else player)
+        )
+
+    def moves_from(self, cell: Cell) -> list[Cell]:
+        """The open cells a knight's move from a cell.
+
+        The course has this as a private method, which did not keep its students from using it.
+        """
+        moves = self.in_order(cell)
+        random.shuffle(moves.copy())
+        return moves
+
+    def in_order(self, cell: Cell) -> list[Cell]:
+        """The same in board order (on boards at least four wide), as the kernel takes them."""
+        row, column = cell
+        targets = [(row + down, column + right) for down, right in KNIGHT_STEPS]
+        return [target for target in targets if self.move_is_legal(target)]
+
+    def is_winner(self, player: object) -> bool:
+        """Whether the opponent is to move and cannot."""
+        return player == self._inactive_player and not self.get_legal_moves(self._active_player)
+
+    def is_loser(self, player: object) -> bool:
+        """Whether the player is to move and cannot."""
+        return player == self._active_player and not self.get_legal_moves(self._active_player)
 
 
 class UnshuffledBoard(CourseBoard):
-    """The same board without the shuffle."""
+    """The same board without the shuffle, which changes nothing about the tree: saved work."""
 
     def moves_from(self, cell: Cell) -> list[Cell]:
         """The open cells a knight's move from a cell."""
         return self.in_order(cell)
+
+
+def set_up(kind: type[CourseBoard], position: Position, mover: object) -> CourseBoard:
+    """A position on a course board of that kind, the side to move as player 1."""
+    where = position.board
+    board = kind(mover, "the other", where.width, where.height)
+
+    def index(cell: int) -> int:
+        return where.row(cell) + where.column(cell) * where.height
+
+    for cell in range(where.cells):
+        board._board_state[index(cell)] = int(cell not in position.open)
+    white, black = position.knight("w"), position.knight("b")
+    assert white is not None
+    assert black is not None
+    mine, theirs = (white, black) if position.to_move == "w" else (black, white)
+    board._board_state[-1], board._board_state[-2] = index(mine), index(theirs)
+    return board
+
+
+def improved_score(game: CourseBoard, player: object) -> float:
+    """The course's `improved`: own mobility less the opponent's, ±inf when the game is over."""
+    if game.is_loser(player):
+        return float("-inf")
+    if game.is_winner(player):
+        return float("inf")
+    own = len(game.get_legal_moves(player))
+    opponent = len(game.get_legal_moves(game.get_opponent(player)))
+    return float(own - opponent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from pathlib import Path
 
@@ -11,11 +10,12 @@ import numba
 import numpy
 
 import knightfall
+from knightfall.machine import cores, load
 
 from .cpp_build import compiler_version
 
 
-def _processor() -> str:
+def processor() -> str:
     """The model's name as the system gives it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -28,14 +28,11 @@ def _processor() -> str:
 
 def describe() -> dict[str, str | int]:
     """The machine and the versions of everything that compiles or runs code on it."""
-    cores = os.cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    load = f"{os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else "unknown"
+    busy = load()
     return {
-        "processor": f"{_processor()} ({llvmlite.binding.get_host_cpu_name()})",
-        "cores": cores,
-        "load average before the run": load,
+        "processor": f"{processor()} ({llvmlite.binding.get_host_cpu_name()})",
+        "cores": cores(),
+        "load average before the run": "unknown" if busy is None else f"{busy:.2f}",
         "system": f"{platform.system()} {platform.machine()}",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "NumPy": numpy.__version__,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     """Keep the garbage collector out of the measurement."""
     was_on = gc.isenabled()
     gc.collect()
@@ -40,7 +40,7 @@ def fastest(
     A side that is over quickly may be called several times a turn (`calls`).
     """
     best = dict.fromkeys(sides, float("inf"))
-    with _no_collection():
+    with no_collection():
         for turn in range(rounds + 1):
             for name, work in sides.items():
                 for _ in range((calls or {}).get(name, 1)):

@@ -8,7 +8,8 @@ from knightfall.heuristics.evaluator import evaluator
 from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta
 
-from .course_board import CourseBoard, PlainSearch, UnshuffledBoard, set_up
+from .course_board import CourseBoard, UnshuffledBoard, set_up
+from .course_search import CourseSearch
 from .lean_python import LeanSearch
 from .measure import fastest
 from .positions import FENS
@@ -64,7 +65,7 @@ def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
 
 def _in_python(kind: type[CourseBoard], position: Position, call: Call, depth: int) -> None:
     """Search in plain Python what `call` has searched; raises if the two do not agree."""
-    board, search = position.board, PlainSearch()
+    board, search = position.board, CourseSearch()
     order = [(board.row(cell), board.column(cell)) for cell in call.root_order]
     value, move = search.best(set_up(kind, position, search), order, depth)
     _agree(position, call, (search.nodes, value, board.at(*move)))

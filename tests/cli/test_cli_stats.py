@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from knightfall.cli.app import app
 from knightfall.statistics.pairs import of_games, of_pairs
-from knightfall.statistics.sprt import Sprt, plan
+from knightfall.statistics.sprt import Sprt, forecast
 
 ROOT = Path(__file__).parents[2]
 KEYS = ["elo", "elo_error", "nelo", "nelo_error", "los", "llr", "lower", "upper"]
@@ -89,7 +89,7 @@ def test_infinities_are_words() -> None:
 def test_plans_for_scripts() -> None:
     told = answer("sprt", "plan", "0,10", "--true-elo", "-20", "--true-elo", "7.5", "--split", ".8")
     assert [each["true_elo"] for each in told["plans"]] == [-20, 7.5]
-    expected = plan(Sprt(0, 10), 7.5, 0.8)
+    expected = forecast(Sprt(0, 10), 7.5, 0.8)
     assert told["plans"][1]["pairs"] == expected.pairs
     assert told["plans"][1]["passes"] == expected.passes
     assert (told["split"], told["model"]) == (0.8, "normalized")

@@ -36,8 +36,6 @@ from knightfall.oracle.games import records_of
 from knightfall.oracle.grade import Grade, grade
 from knightfall.oracle.measures import (
     Scored,
-    Share,
-    Z,
     auc,
     clustered_error,
     quantile_bins,
@@ -46,6 +44,7 @@ from knightfall.oracle.record import Player, draw_openings, phase_of
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position, other
 from knightfall.search.report import Report
+from knightfall.statistics.rates import Share
 
 BOARD = Board.of(4, 5)
 PATIENCE = 120
@@ -238,27 +237,6 @@ def test_phases_are_thirds_of_the_board(left: int) -> None:
 
 
 # -- arithmetic --------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 300), st.integers(1, 300))
-def test_wilson_ends_are_where_the_rate_is_just_believable(count: int, of: int) -> None:
-    count = min(count, of)
-    share = Share(count, of)
-    low, high = share.interval
-    assert share.rate is not None
-    assert 0 <= low <= share.rate <= high <= 1
-    for end in (low, high):
-        if 0 < end < 1:  # then the rate is Z standard errors of *that* end away
-            assert abs(share.rate - end) == pytest.approx(Z * math.sqrt(end * (1 - end) / of))
-    assert (low == 0) == (count == 0)
-    assert (high == 1) == (count == of)
-
-
-def test_wilson_interval_of_a_textbook() -> None:
-    # Newcombe 1998, table I: 81 of 263.
-    assert Share(81, 263).interval == pytest.approx((0.2553, 0.3662), abs=5e-5)
-    assert Share(0, 0).interval == (0, 1)
-    assert Share(0, 0).rate is None
 
 
 def test_clustered_error_of_equal_games_is_that_of_their_means() -> None:

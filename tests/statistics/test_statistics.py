@@ -17,8 +17,8 @@ from scipy.stats import norm, ttest_rel
 
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import (
+    MatchEstimate,
     PairCounts,
-    Verdict,
     difference,
     elo_of,
     holm,
@@ -27,7 +27,7 @@ from knightfall.statistics.pairs import (
     rate_interval,
     score_of,
 )
-from knightfall.statistics.sprt import MODELS, NELO, Sprt, pair_distribution, plan
+from knightfall.statistics.sprt import MODELS, NELO, Sprt, forecast, pair_distribution
 
 SCORES = np.array([0, 0.25, 0.5, 0.75, 1])
 
@@ -83,8 +83,8 @@ huge_counts = st.tuples(*[st.sampled_from([*sizes, 10**12, 2**63 - 1])] * 5)
 small_counts = st.tuples(*[st.integers(0, 60)] * 5)
 
 
-def numbers(verdict: Verdict) -> list[float]:
-    return [getattr(verdict, name) for name in Verdict.__slots__]
+def numbers(verdict: MatchEstimate) -> list[float]:
+    return [getattr(verdict, name) for name in MatchEstimate.__slots__]
 
 
 @given(huge_counts)
@@ -366,7 +366,7 @@ def test_error_rates_and_lengths_are_as_promised(model: str) -> None:
         passed, pairs = played(test, truth, 1000, seed=1)
         wrong = passed if truth == test.elo0 else 1 - passed
         assert wrong < most_wrong + noise
-        expected = plan(test, truth)
+        expected = forecast(test, truth)
         assert passed == pytest.approx(expected.passes, abs=0.045)
         assert pairs == pytest.approx(expected.pairs, rel=0.12)
 
@@ -375,7 +375,7 @@ def test_plans_between_the_hypotheses() -> None:
     # Where tests take longest, a plan that forgot how steps overshoot the bounds is 15 % short.
     test = Sprt(0, 100)
     passed, pairs = played(test, 50, 600, seed=2)
-    expected = plan(test, 50)
+    expected = forecast(test, 50)
     assert passed == pytest.approx(expected.passes, abs=0.06)
     assert pairs == pytest.approx(expected.pairs, rel=0.08)
 
@@ -398,19 +398,19 @@ def test_plans_are_sane(true_elo: float, split: float, model: str) -> None:
     else:
         assert (score - 0.5) / math.sqrt(2 * variance) * NELO == pytest.approx(true_elo, abs=1e-5)
     assert pair_distribution(0, split, model)[1] == pytest.approx(split)
-    expected = plan(test, true_elo, split)
+    expected = forecast(test, true_elo, split)
     assert 0 <= expected.passes <= 1
     assert 0 < expected.pairs < math.inf
     if true_elo < 290:
-        assert plan(test, true_elo + 10, split).passes >= expected.passes - 1e-9
+        assert forecast(test, true_elo + 10, split).passes >= expected.passes - 1e-9
 
 
 def test_plans_that_make_no_sense_are_refused() -> None:
     for split in (0.4, 1, math.nan):
         with pytest.raises(KnightfallError, match="split pairs"):
-            plan(Sprt(0, 5), 0, split)
+            forecast(Sprt(0, 5), 0, split)
     with pytest.raises(KnightfallError, match="2000"):
-        plan(Sprt(0, 5), 2000)
+        forecast(Sprt(0, 5), 2000)
 
 
 # -- comparisons -----------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from math import inf, sqrt
@@ -19,25 +21,25 @@ import typer
 from scipy.stats import beta, norm, t
 from typer.testing import CliRunner
 
-from knightfall.arena import conduct as conducting
+from knightfall.arena import runs
 from knightfall.cli.commands.reproduce import PAIRS, reproduce
 from knightfall.cli.screen.guard import GuardedGroup
-from knightfall.studies.costs import compiled_costs
-from knightfall.studies.costs.course_conditions import recorded_costs
+from knightfall.studies.costs.costs import compiled_costs, course_costs
 from knightfall.studies.judging import grades, plans
 from knightfall.studies.judging.grades import HeuristicGrade
 from knightfall.studies.judging.measured import Rating, Tournament
 from knightfall.studies.judging.needed_games import SIZES, needed_games
-from knightfall.studies.published.published import Claim, studies, study_named
+from knightfall.studies.published.published import Claim, studies
 from knightfall.studies.report.build import correlation
 from knightfall.studies.report.markdown import BEGIN, END
-from knightfall.studies.report.report import from_json, to_json
+from knightfall.studies.report.report import StudiesReport
 from knightfall.studies.report.write import rendered
 
 app = typer.Typer(cls=GuardedGroup, pretty_exceptions_enable=False)
 app.command(name="reproduce")(reproduce)
 app.command(name="other")(lambda: None)  # with a single command there would be no group
 
+PAGES = ("studies.md", "index.html")
 DOCS = Path(__file__).parents[2] / "docs" / "studies"
 
 
@@ -204,7 +206,7 @@ def each_study(folder: Path) -> Iterator[tuple[Any, str, Query]]:
 def test_verdicts_follow_from_the_games(which: str, request: pytest.FixtureRequest) -> None:
     kinds = set()
     for study, budget, query in each_study(request.getfixturevalue(which)):
-        for claim, told in zip(study_named(study["id"]).claims, study["claims"], strict=True):
+        for claim, told in zip(studies()[study["id"]].claims, study["claims"], strict=True):
             assert told["sentence"] == claim.sentence
             verdict = told["verdicts"][budget]
             kinds.add(verdict["verdict"])
@@ -249,18 +251,18 @@ def test_all_heuristics_play_the_same_openings_once(all_studies: Path) -> None:
 
 
 def test_budgets_reach_all_who_deepen_and_nobody_else() -> None:
-    study = study_named("lookahead")
+    study = studies()["lookahead"]
     agents = {
         budget: {one.name: one.agent for one in plans.study_plan(study, budget, 2).entrants}
         for budget in plans.BUDGETS
     }
-    costs, compiled = recorded_costs(), compiled_costs.recorded().cost
-    for budget, nodes in (("course", costs["open"].nodes), ("time", compiled["open"].nodes)):
+    for budget, costs in (("course", course_costs()), ("time", compiled_costs())):
+        nodes = costs.nodes("open")
         assert agents[budget]["AB_Open"] == f"id(open, nodes={nodes}, plain)"
     assert {agents[budget]["AB_Open"] for budget in ("nodes",)} == {"id(open, nodes=2500, plain)"}
     for name in ("Random", "MM_Open", "MM_Center", "MM_Improved", "improved"):
         assert len({agents[budget][name] for budget in plans.BUDGETS}) == 1
-    early = plans.study_plan(study_named("staged"), "course", 2)
+    early = plans.study_plan(studies()["staged"], "course", 2)
     assert early.repeats == 1
     assert early.entrants[0].name == "improved"
     assert "alphabeta(open, depth=5)" in [one.agent for one in early.entrants]
@@ -276,19 +278,6 @@ def test_the_league_has_every_heuristic_once() -> None:
     assert len(plan.matches) == 43 * 42 // 2
     assert plan.rounds == 5
     assert PAIRS == plans.PAIRS
-
-
-def test_compiled_costs_are_recorded_for_all() -> None:
-    found = compiled_costs.recorded()
-    assert list(found.cost) == list(recorded_costs())
-    assert found.cost["improved"].ratio == 1
-    assert found.cost["mobility"].ratio == pytest.approx(1, abs=0.05)  # the same by another name
-    assert found.cost["bfs_reach"].ratio > 1.5
-    assert compiled_costs.time_budget("improved") == 2500
-    again = compiled_costs.measure(["improved", "bfs_reach"], rounds=2)
-    assert again.cost["improved"].ratio == 1
-    assert again.cost["bfs_reach"].ratio > 1.2
-    assert "bfs_reach" in compiled_costs.as_toml(again)
 
 
 # -- the same again ----------------------------------------------------------------------------
@@ -315,7 +304,7 @@ def test_same_seed_same_report_after_any_interruption(
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     whole.mkdir(), parts.mkdir()
     run(whole, *SMALL, "--workers", "0")
-    real = conducting.conduct
+    real = runs.conduct
 
     def impatient(run: Any, runner: Any, told: Any) -> Any:
         def interrupt(standing: Any) -> None:
@@ -325,7 +314,7 @@ def test_same_seed_same_report_after_any_interruption(
         return real(run, runner, interrupt)
 
     with monkeypatch.context() as patch:
-        patch.setattr(conducting, "conduct", impatient)
+        patch.setattr(runs, "conduct", impatient)
         stopped = run(parts, *SMALL, "--workers", "0", code=130)
         assert "the same command goes on" in stopped.output
         run(parts, *SMALL, "--workers", "0", code=130)
@@ -416,6 +405,34 @@ def test_the_page_is_well_formed_and_needs_nothing_else(all_studies: Path) -> No
     assert "prefers-color-scheme: dark" in text
 
 
+def test_verdicts_are_explained_before_the_first_table(all_studies: Path) -> None:
+    for name, table in (("studies.md", "\n|---|"), ("index.html", "<table")):
+        text = (all_studies / "out" / name).read_text("utf-8")
+        before = text.partition(table)[0]
+        assert "the opposite is shown at 95 %" in before
+        for verdict in ("✓ holds", "✗ does not hold", "? cannot be told apart"):
+            assert verdict in before
+
+
+def test_tables_scroll_by_themselves(all_studies: Path) -> None:
+    text = (all_studies / "out" / "index.html").read_text("utf-8")
+    assert ".scroll { overflow-x: auto;" in text
+    tables = text.count("<table")
+    assert tables > 20
+    assert text.count('<div class="scroll"><table ') == text.count("</table></div>") == tables
+
+
+def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
+    """Letter by letter, without the markup of either."""
+    text, page = ((all_studies / "out" / name).read_text("utf-8") for name in PAGES)
+    page = re.sub(r".*</nav>|<figure>.*?</figure>", "", page, flags=re.DOTALL)
+    page = unescape(re.sub(r"<[^>]+>", "", page))
+    text = re.sub(r"^(# .*|!\[.*|\|---.*|```.*)$|^- ", "", text, flags=re.MULTILINE)
+    text = re.sub(r"<[^>]+>|\]\(#\w+\)|[\[#|`*]", "", text)
+    assert len(text) > 10_000
+    assert "".join(text.split()) == "".join(page.split())
+
+
 def test_every_claim_is_told_once_per_budget(all_studies: Path) -> None:
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     for study in studies().values():
@@ -430,7 +447,9 @@ def test_every_claim_is_told_once_per_budget(all_studies: Path) -> None:
             assert text.count(f"\n| {claim.sentence} |") == 1
     claims = sum(len(study.claims) for study in studies().values())
     for budget in plans.BUDGETS:
-        assert sum(from_json(report_of(all_studies)).verdicts(budget).values()) == claims
+        assert (
+            sum(StudiesReport.from_dict(report_of(all_studies)).verdicts(budget).values()) == claims
+        )
 
 
 def test_every_published_number_is_in_the_report(all_studies: Path) -> None:
@@ -472,15 +491,15 @@ def test_numbers_that_differ_from_run_to_run_are_in_one_place(all_studies: Path)
 
 def test_a_report_survives_being_written_and_read(all_studies: Path) -> None:
     data = report_of(all_studies)
-    report = from_json(data)
-    assert json.loads(json.dumps(to_json(report))) == data
+    report = StudiesReport.from_dict(data)
+    assert json.loads(json.dumps(report.to_dict())) == data
     assert rendered(report)["studies.md"] == (all_studies / "out" / "studies.md").read_text("utf-8")
 
 
 def test_the_committed_report_is_what_its_numbers_make() -> None:
     if not (DOCS / "report.json").exists():
         pytest.skip("no report is committed yet: make studies")
-    report = from_json(json.loads((DOCS / "report.json").read_text("utf-8")))
+    report = StudiesReport.from_dict(json.loads((DOCS / "report.json").read_text("utf-8")))
     for name, text in rendered(report).items():
         assert (DOCS / name).read_text("utf-8") == text, f"{name}: run make studies"
     assert report.widest <= 1
@@ -504,6 +523,18 @@ def test_grades_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert grades.missing_grades(["improved"], openings=3) == 1
     (tmp_path / "grades.json").write_text("no JSON")
     assert grades.missing_grades(["improved"], openings=2) == 1
+
+
+def test_grades_do_not_depend_on_who_computes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for workers in (1, 2):
+        monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / str(workers)))
+        graded = grades.grades(["improved", "open"], openings=2, workers=workers)
+        found.append([replace(grade, seconds=0.0) for grade in graded])
+    assert found[0] == found[1]
+    assert [grade.heuristic for grade in found[0]] == ["improved", "open"]
 
 
 def test_rank_correlation() -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-import warnings
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 
 from knightfall.errors import KnightfallError
 from knightfall.kernel.interrupt import ctrl_c_later
+from knightfall.oracle.process_pool import process_pool
 from knightfall.oracle.record import Player, Record, play_out
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
@@ -31,25 +28,11 @@ def records_of(player: Player, openings: Sequence[Position], workers: int = 1) -
 
 
 def _spread(player: Player, openings: Sequence[Position], workers: int) -> Iterator[Record]:
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_begin,
-        initargs=(player, openings[0]),
-    )
-    try:
+    with process_pool(workers, _begin, player, openings[0]) as pool:
         with ctrl_c_later():
             games = [pool.submit(_game, opening) for opening in openings]
         for game in games:
             yield game.result()
-    except BaseException:
-        # Somebody may be in the middle of a long thought that nobody will ask for.
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 # -- in a process of its own -----------------------------------------------------------------
@@ -59,8 +42,6 @@ _table: list[tuple[Player, Truth]] = []
 
 
 def _begin(player: Player, opening: Position) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    warnings.simplefilter("ignore")  # whoever started us has told them
     _table[:] = [(player, Truth(opening.board))]
 
 

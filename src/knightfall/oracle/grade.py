@@ -19,12 +19,12 @@ from knightfall.oracle.measures import (
     Auc,
     Bin,
     Scored,
-    Share,
     auc,
     clustered_error,
     quantile_bins,
 )
 from knightfall.oracle.record import PHASES, ROLES, Decision, Player, Record, draw_openings
+from knightfall.statistics.rates import Share
 
 OPENINGS = 50
 BINS = 10

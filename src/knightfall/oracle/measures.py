@@ -1,4 +1,4 @@
-"""The arithmetic of a grade: intervals, errors that know of families, ranks against the truth.
+"""The arithmetic of a grade: errors that know of families, ranks against the truth.
 
 Decisions of one game resemble each other, and so do games from openings that are mirror images.
 Whatever claims to be a standard error therefore takes such a family of games as its unit.  Few or
@@ -13,35 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Z = 1.959964
-"""Standard errors to either side that make 95 %."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """`count` out of `of`, with Wilson's 95 % interval; of nothing, all is possible."""
-
-    count: int
-    of: int
-
-    @property
-    def rate(self) -> float | None:
-        """The share itself; None of nothing."""
-        return self.count / self.of if self.of else None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval, as if all cases were independent."""
-        if not self.of:
-            return 0.0, 1.0
-        p, n = self.count / self.of, self.of
-        middle = p + Z * Z / (2 * n)
-        reach = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
-        whole = 1 + Z * Z / n
-        # Rounding must not push the ends past what they are exactly.
-        low = 0.0 if self.count == 0 else max(0.0, (middle - reach) / whole)
-        high = 1.0 if self.count == n else min(1.0, (middle + reach) / whole)
-        return low, high
+from knightfall.statistics.rates import Share, Z
 
 
 def clustered_error(cases: Iterable[tuple[Hashable, int, int]]) -> float | None:

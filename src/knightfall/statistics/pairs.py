@@ -16,9 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from knightfall.errors import KnightfallError
-
-Z = 1.959964
-"""Standard errors to either side that make 95 %."""
+from knightfall.statistics.rates import Z, wilson
 
 NELO = 800 / math.log(10)
 """Normalized Elo per standard deviation of a single game."""
@@ -49,7 +47,7 @@ def score_of(elo: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MatchEstimate:
     """What a match says of the agent whose wins were counted; errors are 95 % to either side.
 
     When every unit (pair or game) scored the same there is no spread to take an error from:
@@ -90,14 +88,14 @@ class Verdict:
         return elo_of(self.low), elo_of(self.high)
 
 
-def of_pairs(counts: PairCounts) -> Verdict:
+def of_pairs(counts: PairCounts) -> MatchEstimate:
     """What these pairs say."""
-    return _verdict(checked_counts(counts, 5), PAIR_SCORES, games_per_unit=2)
+    return _estimate(checked_counts(counts, 5), PAIR_SCORES, games_per_unit=2)
 
 
-def of_games(wins: int, losses: int, draws: int = 0) -> Verdict:
+def of_games(wins: int, losses: int, draws: int = 0) -> MatchEstimate:
     """What these games say if all are independent: for results of which no pairs are known."""
-    return _verdict(checked_counts((losses, draws, wins), 3), GAME_SCORES, games_per_unit=1)
+    return _estimate(checked_counts((losses, draws, wins), 3), GAME_SCORES, games_per_unit=1)
 
 
 def rate_interval(counts: PairCounts) -> tuple[float, float]:
@@ -117,7 +115,7 @@ def rate_interval(counts: PairCounts) -> tuple[float, float]:
     return _interval(checked_counts(counts, 5), PAIR_SCORES)
 
 
-def _verdict(counts: Sequence[int], scores: Sequence[float], games_per_unit: int) -> Verdict:
+def _estimate(counts: Sequence[int], scores: Sequence[float], games_per_unit: int) -> MatchEstimate:
     units = sum(counts)
     low, high = _interval(counts, scores)
     score, variance = _moments(counts, scores) if units else (0.5, 0.0)
@@ -134,7 +132,7 @@ def _verdict(counts: Sequence[int], scores: Sequence[float], games_per_unit: int
         elo_error = _half_width(elo_of(low), elo_of(high))
         nelo, nelo_error = math.inf * (score - 0.5) if score != 0.5 else 0.0, math.inf
         los = 0.5 if score == 0.5 else 1 - doubt if score > 0.5 else doubt
-    return Verdict(
+    return MatchEstimate(
         units=units,
         score=score,
         se=se,
@@ -160,13 +158,7 @@ def _interval(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, fl
     score, _ = _moments(counts, scores)
     mean, variance = _moments([counts[0] + 1, *counts[1:-1], counts[-1] + 1], scores)
     games = max(units, mean * (1 - mean) * units / variance)
-    whole = 1 + Z * Z / games
-    middle = (score + Z * Z / (2 * games)) / whole
-    reach = Z * math.sqrt(score * (1 - score) / games + (Z / (2 * games)) ** 2) / whole
-    # Rounding must not push the ends past what they are exactly.
-    low = 0.0 if score == 0 else max(0.0, min(score, middle - reach))
-    high = 1.0 if score == 1 else min(1.0, max(score, middle + reach))
-    return low, high
+    return wilson(score, games)
 
 
 def _moments(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, float]:

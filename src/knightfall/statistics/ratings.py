@@ -47,7 +47,7 @@ from knightfall.statistics.bradley_terry import (
     of_one_opening,
     of_one_pair,
 )
-from knightfall.statistics.pairs import Z
+from knightfall.statistics.rates import Z
 
 __all__ = ["FIRSTS", "LL", "SECONDS", "WW", "Pairs", "Ratings", "bootstrap", "of_games", "of_pairs"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from knightfall.arena.plan.plan import Plan
     from knightfall.arena.results.scoreboard import Scoreboard
     from knightfall.arena.results.tallies import MatchResult
-    from knightfall.statistics.pairs import Verdict
+    from knightfall.statistics.pairs import MatchEstimate
     from knightfall.statistics.sprt import Sprt
 
 
@@ -36,7 +36,7 @@ class MatchReport(RunReport):
         return self.match.pairs
 
     @cached_property
-    def statistics(self) -> Verdict:
+    def statistics(self) -> MatchEstimate:
         """Score, Elo, normalized Elo and likelihood of superiority, with their errors."""
         return pair_statistics(self.pairs)
 

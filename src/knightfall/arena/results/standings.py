@@ -63,7 +63,7 @@ class Compared:
         return not self.real and (self.low > 0 or self.high < 0)
 
 
-def pair_statistics(pairs: Sequence[int]) -> statistics.Verdict:
+def pair_statistics(pairs: Sequence[int]) -> statistics.MatchEstimate:
     """Score, Elo and all that of pairs that ended LL, WL and WW."""
     lost, split, won = pairs
     return statistics.of_pairs((lost, 0, split, 0, won))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import re
 import sys
 import time
@@ -23,6 +22,7 @@ from knightfall.arena.runners.runner import HEARING, Closing, Played
 from knightfall.arena.runners.worker import READY, Warned, work
 from knightfall.errors import KnightfallError
 from knightfall.kernel.interrupt import ctrl_c_later
+from knightfall.machine import core_numbers
 
 MOST_WORKERS = 30 if sys.platform == "win32" else 256
 """Windows waits for 63 things at most, and a worker is two."""
@@ -45,7 +45,7 @@ class Pool(Closing):
         pin: bool = False,
         patience: float = PATIENCE,
     ) -> None:
-        cores = _cores()
+        cores = core_numbers()
         if not 1 <= workers <= MOST_WORKERS:
             raise KnightfallError(f"workers={workers} must be from 1 to {MOST_WORKERS}")
         if pin and workers > len(cores):
@@ -251,9 +251,3 @@ class _Worker:
         self.connection.close()
         self.process.kill()
         self.process.join()
-
-
-def _cores() -> list[int]:
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from knightfall.oracle.grade import FirstBlunder, Grade, Keeping, Reliability
-    from knightfall.oracle.measures import Auc, Share
+    from knightfall.oracle.measures import Auc
+    from knightfall.statistics.rates import Share
 
 Who = Annotated[str, typer.Argument(metavar="AGENT", help="Who is graded.", show_default=False)]
 Openings = Annotated[

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from knightfall.studies.judging.grades import HeuristicGrade
     from knightfall.studies.judging.plans import BudgetName
     from knightfall.studies.published.published import Study
-    from knightfall.studies.report.report import Report
 
 LEAGUE = "league"
 PAIRS = 700
@@ -92,10 +91,10 @@ def reproduce(
     from knightfall.arena.store.store import Store
     from knightfall.cli.options.store import store_path
     from knightfall.cli.screen.guard import INTERRUPTED, say
-    from knightfall.cli.screen.output import print_json
+    from knightfall.cli.screen.output import print_report
+    from knightfall.display.report import print_parts
     from knightfall.studies.judging import plans
     from knightfall.studies.report.build import build_report
-    from knightfall.studies.report.report import to_json
     from knightfall.studies.report.write import write_report
 
     chosen = _chosen(study or [])
@@ -131,10 +130,9 @@ def reproduce(
             seed=seed,
         )
     files = write_report(report, folder)
-    if json:
-        print_json(to_json(report))
-    else:
-        _show(report, files)
+    print_report(report, json=json)
+    if not json:
+        print_parts(f"wrote {file}" for file in files)
 
 
 def _chosen(names: Sequence[str]) -> list[Study]:
@@ -178,20 +176,18 @@ def _command(
 
 
 def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[HeuristicGrade]:
-    import os
-
     from knightfall.cli.screen.bar import bar
     from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.machine import cores
     from knightfall.studies.judging.grades import grades, missing_grades
 
     missing = missing_grades(ids, seed=seed)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     try:
         with bar("grades", missing) as told:
             return grades(
                 ids,
                 seed=seed,
-                workers=(cores or 1) if workers is None else max(1, workers),
+                workers=cores() if workers is None else max(1, workers),
                 told=lambda done: told(done - (len(ids) - missing)),
             )
     except KeyboardInterrupt:
@@ -200,27 +196,3 @@ def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[Heuristi
             "and the same command goes on from there"
         )
         raise typer.Exit(INTERRUPTED) from None
-
-
-def _show(report: Report, files: Sequence[Path]) -> None:
-    """The verdicts, and where the rest is."""
-    from knightfall.cli.screen.output import columns, console, print_table
-    from knightfall.studies.judging.plans import TITLES
-    from knightfall.studies.report.blocks import mark
-    from knightfall.studies.report.summary import summary
-
-    table = columns("study", "claim", *(TITLES[budget] for budget in report.budgets))
-    for one in report.studies:
-        for claim in one.claims:
-            verdicts = [mark(claim.verdicts[budget].verdict) for budget in report.budgets]
-            table.add_row(one.id, claim.sentence, *verdicts)
-    print_table(table)
-    screen = console()
-    screen.print()
-    for sentence in summary(report):
-        screen.print(sentence, soft_wrap=True)
-    timings = report.timings
-    rate = f", {timings.games_per_second:,.0f} a second" if timings.games_per_second else ""
-    screen.print(f"\n{timings.games:,} games in {timings.seconds:,.0f} s{rate}", soft_wrap=True)
-    for file in files:
-        screen.print(f"wrote {file}", soft_wrap=True)

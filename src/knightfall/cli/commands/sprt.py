@@ -11,7 +11,7 @@ from knightfall.cli.options.common import Json
 from knightfall.cli.screen.output import columns, print_json, print_table
 
 if TYPE_CHECKING:
-    from knightfall.statistics.sprt import Plan, Sprt
+    from knightfall.statistics.sprt import Sprt, SprtForecast
 
 sprt = typer.Typer(
     name="sprt",
@@ -82,8 +82,7 @@ def plan(
       knightfall sprt plan -5,0 --alpha 0.01 --beta 0.01
       knightfall sprt plan 0,20 --model logistic --true-elo 12 --split 0.8
     """
-    from knightfall.statistics.sprt import LARGEST_ELO, USUAL_SPLIT
-    from knightfall.statistics.sprt import plan as planned
+    from knightfall.statistics.sprt import LARGEST_ELO, USUAL_SPLIT, forecast
 
     test = sprt_of(bounds, alpha, beta, model)
     share = USUAL_SPLIT if split is None else real(split, "a share of split pairs, as in 0.7")
@@ -93,14 +92,14 @@ def plan(
         half = (test.elo1 - test.elo0) / 2
         strengths = [test.elo0 + k * half for k in range(-1, 5)]
         strengths = [elo for elo in strengths if abs(elo) <= LARGEST_ELO]
-    plans = [planned(test, elo, share) for elo in strengths]
+    plans = [forecast(test, elo, share) for elo in strengths]
     if json:
         print_json(_json(test, share, plans))
     else:
         _show(test, share, plans)
 
 
-def _show(test: Sprt, share: float, plans: list[Plan]) -> None:
+def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
     unit = "nElo" if test.model == "normalized" else "Elo"
     titles = [f"true {unit}", "passes", "pairs", "games"]
     if test.model == "normalized":
@@ -125,7 +124,7 @@ def _show(test: Sprt, share: float, plans: list[Plan]) -> None:
     print_table(table)
 
 
-def _json(test: Sprt, share: float, plans: list[Plan]) -> dict[str, Any]:
+def _json(test: Sprt, share: float, plans: list[SprtForecast]) -> dict[str, Any]:
     lower, upper = test.bounds
     return {
         "elo0": test.elo0,

@@ -13,7 +13,7 @@ from knightfall.cli.screen.output import facts, number, print_json, print_table
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
-    from knightfall.statistics.pairs import Verdict
+    from knightfall.statistics.pairs import MatchEstimate
     from knightfall.statistics.sprt import Sprt
 
 stats = typer.Typer(
@@ -213,7 +213,7 @@ def _tell(
     unit: str,
     classes: str,
     counts: list[int],
-    verdict: Verdict,
+    verdict: MatchEstimate,
     test: Sprt | None,
     llr: float | None,
     json: bool,
@@ -265,7 +265,7 @@ def shown(value: float) -> str:
     return f"{rounded:.2f}".replace("-", "−").replace("inf", "∞")
 
 
-def _in_words(verdict: Verdict) -> str:
+def _in_words(verdict: MatchEstimate) -> str:
     """One sentence for someone who has never heard of Elo."""
     if not verdict.units:
         return "Nothing was played, so nothing is known."

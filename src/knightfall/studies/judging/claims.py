@@ -17,7 +17,7 @@ What the words of a claim mean, in points (hundredths of the games played):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
@@ -26,12 +26,13 @@ import numpy as np
 from scipy.special import betaincinv, ndtr
 
 from knightfall.board import Board
+from knightfall.display.numbers import signed
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import holm
 from knightfall.studies.judging.comparisons import (
     Comparison,
-    Measured,
     Range,
+    ScoresByHeuristic,
     compare_scores,
     compare_spreads,
     pair_scores,
@@ -46,27 +47,45 @@ NEGLIGIBLE = 1.0
 NEGLIGIBLE_SPREAD = 0.2
 """The same for the standard deviation of a tournament's total, which is some four points."""
 
-Verdict = Literal["holds", "does not hold", "cannot be told apart"]
+ClaimVerdict = Literal["holds", "does not hold", "cannot be told apart"]
+
+
+MARKS: Mapping[ClaimVerdict, str] = {
+    "holds": "✓",
+    "does not hold": "✗",
+    "cannot be told apart": "?",
+}
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What the results say of a claim.
 
-    `difference`, `low` and `high` (in points) are of the comparison that decided, the first of
-    `parts`; None where no games were needed.  `games` is how many each heuristic played.
+    `difference`, `low` and `high` (in points) are of the comparison that decided; None where no
+    games were needed.  `games` is how many each heuristic played.
     """
 
-    verdict: Verdict
+    verdict: ClaimVerdict
     difference: float | None
     low: float | None
     high: float | None
     games: int
     words: str
-    parts: tuple[Comparison, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """The verdict and its sign."""
+        return f"{MARKS[self.verdict]} {self.verdict}"
+
+    def measured(self, digits: int = 1) -> str:
+        """The difference that decided, with its interval."""
+        if self.difference is None or self.low is None or self.high is None:
+            return "solved exactly"
+        ends = f"{signed(self.low, digits)} to {signed(self.high, digits)}"
+        return f"{signed(self.difference, digits)} ({ends})"
 
 
-def judge(claim: Claim, measured: Measured) -> Judgement:
+def judge(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     """Hold a claim against measured pair scores (see `comparisons` for what they look like)."""
     if claim.form == "second_player_wins":
         from knightfall.solver.survey import survey
@@ -92,7 +111,7 @@ def judge_placement(second_wins: bool) -> Judgement:
     return Judgement("holds" if second_wins else "does not hold", None, None, None, 0, words)
 
 
-def _games(measured: Measured, heuristic: str) -> int:
+def _games(measured: ScoresByHeuristic, heuristic: str) -> int:
     return 2 * pair_scores(measured, heuristic).size
 
 
@@ -117,7 +136,7 @@ def _judged(claim: Claim, parts: Sequence[Comparison], games: int) -> Judgement:
     """The verdict on a claim that is made of comparisons."""
     against = min(holm([part.p_against for part in parts]))
     if all(part.p_for < LEVEL for part in parts):
-        verdict: Verdict = "holds"
+        verdict: ClaimVerdict = "holds"
         parts = sorted(parts, key=lambda part: -part.p_for)
     elif against < LEVEL:
         verdict = "does not hold"
@@ -133,19 +152,18 @@ def _judged(claim: Claim, parts: Sequence[Comparison], games: int) -> Judgement:
         first.high,
         games,
         _words(claim, verdict, parts),
-        tuple(parts),
     )
 
 
-def _words(claim: Claim, verdict: Verdict, parts: Sequence[Comparison]) -> str:
+def _words(claim: Claim, verdict: ClaimVerdict, parts: Sequence[Comparison]) -> str:
     first = parts[0]
     if claim.form == "steadier":
         what, digits = "points less standard deviation in a tournament's total", 2
     else:
         what, digits = "points", 1
     told = (
-        f"{first.a} against {first.b}: {first.difference:+.{digits}f} {what} "
-        f"({first.low:+.{digits}f} to {first.high:+.{digits}f})"
+        f"{first.a} against {first.b}: {signed(first.difference, digits)} {what} "
+        f"({signed(first.low, digits)} to {signed(first.high, digits)})"
     )
     if len(parts) > 1:
         borne_out = sum(part.p_for < LEVEL for part in parts)
@@ -153,14 +171,14 @@ def _words(claim: Claim, verdict: Verdict, parts: Sequence[Comparison]) -> str:
     return "; ".join([told, *_meaning(claim, verdict)])
 
 
-_DECIDED: dict[Verdict, str] = {
+_DECIDED: dict[ClaimVerdict, str] = {
     "holds": "the closest:",
     "does not hold": "refuted by",
     "cannot be told apart": "least clear:",
 }
 
 
-def _meaning(claim: Claim, verdict: Verdict) -> list[str]:
+def _meaning(claim: Claim, verdict: ClaimVerdict) -> list[str]:
     """The definition that the verdict rests on, where it rests on one."""
     least, most = claim.between or (0.0, 0.0)
     match claim.form:
@@ -180,7 +198,7 @@ def _meaning(claim: Claim, verdict: Verdict) -> list[str]:
 # -- tournaments ---------------------------------------------------------------------------
 
 
-def chance_to_win(measured: Measured, a: str, b: str, pairs: int, ahead: float) -> float:
+def chance_to_win(measured: ScoresByHeuristic, a: str, b: str, pairs: int, ahead: float) -> float:
     """The chance that `a` wins more games than `b` in a tournament of so many pairs per opponent,
     were it `ahead` points stronger.
 
@@ -195,7 +213,7 @@ def chance_to_win(measured: Measured, a: str, b: str, pairs: int, ahead: float) 
     return float(ndtr((expected - 0.5) / sqrt(variance)))
 
 
-def _judge_tournaments(claim: Claim, measured: Measured) -> Judgement:
+def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     """So many tournaments won of so many: luck as much as strength.
 
     The count is compared with the chance to win one tournament, which has an interval because the
@@ -215,18 +233,17 @@ def _judge_tournaments(claim: Claim, measured: Measured) -> Judgement:
     least = float(betaincinv(won, of - won + 1, 0.025)) if won else 0.0
     most = float(betaincinv(won + 1, of - won, 0.975)) if won < of else 1.0
     if least <= chances[0] and chances[2] <= most:
-        verdict: Verdict = "holds"
+        verdict: ClaimVerdict = "holds"
     elif chances[2] < least or chances[0] > most:
         verdict = "does not hold"
     else:
         verdict = "cannot be told apart"
     games = claim.games_per_opponent * pair_scores(measured, a).shape[0]
     words = (
-        f"{a} against {b}: {part.difference:+.1f} points ({part.low:+.1f} to {part.high:+.1f}), "
+        f"{a} against {b}: {signed(part.difference, 1)} points "
+        f"({signed(part.low, 1)} to {signed(part.high, 1)}), "
         f"so it wins a tournament of {games} games with a chance of {chances[1]:.0%} "
         f"({chances[0]:.0%} to {chances[2]:.0%}); {won} of {of} is ordinary luck for any chance "
         f"from {least:.0%} to {most:.0%}, so the count says little of strength"
     )
-    return Judgement(
-        verdict, part.difference, part.low, part.high, _games(measured, a), words, (part,)
-    )
+    return Judgement(verdict, part.difference, part.low, part.high, _games(measured, a), words)

@@ -20,8 +20,7 @@ from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import Difference, difference
 
 PairScores = npt.NDArray[np.float64]
-Measured = Mapping[str, PairScores]
-"""Pair scores by heuristic."""
+ScoresByHeuristic = Mapping[str, PairScores]
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Comparison:
     p_against: float
 
 
-def pair_scores(measured: Measured, heuristic: str, like: str | None = None) -> PairScores:
+def pair_scores(measured: ScoresByHeuristic, heuristic: str, like: str | None = None) -> PairScores:
     """A heuristic's results; they must be there, and aligned with those of another."""
     if heuristic not in measured:
         raise KnightfallError(
@@ -77,14 +76,16 @@ def pair_scores(measured: Measured, heuristic: str, like: str | None = None) -> 
     return scores
 
 
-def compare_scores(measured: Measured, a: str, b: str, wanted: Range) -> Comparison:
+def compare_scores(measured: ScoresByHeuristic, a: str, b: str, wanted: Range) -> Comparison:
     """How many points more `a` scores than `b`."""
     mine, theirs = pair_scores(measured, a, like=b), pair_scores(measured, b)
     # Opponents were perhaps met from the same openings: the column is the unit, not the pair.
     return _held_against(a, b, difference(mine.mean(axis=0), theirs.mean(axis=0)), 100.0, wanted)
 
 
-def compare_spreads(measured: Measured, a: str, b: str, pairs: int, wanted: Range) -> Comparison:
+def compare_spreads(
+    measured: ScoresByHeuristic, a: str, b: str, pairs: int, wanted: Range
+) -> Comparison:
     """How many points less the total of `a` varies from tournament to tournament than that of `b`.
 
     What varies is its standard deviation in tournaments of so many pairs per opponent.  It comes

@@ -7,11 +7,9 @@ how often it keeps a won position won where it had a real choice.
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -43,7 +41,7 @@ def grades(
     told: Callable[[int], None] = lambda done: None,
 ) -> list[HeuristicGrade]:
     """The grades of some heuristics in the order given; `told` hears how many are there."""
-    kept = _Kept(openings, seed)
+    kept = _GradesFile(openings, seed)
     missing = [id for id in heuristics if id not in kept]
     told(len(heuristics) - len(missing))
     for done, grade in enumerate(_graded(missing, openings, seed, workers), 1):
@@ -54,7 +52,7 @@ def grades(
 
 def missing_grades(heuristics: Sequence[str], openings: int = OPENINGS, seed: int = 0) -> int:
     """How many of them are still to be computed."""
-    kept = _Kept(openings, seed)
+    kept = _GradesFile(openings, seed)
     return sum(id not in kept for id in heuristics)
 
 
@@ -64,7 +62,7 @@ def missing_grades(heuristics: Sequence[str], openings: int = OPENINGS, seed: in
 def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
     """The grade of one heuristic, computed here and now."""
     from knightfall.oracle.grade import grade
-    from knightfall.oracle.measures import Z
+    from knightfall.statistics.rates import Z
 
     found = grade(agent_of(heuristic), openings=openings, seed=seed)
     if found.partial:
@@ -84,34 +82,23 @@ def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
 def _graded(
     heuristics: Sequence[str], openings: int, seed: int, workers: int
 ) -> Iterator[HeuristicGrade]:
+    from knightfall.kernel.interrupt import ctrl_c_later
+    from knightfall.oracle.process_pool import process_pool
+
     if workers < 2 or len(heuristics) < 2:
         yield from (grade_of(id, openings, seed) for id in heuristics)
         return
-    with _pool(min(workers, len(heuristics))) as pool:
-        tasks = [pool.submit(grade_of, id, openings, seed) for id in heuristics]
+    with process_pool(min(workers, len(heuristics))) as pool:
+        with ctrl_c_later():
+            tasks = [pool.submit(grade_of, id, openings, seed) for id in heuristics]
         for task in as_completed(tasks):
             yield task.result()
-
-
-@contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end at once when whoever waits for them has enough."""
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield pool
-    except BaseException:
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 # -- keeping -------------------------------------------------------------------------------
 
 
-class _Kept:
+class _GradesFile:
     """A file in the data folder, by agent, engine, openings and seed."""
 
     def __init__(self, openings: int, seed: int) -> None:

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.arena.store.run import Run
+from knightfall.display.numbers import signed
 from knightfall.errors import KnightfallError
 from knightfall.statistics import pairs as statistics
+from knightfall.statistics.rates import Share
 from knightfall.studies.judging.comparisons import PairScores
 
 
@@ -22,6 +24,9 @@ class Rate:
     low: float
     high: float
     games: int
+
+    def __str__(self) -> str:
+        return f"{self.rate:.1f} ({self.low:.1f}–{self.high:.1f})"
 
     @property
     def reach(self) -> float:
@@ -37,6 +42,9 @@ class Gap:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return f"{signed(self.points, 1)} ({signed(self.low, 1)} to {signed(self.high, 1)})"
+
 
 def rate_of_pairs(scores: npt.NDArray[np.int8]) -> Rate:
     """The rate of pair scores 0, 1 and 2."""
@@ -50,10 +58,10 @@ def rate_of_games(won: float, games: int) -> Rate:
 
     What was rounded in print need not be a whole number of games.
     """
-    found = statistics.of_games(round(won), games - round(won))
-    shift = 100 * won / games - 100 * found.score
-    low, high = 100 * found.low + shift, 100 * found.high + shift
-    return Rate(100 * won / games, max(0.0, low), min(100.0, high), games)
+    low, high = Share(round(won), games).interval
+    shift = (won - round(won)) / games
+    low, high = max(0.0, low + shift), min(1.0, high + shift)
+    return Rate(100 * won / games, 100 * low, 100 * high, games)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from knightfall.agents import COURSE_NODES, Agent, parse_agent
 from knightfall.arena.plan.plan import Entrant, Plan, everyone, tournament
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
-from knightfall.studies.costs.compiled_costs import time_budget
-from knightfall.studies.costs.course_conditions import BASELINE, course_budget, recorded_costs
+from knightfall.studies.costs.costs import BASELINE, compiled_costs, course_costs
 from knightfall.studies.published.published import Study, agent_of, studies
 
 BudgetName = Literal["course", "time", "nodes"]
@@ -57,9 +56,9 @@ def nodes_of(budget: BudgetName) -> Callable[[str], int]:
     """How many nodes a heuristic's agent gets."""
     match budget:
         case "course":
-            return course_budget
+            return course_costs().nodes
         case "time":
-            return time_budget
+            return compiled_costs().nodes
         case "nodes":
             return lambda heuristic: COURSE_NODES
 
@@ -107,7 +106,7 @@ def league_heuristics(chosen: Iterable[Study]) -> tuple[str, ...]:
     published = {id: study.id for study in studies().values() for id in study.heuristics}
     declared = {id: row.study for id, row in REGISTRY.items()}
     owner = published | declared  # a sum is only published, improved is the course's
-    found = [id for id in recorded_costs() if owner[id] in groups and id not in PLAYS_OUT]
+    found = [id for id in course_costs().ratios if owner[id] in groups and id not in PLAYS_OUT]
     return tuple(sorted(found, key=lambda id: id != BASELINE))
 
 

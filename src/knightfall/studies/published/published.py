@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from knightfall.agents import COURSE_NODES
 from knightfall.arena.plan.protocols import protocol_named
-from knightfall.errors import KnightfallError, nearest
+from knightfall.errors import KnightfallError
 
 FILE = "published.toml"
 
@@ -108,12 +108,6 @@ class Study:
         """How many games an agent plays in one tournament."""
         return self.games_per_opponent * len(self.opponents)
 
-    def agents(
-        self, nodes: Callable[[str], int] = lambda heuristic: COURSE_NODES
-    ) -> dict[str, str]:
-        """The agent that plays each heuristic: all have the course's nodes, or as `nodes` says."""
-        return {id: agent_of(id, nodes(id)) for id in self.heuristics}
-
     def figure(self, heuristic: str) -> Decimal:
         """The win rate the study goes by: its average, else its total, else the mean of what
         tournaments can be read."""
@@ -140,15 +134,6 @@ def studies() -> Mapping[str, Study]:
     text = resources.files("knightfall.studies.published").joinpath(FILE).read_text("utf-8")
     tables = tomllib.loads(text, parse_float=Decimal)
     return MappingProxyType({id: _study(id, table) for id, table in tables.items()})
-
-
-def study_named(id: str) -> Study:
-    """The study of an id."""
-    if id not in studies():
-        raise KnightfallError(
-            f"unknown study {id!r}{nearest(id, studies())} (there are {', '.join(studies())})"
-        )
-    return studies()[id]
 
 
 def _study(id: str, table: dict[str, Any]) -> Study:

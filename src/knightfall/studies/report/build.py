@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from knightfall.arena.store.run import Run
-from knightfall.studies.costs.compiled_costs import recorded
+from knightfall.statistics.rates import Z
+from knightfall.studies.costs.costs import compiled_costs
 from knightfall.studies.judging.claims import judge
+from knightfall.studies.judging.comparisons import ScoresByHeuristic
 from knightfall.studies.judging.grades import OPENINGS, HeuristicGrade
 from knightfall.studies.judging.measured import (
     Rate,
@@ -21,26 +22,20 @@ from knightfall.studies.judging.measured import (
 )
 from knightfall.studies.judging.needed_games import needed_games
 from knightfall.studies.judging.plans import BudgetName, nodes_of
-from knightfall.studies.published.misprints import contradictions
+from knightfall.studies.published.contradictions import contradictions
 from knightfall.studies.published.published import Study
 from knightfall.studies.report.report import (
     ClaimReport,
     Correlation,
-    ErratumReport,
-    League,
-    Measured,
-    Published,
-    Report,
-    Row,
+    HeuristicReport,
+    MeasuredResult,
+    PublishedResult,
+    StudiesLeague,
+    StudiesReport,
     StudyReport,
     Timings,
-    Verdict,
     printed,
-    rounded,
 )
-
-Z = 1.959964
-_MINUS = re.compile(r"(?<=[ (])-(?=[0-9])")
 
 
 def build_report(
@@ -52,19 +47,19 @@ def build_report(
     command: str,
     pairs: int,
     seed: int,
-) -> Report:
+) -> StudiesReport:
     """The report of runs that are over: by study and budget, and the league's by budget."""
     from knightfall import __version__
 
     budgets = tuple(dict.fromkeys(budget for _, budget in runs))
     tournaments = {key: tournament_of(run) for key, run in runs.items()}
-    report = Report(
+    report = StudiesReport(
         version=__version__,
         command=command,
         pairs=pairs,
         seed=seed,
         budgets=budgets,
-        microseconds=recorded().microseconds,
+        microseconds=compiled_costs().microseconds,
         studies=tuple(
             study_report(study, {budget: tournaments[study.id, budget] for budget in budgets})
             for study in studies
@@ -73,20 +68,20 @@ def build_report(
         needed=needed_games([tournaments[study.id, budgets[0]] for study in studies], seed),
         timings=_timings([*runs.values(), *leagues.values()], grades),
     )
-    return rounded(report)
+    return report.rounded()
 
 
 # -- a study -------------------------------------------------------------------------------
 
 
 def study_report(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> StudyReport:
-    """Published against measured, and a verdict on every claim."""
+    """PublishedResult against measured, and a verdict on every claim."""
     names = {heuristic: name for name, heuristic in study.entrants.items()}
     rows = []
     for heuristic in study.entrants.values():
         playable = heuristic not in study.not_reproducible
-        measured: dict[str, Measured] = {
-            budget: Measured(
+        measured: dict[str, MeasuredResult] = {
+            budget: MeasuredResult(
                 nodes=nodes_of(budget)(heuristic),
                 total=tournament.total(heuristic),
                 against=tuple(tournament.against(heuristic)),
@@ -96,7 +91,11 @@ def study_report(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> 
             if playable
         }
         why = study.not_reproducible.get(heuristic, "")
-        rows.append(Row(heuristic, names[heuristic], published_of(study, heuristic), measured, why))
+        rows.append(
+            HeuristicReport(
+                heuristic, names[heuristic], published_of(study, heuristic), measured, why
+            )
+        )
     return StudyReport(
         id=study.id,
         title=study.title,
@@ -105,40 +104,25 @@ def study_report(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> 
         opponents=tuple(name.rpartition(":")[2] for name in study.opponents),
         rows=tuple(rows),
         claims=_claims(study, tournaments),
-        errata=_errata(study),
+        errata=(*study.errata, *contradictions(study)),
     )
 
 
 def _claims(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> tuple[ClaimReport, ...]:
-    measured = {budget: tournament.measured for budget, tournament in tournaments.items()}
-    found = []
-    for claim in study.claims:
-        verdicts: dict[str, Verdict] = {}
-        for budget in tournaments:
-            judged = judge(claim, measured[budget])
-            verdicts[budget] = Verdict(
-                judged.verdict,
-                judged.difference,
-                judged.low,
-                judged.high,
-                judged.games,
-                _MINUS.sub("−", judged.words),
-            )
-        found.append(ClaimReport(claim.sentence, claim.form, verdicts))
-    return tuple(found)
+    measured: dict[str, ScoresByHeuristic] = {
+        budget: tournament.measured for budget, tournament in tournaments.items()
+    }
+    return tuple(
+        ClaimReport(
+            claim.sentence,
+            claim.form,
+            {budget: judge(claim, scores) for budget, scores in measured.items()},
+        )
+        for claim in study.claims
+    )
 
 
-def _errata(study: Study) -> tuple[ErratumReport, ...]:
-    """The errata, and the figures behind every claim that they speak against."""
-    found = [ErratumReport(one.where, one.text, one.found_by) for one in study.errata]
-    found += [
-        ErratumReport(f"“{slip.where}”", f"The study's own figures: {slip.text}.", "claims")
-        for slip in contradictions(study)
-    ]
-    return tuple(found)
-
-
-def published_of(study: Study, heuristic: str) -> Published:
+def published_of(study: Study, heuristic: str) -> PublishedResult:
     """What the study printed, with the intervals that so many games have."""
     figure = study.figure(heuristic)
     tournaments = study.tournaments.get(heuristic, ())
@@ -146,7 +130,7 @@ def published_of(study: Study, heuristic: str) -> Published:
     games = study.games_per_tournament * (1 if heuristic in study.totals else readable)
     wins = study.wins.get(heuristic, ())
     against: tuple[Rate, ...] = tuple(rate_of_games(won, study.games_per_opponent) for won in wins)
-    return Published(
+    return PublishedResult(
         figure=str(figure),
         rate=rate_of_games(float(figure) / 100 * games, games),
         wins=wins,
@@ -160,7 +144,9 @@ def published_of(study: Study, heuristic: str) -> Published:
 # -- the league ----------------------------------------------------------------------------
 
 
-def league_report(leagues: Mapping[BudgetName, Run], grades: Sequence[HeuristicGrade]) -> League:
+def league_report(
+    leagues: Mapping[BudgetName, Run], grades: Sequence[HeuristicGrade]
+) -> StudiesLeague:
     """Ratings, grades, and how well they agree."""
     ratings: dict[str, tuple[Rating, ...]] = {
         budget: tuple(ratings_of(run)) for budget, run in leagues.items()
@@ -175,7 +161,7 @@ def league_report(leagues: Mapping[BudgetName, Run], grades: Sequence[HeuristicG
     graded = tuple(
         HeuristicGrade(one.heuristic, one.kept, one.error, one.choices, 0.0) for one in grades
     )
-    return League(pairs, ratings, graded, OPENINGS, correlations)
+    return StudiesLeague(pairs, ratings, graded, OPENINGS, correlations)
 
 
 def correlation(ratings: Sequence[Rating], grades: Sequence[HeuristicGrade]) -> Correlation | None:

@@ -17,10 +17,10 @@ from knightfall.arena.charts.style import (
     image,
     styled,
 )
-from knightfall.studies.costs.course_conditions import BASELINE
+from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.needed_games import GAPS, STUDIES_GAMES, NeededGames, gap_words
 from knightfall.studies.judging.plans import BUDGETS, TITLES
-from knightfall.studies.report.report import League, Report, StudyReport
+from knightfall.studies.report.report import StudiesLeague, StudiesReport, StudyReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ WIDTH = 8.2
 """Inches, of every chart."""
 
 
-def charts(report: Report) -> dict[str, tuple[str, str]]:
+def charts(report: StudiesReport) -> dict[str, tuple[str, str]]:
     """All charts of a report: an SVG and a sentence for those who cannot see it, by name."""
     headline = report.headline
     found = {
@@ -140,7 +140,7 @@ def _left(study: StudyReport) -> float:
 
 
 @styled
-def league_chart(league: League) -> Figure:
+def league_chart(league: StudiesLeague) -> Figure:
     """Ratings at each budget, in the order of the first."""
     budgets = [budget for budget in BUDGETS if budget in league.ratings]
     order = [row.heuristic for row in league.ratings[budgets[0]]]
@@ -172,7 +172,7 @@ def league_chart(league: League) -> Figure:
 
 
 @styled
-def grade_chart(league: League) -> Figure:
+def grade_chart(league: StudiesLeague) -> Figure:
     """Rating against grade, at equal nodes if they were played."""
     budget = "nodes" if "nodes" in league.ratings else next(iter(league.ratings))
     ratings = {row.heuristic: row for row in league.ratings[budget]}

@@ -1,96 +1,93 @@
-"""The report as a document: headings, sentences, tables and charts, for whoever renders them."""
+"""The report as Markdown: sentences, tables and charts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from knightfall.studies.costs.course_conditions import BASELINE
+from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.plans import TITLES
-from knightfall.studies.report.blocks import (
-    Block,
-    Bullets,
-    Command,
-    Heading,
-    Table,
-    Text,
-    Timing,
-    mark,
-)
 from knightfall.studies.report.league_section import league_section, needed_section
-from knightfall.studies.report.report import Report
-from knightfall.studies.report.study_section import measured_words, study_section
+from knightfall.studies.report.markdown import BEGIN, END, bullets, command, heading, table
+from knightfall.studies.report.report import StudiesReport
+from knightfall.studies.report.study_section import study_section
 from knightfall.studies.report.summary import summary
 
 
-def document(report: Report, charts: set[str]) -> Iterator[Block]:
-    """The whole of it, with the charts that there are."""
-    yield Heading(1, _title(report), "top")
-    yield Text(
+def document(report: StudiesReport, charts: Mapping[str, str]) -> str:
+    """The whole of it; `charts` says of those there are what each shows."""
+    return "\n\n".join(_sections(report, charts)) + "\n"
+
+
+def _sections(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]:
+    yield f"# {_title(report)}"
+    yield (
         "Students of a course on game-playing agents wrote evaluation functions for Knight's "
         "Isolation, let them play the course's tournament and published what they found, most of "
         "them on 70 to 140 games. Here the same tournaments are played again, with "
         f"{14 * report.pairs:,} games of each heuristic, and every claim gets a verdict."
     )
-    yield Heading(2, "In short", "in-short")
-    yield Bullets(summary(report))
-    yield Heading(2, "What survives", "what-survives")
+    yield VERDICTS
+    yield heading(2, "In short", "in-short")
+    yield bullets(summary(report))
+    yield heading(2, "What survives", "what-survives")
     yield from _survivors(report)
-    yield Heading(2, "How it was played", "how")
-    yield Bullets(list(_rules(report)))
+    yield heading(2, "How it was played", "how")
+    yield bullets(_rules(report))
     for study in report.studies:
         yield from study_section(study, report, charts)
     if report.league:
         yield from league_section(report, charts)
     if report.needed.curves:
-        yield from needed_section(report.needed)
-    yield Heading(2, "Make it again", "again")
-    yield Text("Same version, same seed: the same games and the same page, to the last digit.")
-    yield Command(report.command)
-    yield Text(
-        "What heuristics cost was measured once and is part of the program; these commands measure "
-        "it anew, after which the games are others:"
+        yield from needed_section(report.needed, charts)
+    yield heading(2, "Make it again", "again")
+    yield "Same version, same seed: the same games and the same page, to the last digit."
+    yield command(report.command)
+    yield (
+        "What heuristics cost was measured once and is part of the program; this command measures "
+        "it anew in a checkout, after which the games are others:"
     )
-    yield Command(
-        "python -m knightfall.studies.costs.course_conditions\n"
-        "python -m knightfall.studies.costs.compiled_costs"
-    )
-    yield Timing(_timing(report))
+    yield command("python -m benchmarks.costs")
+    yield f"{BEGIN}\n{_timing(report)}\n{END}"
 
 
-def _title(report: Report) -> str:
-    number = len(report.studies)
-    return "The five studies, re-run" if number == 5 else f"Re-run: {_names(report)}"
+VERDICTS = """\
+There are three verdicts:
+
+- ✓ holds: what the study says is borne out at 95 %.
+- ✗ does not hold: the opposite is shown at 95 %, which is more than not being borne out. An \
+advantage of surely less than one point counts as none, unless it is proven.
+- ? cannot be told apart: this many games show neither; more of them might decide.
+
+A point is a hundredth of the games. A claim that is made of several comparisons holds if all of \
+them are borne out, and does not if the opposite of one is shown."""
 
 
-def _names(report: Report) -> str:
-    return ", ".join(study.id for study in report.studies)
+def _title(report: StudiesReport) -> str:
+    if len(report.studies) == 5:
+        return "The five studies, re-run"
+    return f"Re-run: {', '.join(study.id for study in report.studies)}"
 
 
-def _survivors(report: Report) -> Iterator[Block]:
+def _survivors(report: StudiesReport) -> Iterator[str]:
     first, *others = [str(budget) for budget in report.budgets]
-    yield Text(
+    yield (
         f"The first verdict is the one under **{TITLES[first]}**"
         + (", the nearest to what the authors had" if first == "course" else "")
         + ("; the other budgets stand beside it." if others else ".")
+        + " Below it stands what was measured, in points with the 95 % interval; of several "
+        "comparisons, the one that decided."
     )
     rows = []
     for study in report.studies:
         for claim in study.claims:
-            verdicts = [mark(claim.verdicts[budget].verdict) for budget in report.budgets]
-            verdicts[0] += f"\n{measured_words(claim, first)}"
+            verdicts = [claim.verdicts[budget].mark for budget in report.budgets]
+            verdicts[0] += f"\n{claim.difference(first)}"
             rows.append([claim.sentence, *verdicts, f"[{study.id}](#{study.id})"])
     titles = [TITLES[budget] for budget in report.budgets]
-    yield Table(["claim", *titles, "study"], rows, numbers=False)
-    yield Text(
-        "Below the first verdict stands what was measured, in points (hundredths of the games) "
-        "with the 95 % interval; of several comparisons, the one that decided. **Holds**: borne "
-        "out at 95 %. **Does not hold**: the opposite is shown at 95 %. An advantage of surely "
-        "less than one point counts as none, unless it is proven. What is neither is **cannot be "
-        "told apart** by this many games."
-    )
+    yield table(["claim", *titles, "study"], rows, numbers=False)
 
 
-def _rules(report: Report) -> Iterator[str]:
+def _rules(report: StudiesReport) -> Iterator[str]:
     budgets = {
         "course": "**Course conditions**: in plain Python a dear heuristic searches fewer nodes in "
         "a move's 150 ms. Each one's price was measured once over the course's board, and its "
@@ -123,7 +120,7 @@ def _rules(report: Report) -> Iterator[str]:
     )
 
 
-def _timing(report: Report) -> str:
+def _timing(report: StudiesReport) -> str:
     timings = report.timings
     rate = "" if timings.games_per_second is None else f", {timings.games_per_second:,.0f} a second"
     grading = (

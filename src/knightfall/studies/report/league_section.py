@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from knightfall.studies.costs.course_conditions import BASELINE
+from knightfall.display.numbers import plus_minus, signed
+from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.grades import HeuristicGrade
-from knightfall.studies.judging.measured import Rating
 from knightfall.studies.judging.needed_games import STUDIES_GAMES, NeededGames, gap_words
 from knightfall.studies.judging.plans import BUDGETS, PLAYS_OUT, TITLES
-from knightfall.studies.report.blocks import Block, Chart, Heading, Table, Text, signed
-from knightfall.studies.report.report import Report
+from knightfall.studies.report.markdown import chart, heading, table
+from knightfall.studies.report.report import StudiesReport
 
 
-def league_section(report: Report, charts: set[str]) -> Iterator[Block]:
+def league_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]:
     """Everyone against everyone, and the oracle's grade."""
     league = report.league
     assert league is not None
     budgets = [budget for budget in BUDGETS if budget in league.ratings]
     number = len(league.ratings[budgets[0]])
-    yield Heading(2, "One league of all", "league")
-    yield Text(
+    yield heading(2, "One league of all", "league")
+    yield (
         f"All {number} heuristics, each couple {league.pairs} pairs with openings of its own; "
         f"ratings are Elo above `{BASELINE}`, ± 95 %."
         + (
@@ -31,34 +31,35 @@ def league_section(report: Report, charts: set[str]) -> Iterator[Block]:
             else ""
         )
     )
-    yield Text(
+    yield (
         f"Not in the league: {' and '.join(f'`{id}`' for id in PLAYS_OUT)}, parts of other "
         "heuristics that no study entered by themselves. Each of their leaves plays out whole "
         "games, so that one move at equal nodes takes as long as many games of the others."
     )
     if "league" in charts:
-        yield Chart("league")
+        yield chart("league", charts["league"])
     ratings = {budget: {row.heuristic: row for row in league.ratings[budget]} for budget in budgets}
     grades = {grade.heuristic: grade for grade in league.grades}
     columns = ["heuristic", *(f"Elo, {TITLES[budget]}" for budget in budgets)]
     rows = []
     for row in league.ratings[budgets[0]]:
-        cells = [_elo(ratings[budget][row.heuristic]) for budget in budgets]
+        mine = [ratings[budget][row.heuristic] for budget in budgets]
+        cells = [plus_minus(one.elo, one.error) for one in mine]
         if grades:
             cells.append(_grade(grades.get(row.heuristic)))
         rows.append([f"`{row.heuristic}`", *cells])
-    yield Table([*columns, *(["wins kept, %"] if grades else [])], rows)
+    yield table([*columns, *(["wins kept, %"] if grades else [])], rows)
     if not league.correlations:
         return
-    yield Heading(3, "Rating and grade", "grades")
+    yield heading(3, "Rating and grade", "grades")
     if "grades" in charts:
-        yield Chart("grades")
-    yield Text(
+        yield chart("grades", charts["grades"])
+    yield (
         "Rank correlation between a heuristic's rating and its grade, with the 95 % interval of "
         "Spearman's coefficient. Heuristics that are near each other change places by chance, "
         "which keeps it below 1."
     )
-    yield Table(
+    yield table(
         ["budget", "heuristics", "Spearman", "95 %", "Kendall"],
         [
             [
@@ -73,18 +74,14 @@ def league_section(report: Report, charts: set[str]) -> Iterator[Block]:
     )
 
 
-def _elo(row: Rating) -> str:
-    return f"{signed(row.elo, 0)} ± {row.error:.0f}"
-
-
 def _grade(grade: HeuristicGrade | None) -> str:
     return "" if grade is None else f"{grade.kept:.1f} ± {grade.error:.1f}"
 
 
-def needed_section(needed: NeededGames) -> Iterator[Block]:
+def needed_section(needed: NeededGames, charts: Mapping[str, str]) -> Iterator[str]:
     """How many games do I need?"""
-    yield Heading(2, "How many games do I need?", "needed-games")
-    yield Text(
+    yield heading(2, "How many games do I need?", "needed-games")
+    yield (
         f"Of all couples of heuristics within a study, {needed.told_apart} are told apart by all "
         f"games together (corrected for their number) and {needed.not_told_apart} are not. For "
         "the first, tournaments of fewer games were drawn from those played: how often does the "
@@ -93,8 +90,8 @@ def needed_section(needed: NeededGames) -> Iterator[Block]:
         "measured is taken for the real one, which flatters small ones a little: the chances are "
         "upper estimates."
     )
-    yield Chart("needed-games")
-    yield Table(
+    yield chart("needed-games", charts["needed-games"])
+    yield table(
         ["really apart by", "couples", *(f"{games:,}" for games in needed.sizes), "for 95 %"],
         [
             [

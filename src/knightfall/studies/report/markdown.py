@@ -1,60 +1,48 @@
-"""The document as Markdown, with its charts as files beside it."""
+"""Pieces of Markdown, of the kind that GitHub shows and `page` turns into HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from knightfall.studies.report.blocks import (
-    Block,
-    Bullets,
-    Chart,
-    Command,
-    Fold,
-    Heading,
-    Table,
-    Text,
-    Timing,
-)
+from collections.abc import Iterable, Sequence
 
 BEGIN, END = "<!-- begin timings -->", "<!-- end timings -->"
+"""Around what differs from run to run, so that a comparison can leave it out."""
 
 
-def markdown(blocks: Iterable[Block], told: dict[str, str]) -> str:
-    """The page; `told` has a sentence for each chart."""
-    return "\n\n".join(text for block in blocks for text in _block(block, told)) + "\n"
+def heading(level: int, text: str, id: str) -> str:
+    """A heading that `[links](#id)` lead to."""
+    return f'{"#" * level} <a id="{id}"></a>{text}'
 
 
-def _block(block: Block, told: dict[str, str]) -> Iterator[str]:
-    match block:
-        case Heading():
-            if block.level > 1:
-                yield f'<a id="{block.id}"></a>'
-            yield f"{'#' * block.level} {block.text}"
-        case Text():
-            yield block.text
-        case Bullets():
-            yield "\n".join(f"- {item}" for item in block.items)
-        case Table():
-            yield _table(block)
-        case Chart():
-            yield f"![{told[block.name]}]({block.name}.svg)"
-        case Command():
-            yield f"```sh\n{block.text}\n```"
-        case Timing():
-            yield f"{BEGIN}\n{block.text}\n{END}"
-        case Fold():
-            yield f"<details>\n<summary>{block.title}</summary>"
-            for inner in block.blocks:
-                yield from _block(inner, told)
-            yield "</details>"
+def bullets(items: Iterable[str]) -> str:
+    """A list."""
+    return "\n".join(f"- {item}" for item in items)
 
 
-def _table(table: Table) -> str:
-    side = "--:" if table.numbers else "---"
-    lines = [_line(table.columns), f"|---|{'|'.join(side for _ in table.columns[1:])}|"]
-    return "\n".join([*lines, *(_line(row) for row in table.rows)])
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> str:
+    """A table, set to the right from its second column on if these are `numbers`.
+
+    A newline in a cell stays one.
+    """
+    side = "--:" if numbers else "---"
+    lines = [_line(columns), f"|---|{'|'.join(side for _ in columns[1:])}|"]
+    return "\n".join([*lines, *map(_line, rows)])
 
 
 def _line(cells: Iterable[str]) -> str:
     inside = " | ".join(cell.replace("|", "\\|").replace("\n", "<br>") for cell in cells)
     return f"| {inside} |"
+
+
+def fold(title: str, inside: str) -> str:
+    """Something that is only shown to whoever asks."""
+    return f"<details>\n<summary>{title}</summary>\n\n{inside}\n\n</details>"
+
+
+def chart(name: str, told: str) -> str:
+    """A chart by its name, and a sentence for those who cannot see it."""
+    return f"![{told}]({name}.svg)"
+
+
+def command(text: str) -> str:
+    """Something to type."""
+    return f"```sh\n{text}\n```"

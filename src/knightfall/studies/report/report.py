@@ -5,23 +5,27 @@ Same plans, same seed, same engine: the same report, but for `timings`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from decimal import Decimal
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from knightfall.display.report import Part, Report
+from knightfall.display.table import Table
+from knightfall.studies.judging.claims import MARKS, Judgement
 from knightfall.studies.judging.grades import HeuristicGrade
 from knightfall.studies.judging.measured import Gap, Rate, Rating
 from knightfall.studies.judging.needed_games import NeededGames
-from knightfall.studies.judging.plans import BUDGETS, BudgetName
+from knightfall.studies.judging.plans import BUDGETS, TITLES, BudgetName
+from knightfall.studies.published.published import Erratum
 
 DIGITS = 6
 """Behind the point, of every number."""
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedResult:
     """What a study printed of a heuristic; what it did not print is None or empty."""
 
     figure: str
@@ -38,7 +42,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredResult:
     """What was measured of a heuristic at one budget."""
 
     nodes: int
@@ -48,26 +52,14 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Row:
+class HeuristicReport:
     """A heuristic of a study.  `measured` is empty where `not_reproducible` says why."""
 
     heuristic: str
     entrant: str
-    published: Published
-    measured: dict[str, Measured]
+    published: PublishedResult
+    measured: dict[str, MeasuredResult]
     not_reproducible: str
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the games of one budget say of a claim: see `claims.Judgement`."""
-
-    verdict: str
-    difference: float | None
-    low: float | None
-    high: float | None
-    games: int
-    words: str
 
 
 @dataclass(frozen=True)
@@ -76,16 +68,11 @@ class ClaimReport:
 
     sentence: str
     form: str
-    verdicts: dict[str, Verdict]
+    verdicts: dict[str, Judgement]
 
-
-@dataclass(frozen=True)
-class ErratumReport:
-    """Something that is not right in a publication."""
-
-    where: str
-    text: str
-    found_by: str
+    def difference(self, budget: str) -> str:
+        """The difference that decided, with its interval."""
+        return self.verdicts[budget].measured(digits=2 if self.form == "steadier" else 1)
 
 
 @dataclass(frozen=True)
@@ -97,9 +84,9 @@ class StudyReport:
     protocol: str
     games_per_opponent: int
     opponents: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[HeuristicReport, ...]
     claims: tuple[ClaimReport, ...]
-    errata: tuple[ErratumReport, ...]
+    errata: tuple[Erratum, ...]
 
 
 @dataclass(frozen=True)
@@ -115,7 +102,7 @@ class Correlation:
 
 
 @dataclass(frozen=True)
-class League:
+class StudiesLeague:
     """Ratings at each budget, the best first; grades at equal nodes."""
 
     pairs: int
@@ -138,7 +125,7 @@ class Timings:
 
 
 @dataclass(frozen=True)
-class Report:
+class StudiesReport(Report):
     """All of it."""
 
     version: str
@@ -146,10 +133,10 @@ class Report:
     pairs: int
     seed: int
     budgets: tuple[str, ...]
-    microseconds: float
+    microseconds: float | None
     """What 2,500 nodes of `improved` take, compiled."""
     studies: tuple[StudyReport, ...]
-    league: League | None
+    league: StudiesLeague | None
     needed: NeededGames
     timings: Timings
 
@@ -160,7 +147,7 @@ class Report:
 
     def verdicts(self, budget: str) -> dict[str, int]:
         """How many claims hold, do not hold, and cannot be told."""
-        found = dict.fromkeys(("holds", "does not hold", "cannot be told apart"), 0)
+        found: dict[str, int] = dict.fromkeys(MARKS, 0)
         for study in self.studies:
             for claim in study.claims:
                 found[claim.verdicts[budget].verdict] += 1
@@ -176,24 +163,43 @@ class Report:
             for measured in row.measured.values()
         )
 
+    def parts(self) -> Iterator[Part]:
+        """The verdicts, and what they come to."""
+        from knightfall.studies.report.summary import summary
+
+        yield Table(
+            ["study", "claim", *(TITLES[budget] for budget in self.budgets)],
+            [
+                (study.id, claim.sentence, *(claim.verdicts[name].mark for name in self.budgets))
+                for study in self.studies
+                for claim in study.claims
+            ],
+            labels=2,
+            align="left",
+        )
+        yield ""
+        yield from summary(self)
+        yield ""
+        timings = self.timings
+        rate = f", {timings.games_per_second:,.0f} a second" if timings.games_per_second else ""
+        yield f"{timings.games:,} games in {timings.seconds:,.0f} s{rate}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON holds it."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> StudiesReport:
+        """The report that `to_dict` gave."""
+        report: StudiesReport = _loaded(StudiesReport, data)
+        return report
+
+    def rounded(self) -> StudiesReport:
+        """The same without digits that depend on how a processor adds numbers up."""
+        return self.from_dict(_rounded(self.to_dict()))
+
 
 # -- as JSON -------------------------------------------------------------------------------
-
-
-def to_json(report: Report) -> dict[str, Any]:
-    """The report as JSON holds it."""
-    return asdict(report)
-
-
-def from_json(data: Mapping[str, Any]) -> Report:
-    """The report that `to_json` gave."""
-    report: Report = _loaded(Report, data)
-    return report
-
-
-def rounded(report: Report) -> Report:
-    """The same without digits that depend on how a processor adds numbers up."""
-    return from_json(_rounded(to_json(report)))
 
 
 def _rounded(data: Any) -> Any:

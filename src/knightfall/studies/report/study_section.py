@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from knightfall.studies.costs.course_conditions import BASELINE
+from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.plans import TITLES
-from knightfall.studies.report.blocks import (
-    Block,
-    Bullets,
-    Chart,
-    Fold,
-    Heading,
-    Table,
-    Text,
-    gap,
-    mark,
-    rate,
+from knightfall.studies.report.markdown import bullets, chart, fold, heading, table
+from knightfall.studies.report.report import (
+    ClaimReport,
+    HeuristicReport,
+    StudiesReport,
+    StudyReport,
 )
-from knightfall.studies.report.report import ClaimReport, Report, Row, StudyReport
 
 HOW = {
     "arithmetic": "found by recomputing",
@@ -27,36 +21,35 @@ HOW = {
 }
 
 
-def study_section(study: StudyReport, report: Report, charts: set[str]) -> Iterator[Block]:
+def study_section(
+    study: StudyReport, report: StudiesReport, charts: Mapping[str, str]
+) -> Iterator[str]:
     """Heading, chart, totals, claims, details, errata."""
-    yield Heading(2, f"{study.id}: {study.title}", study.id)
-    yield Text(
+    yield heading(2, f"{study.id}: {study.title}", study.id)
+    yield (
         f"Protocol {study.protocol}, {study.games_per_opponent} games per opponent in one "
         "tournament of the study."
     )
     if study.id in charts:
-        yield Chart(study.id)
+        yield chart(study.id, charts[study.id])
     yield _totals(study, report)
-    if any(row.not_reproducible for row in study.rows):
-        for row in study.rows:
-            if row.not_reproducible:
-                yield Text(f"`{row.heuristic}` is not reproducible: {row.not_reproducible}.")
-    yield Heading(3, "Claims", f"{study.id}-claims")
+    for row in study.rows:
+        if row.not_reproducible:
+            yield f"`{row.heuristic}` is not reproducible: {row.not_reproducible}."
+    yield heading(3, "Claims", f"{study.id}-claims")
     for number, claim in enumerate(study.claims, 1):
         yield from _claim(number, claim, report)
-    yield Heading(3, "Details", f"{study.id}-details")
+    yield heading(3, "Details", f"{study.id}-details")
     if any(row.published.tournaments for row in study.rows):
-        yield Fold("Published tournaments", [_tournaments(study)])
+        yield fold("Published tournaments", _tournaments(study))
     for budget in report.budgets:
-        yield Fold(f"Opponent by opponent, {TITLES[budget]}", [_against(study, budget)])
+        yield fold(f"Opponent by opponent, {TITLES[budget]}", _against(study, budget))
     if study.errata:
-        yield Heading(3, "Errata", f"{study.id}-errata")
-        yield Bullets(
-            [f"**{one.where}**: {one.text} ({HOW[one.found_by]})" for one in study.errata]
-        )
+        yield heading(3, "Errata", f"{study.id}-errata")
+        yield bullets(f"**{one.where}**: {one.text} ({HOW[one.found_by]})" for one in study.errata)
 
 
-def _totals(study: StudyReport, report: Report) -> Table:
+def _totals(study: StudyReport, report: StudiesReport) -> str:
     headline = report.headline
     columns = ["heuristic", "published"]
     columns += [TITLES[budget] for budget in report.budgets]
@@ -67,42 +60,38 @@ def _totals(study: StudyReport, report: Report) -> Table:
         for budget in report.budgets:
             if budget in row.measured:
                 found = row.measured[budget]
-                cells.append(f"{rate(found.total)}\n{found.nodes:,} nodes")
+                cells.append(f"{found.total}\n{found.nodes:,} nodes")
             else:
                 cells.append("not reproducible")
         ahead = row.measured[headline].ahead if row.measured else None
-        cells.append(
-            ""
-            if ahead is None or row.heuristic == BASELINE
-            else gap(ahead.points, ahead.low, ahead.high)
-        )
+        cells.append("" if ahead is None or row.heuristic == BASELINE else str(ahead))
         rows.append(cells)
-    return Table(columns, rows)
+    return table(columns, rows)
 
 
-def _published(row: Row) -> str:
+def _published(row: HeuristicReport) -> str:
     """The printed figure, and the interval of its games."""
     shown, found = row.published, row.published.rate
     return f"**{shown.figure}** ({found.low:.1f}–{found.high:.1f})\n{found.games:,} games"
 
 
-def _tournaments(study: StudyReport) -> Table:
+def _tournaments(study: StudyReport) -> str:
     most = max(len(row.published.tournaments) for row in study.rows)
     rows = []
     for row in study.rows:
         shown = [rate or "not shown" for rate in row.published.tournaments]
         rows.append([f"`{row.heuristic}` ({row.entrant})", *shown, row.published.average or ""])
-    return Table(["in %", *map(str, range(1, most + 1)), "average"], rows)
+    return table(["in %", *map(str, range(1, most + 1)), "average"], rows)
 
 
-def _against(study: StudyReport, budget: str) -> Table:
+def _against(study: StudyReport, budget: str) -> str:
     rows = []
     for row in study.rows:
         if budget not in row.measured:
             continue
         cells = []
         for at, found in enumerate(row.measured[budget].against):
-            text = rate(found)
+            text = str(found)
             if row.published.wins:
                 shown = row.published.against[at]
                 text += (
@@ -110,25 +99,16 @@ def _against(study: StudyReport, budget: str) -> Table:
                     f"({shown.low:.0f}–{shown.high:.0f})"
                 )
             cells.append(text)
-        rows.append([f"`{row.heuristic}`", *cells, rate(row.measured[budget].total)])
-    return Table(["games won in %", *study.opponents, "total"], rows)
+        rows.append([f"`{row.heuristic}`", *cells, str(row.measured[budget].total)])
+    return table(["games won in %", *study.opponents, "total"], rows)
 
 
-def _claim(number: int, claim: ClaimReport, report: Report) -> Iterator[Block]:
-    yield Text(f"**{number}. {claim.sentence}**")
+def _claim(number: int, claim: ClaimReport, report: StudiesReport) -> Iterator[str]:
+    yield f"**{number}. {claim.sentence}**"
     rows = []
     for budget in report.budgets:
         found = claim.verdicts[budget]
         games = f"{found.games:,}" if found.games else "none needed"
-        difference = measured_words(claim, budget)
-        rows.append([TITLES[budget], mark(found.verdict), difference, games, found.words])
-    yield Table(["budget", "verdict", "difference", "games of each", "in words"], rows, False)
-
-
-def measured_words(claim: ClaimReport, budget: str) -> str:
-    """The difference that decided, with its interval."""
-    found = claim.verdicts[budget]
-    if found.difference is None or found.low is None or found.high is None:
-        return "solved exactly"
-    digits = 2 if claim.form == "steadier" else 1
-    return gap(found.difference, found.low, found.high, digits)
+        rows.append([TITLES[budget], found.mark, claim.difference(budget), games, found.words])
+    columns = ["budget", "verdict", "difference", "games of each", "in words"]
+    yield table(columns, rows, numbers=False)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knightfall.studies.costs.course_conditions import BASELINE
+from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.needed_games import STUDIES_GAMES, gap_words
 from knightfall.studies.judging.plans import TITLES
-from knightfall.studies.report.report import Report
+from knightfall.studies.report.report import StudiesReport
 
 MOST_NAMED = 8
 """Heuristics that are named in a sentence; of more there is only the number."""
 
 
-def summary(report: Report) -> list[str]:
+def summary(report: StudiesReport) -> list[str]:
     """What was claimed, what survives, whether knowledge is worth its cost, how many games."""
     return [*_claims(report), *_knowledge(report), *_enough(report), *_agreement(report)]
 
 
-def _claims(report: Report) -> Iterator[str]:
+def _claims(report: StudiesReport) -> Iterator[str]:
     first, *others = report.budgets
     total = sum(report.verdicts(first).values())
     studies = _count(len(report.studies), "study makes", "studies make").capitalize()
@@ -30,7 +30,7 @@ def _claims(report: Report) -> Iterator[str]:
         yield f"At {TITLES[budget]}, {_fate(report, budget)}."
 
 
-def _fate(report: Report, budget: str) -> str:
+def _fate(report: StudiesReport, budget: str) -> str:
     found = report.verdicts(budget)
     holds, fails, open = found.values()
     return (
@@ -39,7 +39,7 @@ def _fate(report: Report, budget: str) -> str:
     )
 
 
-def _knowledge(report: Report) -> Iterator[str]:
+def _knowledge(report: StudiesReport) -> Iterator[str]:
     """Whether what a heuristic knows is worth what it costs."""
     better = {budget: _better(report, budget) for budget in report.budgets}
     if "nodes" not in better or len(better) < 2:
@@ -62,7 +62,7 @@ def _knowledge(report: Report) -> Iterator[str]:
     yield told
 
 
-def _others(report: Report) -> int:
+def _others(report: StudiesReport) -> int:
     """How many heuristics were compared with improved."""
     return sum(
         bool(row.measured) and row.heuristic != BASELINE
@@ -71,7 +71,7 @@ def _others(report: Report) -> int:
     )
 
 
-def _better(report: Report, budget: str) -> set[str]:
+def _better(report: StudiesReport, budget: str) -> set[str]:
     """The heuristics whose interval lies above improved, opening by opening."""
     return {
         row.heuristic
@@ -81,7 +81,7 @@ def _better(report: Report, budget: str) -> set[str]:
     }
 
 
-def _enough(report: Report) -> Iterator[str]:
+def _enough(report: StudiesReport) -> Iterator[str]:
     chance = report.needed.chance(STUDIES_GAMES)
     if chance is None:
         return
@@ -103,7 +103,7 @@ def _enough(report: Report) -> Iterator[str]:
             )
 
 
-def _agreement(report: Report) -> Iterator[str]:
+def _agreement(report: StudiesReport) -> Iterator[str]:
     league = report.league
     if league is None or not league.correlations:
         return

@@ -7,26 +7,26 @@ from pathlib import Path
 
 from knightfall.studies.report.charts import charts
 from knightfall.studies.report.document import document
-from knightfall.studies.report.markdown import markdown
 from knightfall.studies.report.page import page
-from knightfall.studies.report.report import Report, to_json
+from knightfall.studies.report.report import StudiesReport
 
 PAGE, MARKDOWN, NUMBERS = "index.html", "studies.md", "report.json"
 
 
-def rendered(report: Report) -> dict[str, str]:
+def rendered(report: StudiesReport) -> dict[str, str]:
     """Every file of a report by its name; the same report gives the same files."""
     drawn = charts(report)
-    blocks = list(document(report, set(drawn)))
+    text = document(report, {name: told for name, (_, told) in drawn.items()})
+    numbers = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     return {
-        PAGE: page(blocks, drawn),
-        MARKDOWN: markdown(blocks, {name: told for name, (_, told) in drawn.items()}),
-        NUMBERS: json.dumps(to_json(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+        PAGE: page(text, drawn),
+        MARKDOWN: text,
+        NUMBERS: numbers + "\n",
         **{f"{name}.svg": svg for name, (svg, _) in drawn.items()},
     }
 
 
-def write_report(report: Report, folder: Path) -> list[Path]:
+def write_report(report: StudiesReport, folder: Path) -> list[Path]:
     """Write all files into a folder that exists; those a person opens."""
     for name, text in rendered(report).items():
         (folder / name).write_text(text, "utf-8", newline="\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from math import inf
 
-from knightfall.studies.costs.course_board import CourseBoard, Score, improved_score
+from ..course_board import CourseBoard, Score, improved_score
 
 
 def ends_first(score: Score) -> Score:

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import inf
 
-from knightfall.studies.published.published import Claim, Study
+from knightfall.studies.published.published import Study
 
 
 @dataclass(frozen=True)
@@ -23,9 +22,6 @@ class Slip:
     study: str
     where: str
     text: str
-
-
-# -- figures -------------------------------------------------------------------------------
 
 
 def misprints(study: Study) -> list[Slip]:
@@ -120,34 +116,3 @@ def _compared(where: str, printed: Decimal, exact: Fraction) -> _Found:
 
 def _listed(rates: Sequence[Decimal | None]) -> str:
     return ", ".join(f"{rate} %" for rate in rates)
-
-
-# -- claims --------------------------------------------------------------------------------
-
-
-def contradictions(study: Study) -> list[Slip]:
-    """The claims that the study's own figures speak against, taken at their face value."""
-    found = []
-    for claim in study.claims:
-        against = [text for a, b in claim.pairs for text in _against(study, claim, a, b)]
-        if against:
-            found.append(Slip(study.id, claim.sentence, "; ".join(against)))
-    return found
-
-
-def _against(study: Study, claim: Claim, a: str, b: str) -> Iterator[str]:
-    mine, theirs = claim.published[a], claim.published[b]
-    ahead = mine - theirs
-    least, most = claim.between or (-inf, inf)
-    if (
-        (claim.form == "better" and ahead <= 0)
-        or (claim.form == "not_better" and ahead > 0)
-        or not least <= ahead <= most
-    ):
-        yield f"{a} {mine} %, {b} {theirs} %"
-    if claim.tournaments:
-        won, of = claim.tournaments
-        rows = zip(study.tournaments[a], study.tournaments[b], strict=True)
-        readable = [one > two for one, two in rows if one is not None and two is not None]
-        if sum(readable) > won or len(readable) - sum(readable) > of - won:
-            yield f"{a} is ahead of {b} in {sum(readable)} of {len(readable)} readable tournaments"

@@ -1,14 +1,15 @@
 """Every heuristic of the studies once more, as a student writes it over the course's board.
 
-Nothing here is ever played: it is here to be timed (`course_conditions`).  The
+It is here to be timed: for what it costs (`costs`), and in whole games (`course_games`).  The
 values are those of `knightfall.heuristics`; the work is what the course's board makes of it.
 """
 
 from __future__ import annotations
 
 from knightfall.heuristics.published import published_ids
-from knightfall.studies.costs.course_board import Score
-from knightfall.studies.costs.in_python import (
+
+from ..course_board import Score
+from . import (
     aggressive,
     course,
     directional,

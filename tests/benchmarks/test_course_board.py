@@ -1,4 +1,4 @@
-"""The plain-Python heuristics are the compiled ones, and what they cost is on record."""
+"""The course's board, search and heuristics in plain Python: the values are the compiled ones."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from datetime import date
 from fractions import Fraction
 from functools import cache, partial
 from importlib import resources
+from typing import Any
 
 import pytest
+from benchmark_runner import load_runner
 from helpers import random_positions
 from naive import NAIVE, naive_static_reach
 from naive import place as cell_of
@@ -22,26 +24,17 @@ from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
 from knightfall.search.state import PROVEN, WIN
 from knightfall.search.think import think
-from knightfall.studies.costs.course_board import (
-    Cell,
-    CourseBoard,
-    PlainSearch,
-    improved_score,
-    set_up,
-)
-from knightfall.studies.costs.course_conditions import (
-    FILE,
-    Cost,
-    as_toml,
-    course_budget,
-    measure_costs,
-    recorded_costs,
-)
-from knightfall.studies.costs.course_positions import FENS
-from knightfall.studies.costs.in_python import SCORES
-from knightfall.studies.costs.in_python.staged import longest_win, longest_win_difference
-from knightfall.studies.published.published import studies
+from knightfall.studies.costs.costs import COMPILED_FILE, COURSE_FILE, NodeCosts
 
+RUNNER = load_runner()
+BOARD, MEASURE, RECORD = map(RUNNER.module, ("course_board", "costs.measure", "costs.record"))
+CourseBoard, set_up = BOARD.CourseBoard, BOARD.set_up
+CourseSearch = RUNNER.module("course_search").CourseSearch
+SCORES = RUNNER.module("course_heuristics").SCORES
+FENS = RUNNER.module("costs.positions").FENS
+STAGED = RUNNER.module("course_heuristics.staged")
+
+Cell = tuple[int, int]
 IDS = list(published_ids())
 PLAYING_OUT = ["longest_win", "longest_win_difference"]
 FEW = 9
@@ -62,7 +55,7 @@ def some_positions() -> tuple[Position, ...]:
     return (*found, *crowded[:30])
 
 
-def on_course_board(position: Position) -> tuple[CourseBoard, dict[Side, object]]:
+def on_course_board(position: Position) -> tuple[Any, dict[Side, object]]:
     """The board, and the player of each side."""
     board = set_up(CourseBoard, position, "mover")
     return board, {position.to_move: "mover", other(position.to_move): "the other"}
@@ -138,14 +131,14 @@ def test_the_end_of_the_game_is_seen_unless_the_study_leaves_it_to_the_search(id
 def test_a_leaf_may_not_run_away() -> None:
     steps = 0
 
-    class Counting(CourseBoard):
-        def get_legal_moves(self, player: object = None) -> list[Cell]:
+    class Counting(CourseBoard):  # type: ignore[misc, valid-type]
+        def get_legal_moves(self, player: object = None) -> Any:
             nonlocal steps
             steps += 1
             return super().get_legal_moves(player)
 
     board = set_up(Counting, Position.from_fen(FENS[0]), "mover")
-    for score in (longest_win, longest_win_difference):
+    for score in (STAGED.longest_win, STAGED.longest_win_difference):
         for share in (10, 1000):
             steps = 0
             score(board, "mover", share)
@@ -159,7 +152,7 @@ def test_a_leaf_may_not_run_away() -> None:
 def test_the_search_finds_what_the_compiled_one_finds(id: str) -> None:
     for fen in FENS[::6]:
         position = Position.from_fen(fen)
-        search = PlainSearch(SCORES[id])
+        search = CourseSearch(SCORES[id])
         board = set_up(CourseBoard, position, search)
         value, _ = search.best(board, board.get_legal_moves(), 3)
         report = think(position, "alphabeta", evaluator(id), Budget(depth=3))
@@ -168,7 +161,7 @@ def test_the_search_finds_what_the_compiled_one_finds(id: str) -> None:
 
 def test_deepening_ends_with_a_whole_depth_or_a_proof() -> None:
     position = Position.from_fen(FENS[1])
-    search = PlainSearch()
+    search = CourseSearch()
     board = set_up(CourseBoard, position, search)
     order = board.get_legal_moves()
     spent = []
@@ -176,75 +169,58 @@ def test_deepening_ends_with_a_whole_depth_or_a_proof() -> None:
         search.best(board, order, depth)
         spent.append(search.nodes)
     for nodes, depths in ((1, 1), (spent[0] + 1, 2), (sum(spent[:2]) + 1, 3), (sum(spent), 4)):
-        search.deepen(board, order, nodes)
+        search.deepen(board, order, nodes, whole=True)
         assert search.nodes == sum(spent[:depths])
     ending = Position.from_fen("N2/2n/3 w")
     board = set_up(CourseBoard, ending, search)
-    value, _ = search.deepen(board, board.get_legal_moves(), 10**9)
+    value, _ = search.deepen(board, board.get_legal_moves(), 10**9, whole=True)
     assert PROVEN <= -value <= WIN
 
 
 # -- the costs -------------------------------------------------------------------------------
 
 
-def test_what_is_on_record() -> None:
-    costs = recorded_costs()
-    assert list(costs) == IDS
-    assert costs["improved"].ratio == 1
-    assert course_budget("improved") == 2500
-    path = resources.files("knightfall.studies").joinpath(FILE)
-    table = tomllib.loads(path.read_text("utf-8"))
-    assert isinstance(table["date"], date)
-    assert table["machine"]
-    assert table["python"].startswith("CPython 3.")
-    assert table["positions"] == len(FENS)
-    for id, row in table["cost"].items():
-        assert row["nodes"] == course_budget(id) == max(1, round(2500 / row["ratio"]))
-
-
-def test_costs_are_in_the_order_they_must_be() -> None:
-    """Whatever the machine: who does the same and more costs more."""
-    ratio = {id: cost.ratio for id, cost in recorded_costs().items()}
-    for more, less in [
-        ("improved", "open"),
-        ("open", "null"),
-        ("improved", "mobility"),
-        ("lookahead_mobility", "improved"),
-        ("open_space_difference", "open_space"),
-        ("main_less", "mobility"),
-        ("bfs_reach", "near_center"),
-        ("bfs_reach", "static_reach(1/2)"),
-        ("open_cluster", "aggressive"),
-        ("longest_win", "bfs_reach"),
-    ]:
-        assert ratio[more] > ratio[less], (more, less)
-
-
-def test_every_agent_of_every_study_has_a_budget() -> None:
-    for study in studies().values():
-        for heuristic, agent in study.agents(course_budget).items():
-            assert course_budget(heuristic) >= 1
-            assert agent == f"id({heuristic}, nodes={course_budget(heuristic)}, plain)"
-    with pytest.raises(KnightfallError, match="did you mean 'bfs_reach'"):
-        course_budget("bfs_reah")
-
-
-def test_measuring() -> None:
-    def dear(game: CourseBoard, player: object) -> float:
-        return sum(improved_score(game, player) for _ in range(100)) / 100
+def test_measuring_plain_python() -> None:
+    def dear(game: Any, player: object) -> float:
+        return sum(BOARD.improved_score(game, player) for _ in range(100)) / 100
 
     told: list[int] = []
-    costs = measure_costs(
-        {"improved": improved_score, "dear": dear},
+    costs = MEASURE.course_costs(
+        {"improved": BOARD.improved_score, "dear": dear},
         positions=FENS[:3],
         rounds=2,
         nodes=50,
         told=told.append,
     )
-    assert costs["improved"] == Cost(1.0)
-    assert costs["dear"].ratio > 5
+    assert costs.ratios["improved"] == 1
+    assert costs.ratios["dear"] > 5
     assert told == [1, 2]
-    assert tomllib.loads(as_toml(costs))["cost"]["dear"]["nodes"] == costs["dear"].nodes
-    assert Cost(10_000.0).nodes == 1
     with pytest.raises(KnightfallError, match="improved must be among"):
-        measure_costs({"dear": dear})
+        MEASURE.course_costs({"dear": dear})
+
+
+def test_measuring_compiled_code() -> None:
+    costs = MEASURE.compiled_costs(["improved", "bfs_reach"], rounds=2)
+    assert costs.ratios["improved"] == 1
+    assert costs.ratios["bfs_reach"] > 1.2
+    assert costs.microseconds > 0
+    with pytest.raises(KnightfallError, match="improved must be among"):
+        MEASURE.compiled_costs(["open"])
+
+
+def test_costs_are_written_as_they_are_read() -> None:
+    """The nodes are those of the ratio as it is written, not of one with more digits."""
+    ratios = {"improved": 1.0, "near_center+bfs_reach": 1.51549}
+    text = RECORD.as_toml(NodeCosts(ratios, "compiled searches", 29.4), rounds=3)
+    table = tomllib.loads(text)
+    assert table["cost"]["near_center+bfs_reach"] == {"ratio": 1.515, "nodes": 1650}
+    assert (table["rounds"], table["positions"], table["microseconds"]) == (3, len(FENS), 29)
+    assert isinstance(table["date"], date)
+
+
+def test_what_is_on_record_was_measured_like_this() -> None:
+    for file in (COURSE_FILE, COMPILED_FILE):
+        text = resources.files("knightfall.studies.costs").joinpath(file).read_text("utf-8")
+        table = tomllib.loads(text)
+        assert list(table["cost"]) == IDS
+        assert table["positions"] == len(FENS)

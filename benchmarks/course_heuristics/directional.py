@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from knightfall.studies.costs.course_board import Cell, CourseBoard, Score
-from knightfall.studies.costs.in_python.course import ends_first
+from ..course_board import Cell, CourseBoard, Score
+from .course import ends_first
 
 
 def _weight(game: CourseBoard, cell: Cell) -> float:

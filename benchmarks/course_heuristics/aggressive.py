@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from knightfall.studies.costs.course_board import Cell, CourseBoard, Score
-from knightfall.studies.costs.in_python.course import ends_first
+from ..course_board import Cell, CourseBoard, Score
+from .course import ends_first
 
 
 def _pressing(game: CourseBoard, player: object) -> float:

@@ -8,8 +8,9 @@ from functools import cache
 
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.published import SUMMED_WITH_BFS_REACH
-from knightfall.studies.costs.course_board import KNIGHT_STEPS, Cell, CourseBoard, Score
-from knightfall.studies.costs.in_python.course import ends_first
+
+from ..course_board import KNIGHT_STEPS, Cell, CourseBoard, Score
+from .course import ends_first
 
 
 def _from_center(game: CourseBoard, player: object) -> float:

@@ -7,8 +7,9 @@ that the study leaves the end of the game to the search, except where it uses `i
 from __future__ import annotations
 
 from knightfall.search.think import LEAF_SHARE
-from knightfall.studies.costs.course_board import CourseBoard, Score, improved_score
-from knightfall.studies.costs.in_python.course import mobility
+
+from ..course_board import CourseBoard, Score, improved_score
+from .course import mobility
 
 
 def open_space(game: CourseBoard, player: object) -> float:

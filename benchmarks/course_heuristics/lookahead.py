@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from knightfall.studies.costs.course_board import CourseBoard, Score
-from knightfall.studies.costs.in_python.course import ends_first, mobility
+from ..course_board import CourseBoard, Score
+from .course import ends_first, mobility
 
 
 def _ways(game: CourseBoard, player: object) -> int:

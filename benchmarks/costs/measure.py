@@ -1,0 +1,136 @@
+"""Timing a node of each heuristic's search, in plain Python over the course's board and compiled.
+
+The heuristics take turns, so that a slow spell of the machine hits all of them; the fastest of
+several rounds counts; and time is the processor's, spent on this thread.  What is averaged over the
+positions is how many nodes are searched in the time of one of the baseline's, not how long a node
+takes: a move has so much time, and a heuristic that is dear only towards the end of a game still
+searches far at its beginning.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from knightfall.agents import COURSE_NODES
+from knightfall.errors import KnightfallError
+from knightfall.heuristics.evaluator import Evaluator, evaluator
+from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import words
+from knightfall.position import Position
+from knightfall.search.alphabeta import plain_deepening
+from knightfall.search.budget import DEEPEST
+from knightfall.search.state import DTYPE
+from knightfall.search.think import LEAF_SHARE
+from knightfall.studies.costs.costs import BASELINE, NodeCosts
+
+from ..course_board import CourseBoard, Score, set_up
+from ..course_heuristics import SCORES
+from ..course_search import CourseSearch
+from ..measure import no_collection
+from .positions import FENS
+
+COURSE_ROUNDS, COMPILED_ROUNDS = 5, 25
+
+NODES = 1000
+"""A search in plain Python deepens until it has searched so many: two or three plies short of a
+move's time."""
+
+FEW_NODES = 30
+"""The same for the heuristics that play out whole games from nearly every leaf."""
+
+PLAYING_OUT = ("longest_win", "longest_win_difference")
+
+Told = Callable[[int], None]
+Speeds = Mapping[str, Sequence[float]]
+"""Nodes a second, in each position."""
+
+
+def _nobody(round: int) -> None:
+    """Who hears of every finished round, if anybody does."""
+
+
+def course_costs(
+    scores: Mapping[str, Score] = SCORES,
+    positions: Sequence[str] = FENS,
+    rounds: int = COURSE_ROUNDS,
+    nodes: int = NODES,
+    told: Told = _nobody,
+) -> NodeCosts:
+    """The costs in the course's conditions; `improved` must be among the heuristics."""
+    _check(scores)
+    best = {id: [0.0] * len(positions) for id in scores}
+    with no_collection():
+        for round in range(rounds):
+            for at, fen in enumerate(positions):
+                for id, score in scores.items():
+                    wanted = min(nodes, FEW_NODES) if id in PLAYING_OUT else nodes
+                    best[id][at] = max(best[id][at], _in_python(score, fen, wanted))
+            told(round + 1)
+    return NodeCosts(_ratios(best), "the course's conditions")
+
+
+def compiled_costs(
+    heuristics: Iterable[str],
+    positions: Sequence[str] = FENS,
+    rounds: int = COMPILED_ROUNDS,
+    told: Told = _nobody,
+) -> NodeCosts:
+    """The costs in our own searches; `improved` must be among the heuristics.
+
+    A turn is all positions one after the other: a search takes some 30 µs, so its code must be at
+    hand as it is in a game, and the processor must not know the position from the moment before.
+    """
+    evaluators = {id: evaluator(id) for id in heuristics}
+    _check(evaluators)
+    best = {id: [0.0] * len(positions) for id in evaluators}
+    places = [Position.from_fen(fen) for fen in positions]
+    for round in range(rounds):
+        for id, heuristic in evaluators.items():
+            _compiled(heuristic, places[-1])  # not counted: brings the code along
+            for at, position in enumerate(places):
+                best[id][at] = max(best[id][at], _compiled(heuristic, position))
+        told(round + 1)
+    seconds = sum(1 / speed for speed in best[BASELINE]) / len(positions)
+    return NodeCosts(_ratios(best), "compiled searches", 1e6 * COURSE_NODES * seconds)
+
+
+def _check(heuristics: Iterable[str]) -> None:
+    if BASELINE not in heuristics:
+        raise KnightfallError(f"{BASELINE} must be among the heuristics: it is what others cost")
+
+
+def _ratios(best: Speeds) -> dict[str, float]:
+    baseline = best[BASELINE]
+    relative = {
+        id: sum(mine / theirs for mine, theirs in zip(speeds, baseline, strict=True))
+        for id, speeds in best.items()
+    }
+    return {id: len(baseline) / sum_ for id, sum_ in relative.items()}
+
+
+def _in_python(score: Score, fen: str, nodes: int) -> float:
+    """Nodes a second of a student's search."""
+    search = CourseSearch(score)
+    game = set_up(CourseBoard, Position.from_fen(fen), search)
+    order = game.get_legal_moves()
+    start = time.thread_time()
+    search.deepen(game, order, nodes, whole=True)
+    return search.nodes / (time.thread_time() - start)
+
+
+def _compiled(heuristic: Evaluator, position: Position) -> float:
+    """Nodes a second of ``id(heuristic, nodes=2500, plain)``, without anything around it."""
+    boards = geometry(position.board)
+    boards["limit"] = COURSE_NODES
+    boards["share"] = LEAF_SHARE
+    states = np.zeros(1, DTYPE)
+    states["depth_limit"] = DEEPEST
+    states["symmetric"] = heuristic.symmetric
+    states["heuristic"] = heuristic.address
+    place = words(position)
+    start = time.thread_time()
+    plain_deepening(boards, states, *place)
+    return float(states["nodes"][0]) / (time.thread_time() - start)

@@ -1,0 +1,35 @@
+"""Measured costs as the file that the program reads."""
+
+from __future__ import annotations
+
+import platform
+from datetime import date
+
+from knightfall.studies.costs.costs import NodeCosts
+
+from ..machine import processor
+from .positions import FENS
+
+
+def as_toml(costs: NodeCosts, rounds: int) -> str:
+    """The costs, and what they were measured on.  Nodes follow from the ratio as it is written."""
+    ratios = {id: round(ratio, 3) for id, ratio in costs.ratios.items()}
+    written = NodeCosts(ratios, costs.conditions)
+    lines = [
+        f"# What a node costs with each heuristic in {costs.conditions}, in nodes of improved,",
+        "# and the nodes that leaves.  Written by python -m benchmarks.costs.",
+        "",
+        f"date = {date.today().isoformat()}",
+        f'machine = "{processor()}, {platform.system()}"',
+        f'python = "{platform.python_implementation()} {platform.python_version()}"',
+        f"positions = {len(FENS)}",
+        f"rounds = {rounds}",
+    ]
+    if costs.microseconds is not None:
+        lines.append(f"microseconds = {costs.microseconds:.0f} # for 2,500 nodes of improved")
+    lines += ["", "[cost]"]
+    wide = max(len(id) for id in ratios) + 2
+    for id, ratio in ratios.items():
+        name = id if id.isidentifier() else f'"{id}"'
+        lines.append(f"{name:<{wide}} = {{ ratio = {ratio:.3f}, nodes = {written.nodes(id)} }}")
+    return "\n".join(lines) + "\n"

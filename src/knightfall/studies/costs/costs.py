@@ -1,0 +1,63 @@
+"""What a node costs with each heuristic, as measured once, and so how many nodes its agent gets.
+
+The studies' agents had 150 ms a move: whoever used a dear heuristic searched fewer nodes.  Games by
+the clock never repeat, so time is turned into nodes: a heuristic gets as many as its search gets
+through in the time in which that of `improved` gets through 2,500.  That depends on where it runs:
+in plain Python over the course's board (`costs.toml`), or compiled (`compiled_costs.toml`), where
+counting moves is a few machine words and a breadth-first search is still a loop.
+
+``python -m benchmarks.costs`` in a checkout measures anew and writes both files.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from knightfall.agents import COURSE_NODES
+from knightfall.errors import KnightfallError, nearest
+
+COURSE_FILE, COMPILED_FILE = "costs.toml", "compiled_costs.toml"
+BASELINE = "improved"
+
+
+@dataclass(frozen=True)
+class NodeCosts:
+    """What a node costs with each heuristic, in nodes of `improved`."""
+
+    ratios: Mapping[str, float]
+    conditions: str
+    """Where that was measured, in words."""
+    microseconds: float | None = None
+    """What 2,500 nodes of `improved` took, where anybody noted it."""
+
+    def nodes(self, heuristic: str) -> int:
+        """What is left of the course's 2,500 nodes at this price: at least one."""
+        if heuristic not in self.ratios:
+            raise KnightfallError(
+                f"nobody has timed {heuristic!r} in {self.conditions}"
+                f"{nearest(heuristic, self.ratios)} (only the studies' heuristics were)"
+            )
+        return max(1, round(COURSE_NODES / self.ratios[heuristic]))
+
+
+@cache
+def course_costs() -> NodeCosts:
+    """The costs in the course's conditions: plain Python over the course's board."""
+    return _recorded(COURSE_FILE, "the course's conditions")
+
+
+@cache
+def compiled_costs() -> NodeCosts:
+    """The costs in our own searches."""
+    return _recorded(COMPILED_FILE, "compiled searches")
+
+
+def _recorded(file: str, conditions: str) -> NodeCosts:
+    text = resources.files("knightfall.studies.costs").joinpath(file).read_text("utf-8")
+    table = tomllib.loads(text)
+    ratios = {id: float(row["ratio"]) for id, row in table["cost"].items()}
+    return NodeCosts(ratios, conditions, table.get("microseconds"))
