@@ -8,6 +8,7 @@ docs/theory.md says about `solver` and `board_size` is measured by ``make measur
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import importlib.util
 import json as json_module
@@ -52,6 +53,21 @@ def module(name: str) -> ModuleType:
         sys.modules[PACKAGE] = package
         spec.loader.exec_module(package)
     return importlib.import_module(f"{PACKAGE}.{name}")
+
+
+def show_names(json: bool = False) -> None:
+    """Print what there is to run, and what each is about; nothing is loaded for it."""
+    about = {}
+    for name in DEFAULT + ON_REQUEST:
+        text = ast.get_docstring(ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8")))
+        about[name] = (text or "").split("\n\n")[0].replace("\n", " ")
+    if json:
+        print(json_module.dumps({"default": DEFAULT, "on_request": ON_REQUEST, "about": about}))
+        return
+    width = max(map(len, about))
+    for name, text in about.items():
+        only = "" if name in DEFAULT else " (only by name)"
+        print(f"{name:<{width}}  {text}{only}")
 
 
 def main(

@@ -377,17 +377,20 @@ def test_an_unfinished_run_says_so(store: Store) -> None:
 
 def test_files_are_images(league: Results, tmp_path: Path) -> None:
     figure = draw("crosstable", league)
-    for name in ("one.png", "two.SVG"):
+    for name in ("one.png", "two.SVG", "three.pdf"):
         save(figure, tmp_path / name)
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG\r\n")
     pixels = matplotlib.image.imread(tmp_path / "one.png")  # type: ignore[attr-defined]
     assert pixels.shape[:2] == tuple(int(side * 150) for side in figure.get_size_inches()[::-1])
     assert len(np.unique(pixels.reshape(-1, 4), axis=0)) > 20
+    pdf = (tmp_path / "three.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF-")
+    assert b"CreationDate" not in pdf
     svg = (tmp_path / "two.SVG").read_text("utf-8")
     assert "<svg" in svg
     assert "greedy(improved)" in svg  # text that can be searched
     assert "<dc:date>" not in svg
-    with pytest.raises(KnightfallError, match=r"chart\.jpg.*\.png and \.svg"):
+    with pytest.raises(KnightfallError, match=r"chart\.jpg.*ends in \.svg, \.png or \.pdf"):
         save(figure, tmp_path / "chart.jpg")
     assert not (tmp_path / "chart.jpg").exists()
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from arena_helpers import fake_plan, fake_run
 from cli_runner import FEN, answer, refused, run, stderr_of
 from helpers import random_positions
 
@@ -280,11 +284,96 @@ def test_bench_runs_the_folder_it_finds(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_bench_says_where_it_looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        bench, "__file__", str(tmp_path / "src" / "knightfall" / "cli" / "bench.py")
+        bench, "__file__", str(tmp_path / "src" / "knightfall" / "cli" / "commands" / "bench.py")
     )
     said = refused("bench")
     assert str(tmp_path / "benchmarks") in said
     assert str(tmp_path / "src" / "knightfall" / "_benchmarks") in said
+
+
+def test_bench_lists_what_it_can_run() -> None:
+    told = answer("bench", "--list", "--json")
+    lines = run("bench", "--list").stdout.splitlines()
+    names = told["default"] + told["on_request"]
+    assert [line.split()[0] for line in lines] == names
+    assert {"signature", "solver", "time_budget"} <= set(names)
+    for name, line in zip(names, lines, strict=True):
+        assert told["about"][name] in line
+        assert line.endswith("(only by name)") == (name in told["on_request"])
+
+
+# -- positions by name ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "fen"),
+    [
+        ("startpos", "7/7/7/7/7/7/7[Nn] w"),
+        ("8x8", "8/8/8/8/8/8/8/8[Nn] w"),
+        ("4x5", "4/4/4/4/4[Nn] w"),
+        ("4×5", "4/4/4/4/4[Nn] w"),
+    ],
+)
+def test_an_empty_board_has_a_name(name: str, fen: str) -> None:
+    for command in (
+        lambda position: ["moves", position, "--json"],
+        lambda position: ["perft", position, "2", "--json"],
+    ):
+        assert answer(*command(name)) == answer(*command(fen))
+    for agent in ("greedy(open)", "random"):
+        told, known = (answer("analyse", p, "--agent", agent, "--json") for p in (name, fen))
+        assert told["move"] == known["move"]
+    assert answer("watch", "random", "random", name, "--json")["fen"] == fen
+    assert repr(fen) in refused("eval", "--heuristic", "open", name)  # nothing to evaluate yet
+
+
+def test_solve_knows_boards_by_name() -> None:
+    told = answer("solve", "4x4", "--no-distance", "--json")
+    assert told["winner"] == answer("solve", "4/4/4/4[Nn] w", "--no-distance", "--json")["winner"]
+    assert told["winner"] == "b"  # by reflection
+
+
+# -- the shell -----------------------------------------------------------------------------------
+
+
+def completed(*words: str, **environment: str) -> list[str]:
+    """What bash would offer after these words."""
+    done = subprocess.run(
+        [sys.executable, "-m", "knightfall"],
+        env={
+            **os.environ,
+            **environment,
+            "_KNIGHTFALL_COMPLETE": "complete_bash",
+            "COMP_WORDS": " ".join(("knightfall", *words)),
+            "COMP_CWORD": str(len(words)),
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_the_shell_completes_commands_options_and_names(tmp_path: Path) -> None:
+    assert completed("gra") == ["grade"]
+    assert {"--openings", "--chart", "--json"} <= set(completed("grade", "--"))
+    assert completed("grade", "AB_I") == ["AB_Improved"]
+    assert completed("watch", "AB_Open", "alph") == ["alphabeta("]
+    data = {"KNIGHTFALL_DATA_DIR": str(tmp_path)}
+    assert completed("games", "", **data) == []
+    for seed in (1, 2):
+        fake_run(tmp_path / "arena.sqlite", fake_plan(1, 2, seed=seed))
+    assert completed("games", "", **data) == ["1", "2"]
+    assert list(tmp_path.iterdir()) == [tmp_path / "arena.sqlite"]
+
+
+def test_python_m_is_the_command_line() -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "knightfall", "moves", FEN], capture_output=True, text=True
+    )
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout == run("moves", FEN).stdout
 
 
 # -- bad input -----------------------------------------------------------------------------------

@@ -39,7 +39,6 @@ from knightfall.cli.screen.guard import GuardedGroup
 app = typer.Typer(
     name="knightfall",
     cls=GuardedGroup,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

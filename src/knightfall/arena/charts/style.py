@@ -56,7 +56,7 @@ DOTS: Any = {
 }
 """How a value with an error bar is drawn."""
 
-FORMATS = ("png", "svg")
+FORMATS = ("svg", "png", "pdf")
 LETTERS, SMALL_LETTERS = 11.5, 14.5
 """Per inch, of a title and of a remark."""
 _STYLE: Any = {
@@ -114,11 +114,12 @@ def source(found: Results) -> str:
     return f"run {run.id} · {where} · {games} · seed {plan.seed}"
 
 
-def page(found: Results, title: str, width: float, height: float) -> Figure:
+def page(found: Results | str, title: str, width: float, height: float) -> Figure:
     """An empty figure, its size in inches, with a title and below it where that comes from."""
     figure = Figure(figsize=(width, height), layout="constrained")
     letters = int(width * LETTERS)
-    lines = [*textwrap.wrap(title, letters), *textwrap.wrap(source(found), letters)]
+    below = found if isinstance(found, str) else source(found)
+    lines = [*textwrap.wrap(title, letters), *textwrap.wrap(below, letters)]
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=10.5)
     return figure
 
@@ -137,10 +138,11 @@ def remark(figure: Figure, *remarks: str) -> None:
 
 
 def image(figure: Figure, format: str) -> bytes:
-    """The file of a figure, `png` or `svg`; the same figure gives the same bytes."""
+    """The file of a figure, one of `FORMATS`; the same figure gives the same bytes."""
     file = BytesIO()
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with our_style():
-        figure.savefig(file, format=format, metadata={"Date": None} if format == "svg" else {})
+        figure.savefig(file, format=format, metadata=undated.get(format, {}))
     return file.getvalue()
 
 
@@ -153,9 +155,19 @@ def format_of(path: Path) -> str:
     """The format that a file's name asks for."""
     format = path.suffix.removeprefix(".").lower()
     if format not in FORMATS:
-        accepted = " and ".join(f".{one}" for one in FORMATS)
-        raise KnightfallError(f"file {str(path)!r}: the name of a chart ends in {accepted}")
+        raise KnightfallError(f"file {str(path)!r}: the name of a chart ends in .svg, .png or .pdf")
     return format
+
+
+def writable(path: Path, force: bool) -> None:
+    """What stands in the way of writing a chart, said before anything is computed or drawn."""
+    format_of(path)
+    if not path.parent.is_dir():
+        raise KnightfallError(f"folder {str(path.parent)!r} does not exist: make it first")
+    if path.is_dir():
+        raise KnightfallError(f"{str(path)!r} is a folder, not a file")
+    if path.exists() and not force:
+        raise KnightfallError(f"file {str(path)!r} exists: --force replaces it")
 
 
 # -- marks -----------------------------------------------------------------------------------

@@ -41,6 +41,8 @@ class RunInfo:
     finished: str | None
     verdict: str
     """What its outcome says under that word; empty if nothing."""
+    files: dict[str, str]
+    """The users' files that its agents come from, with their hashes."""
 
 
 class Store:
@@ -162,14 +164,14 @@ class Store:
                 names.setdefault(run, []).append(name)
             rows = self.file.rows(
                 "SELECT id, kind, (SELECT max(number) + 1 FROM pairs WHERE run = id), total,"
-                " created, finished, outcome FROM runs ORDER BY id"
+                " created, finished, outcome, json_extract(plan, '$.files') FROM runs ORDER BY id"
             )
         return [
             RunInfo(
                 id, kind, tuple(names.get(id, ())), played or 0, total, created, finished,
-                str(json.loads(outcome or "{}").get("verdict") or ""),
+                str(json.loads(outcome or "{}").get("verdict") or ""), json.loads(files or "{}"),
             )
-            for id, kind, played, total, created, finished, outcome in rows
+            for id, kind, played, total, created, finished, outcome, files in rows
         ]  # fmt: skip
 
     def delete(self, run: int) -> None:

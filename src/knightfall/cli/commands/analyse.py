@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.common import Fen, Json
+from knightfall.cli.options.common import Fen, Json, position_named
 from knightfall.cli.screen.output import (
     duration,
     facts,
@@ -32,9 +32,8 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
       knightfall analyse --agent "alphabeta(bfs_reach, depth=6)" "7/7/1N5/7/7/4n2/7 w"
     """
     from knightfall.agents import agent as ready
-    from knightfall.position import Position
 
-    position = Position.from_fen(fen)
+    position = position_named(fen)
     thinker = ready(agent)
     report = thinker.analyse(position)
     if json:

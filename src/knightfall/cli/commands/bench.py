@@ -20,7 +20,10 @@ Only = Annotated[
 ]
 
 
-def bench(only: Only = None, json: Json = False) -> None:
+List = Annotated[bool, typer.Option("--list", help="Only name them.")]
+
+
+def bench(only: Only = None, list_: List = False, json: Json = False) -> None:
     """Run the benchmarks.
 
     Node counts that must not change, and speed as ratios within one run.
@@ -28,9 +31,14 @@ def bench(only: Only = None, json: Json = False) -> None:
     \b
     Examples:
       knightfall bench
+      knightfall bench --list
       knightfall bench --only cpp --json
     """
-    _load(_folder() / "run.py").main(json=json, only=list(only or []))
+    benchmarks = _load(_folder() / "run.py")
+    if list_:
+        benchmarks.show_names(json=json)
+    else:
+        benchmarks.main(json=json, only=list(only or []))
 
 
 def _folder() -> Path:

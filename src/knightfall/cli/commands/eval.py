@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from knightfall.cli.options.common import Json
+from knightfall.cli.options.common import Json, position_named
 from knightfall.cli.screen.guard import say
 from knightfall.cli.screen.output import facts, number, print_json, print_table
 from knightfall.errors import KnightfallError
@@ -121,9 +121,7 @@ def _measure(
 
 
 def _from_arguments(fens: Iterable[str]) -> Iterator[tuple[str, Position]]:
-    from knightfall.position import Position
-
-    for position in [Position.from_fen(fen) for fen in fens]:
+    for position in [position_named(fen) for fen in fens]:
         yield "", position
 
 

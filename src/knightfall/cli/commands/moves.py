@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knightfall.cli.options.common import Fen, Json
+from knightfall.cli.options.common import Fen, Json, position_named
 from knightfall.cli.screen.output import print_json
 
 
@@ -14,9 +14,7 @@ def moves(fen: Fen, json: Json = False) -> None:
       knightfall moves "7/7/1N5/7/7/4n2/7 w"
       knightfall moves --json "7/7/7/3N3/7/7/7[n] b"
     """
-    from knightfall.position import Position
-
-    legal = Position.from_fen(fen).legal_moves
+    legal = position_named(fen).legal_moves
     if json:
         print_json({"moves": list(legal)})
     else:

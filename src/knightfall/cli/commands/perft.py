@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knightfall.cli.options.common import Fen, Json, whole
+from knightfall.cli.options.common import Fen, Json, position_named, whole
 from knightfall.cli.screen.output import print_json
 
 if TYPE_CHECKING:
@@ -28,11 +28,9 @@ def perft(fen: Fen, depth: Depth, json: Json = False) -> None:
     \b
     Examples:
       knightfall perft "7/7/1N5/7/7/4n2/7 w" 8
-      knightfall perft --json "4/4/4/4[Nn] w" 5
+      knightfall perft --json 4x4 5
     """
-    from knightfall.position import Position
-
-    nodes = _count(Position.from_fen(fen), depth)
+    nodes = _count(position_named(fen), depth)
     if json:
         print_json({"nodes": nodes})
     else:

@@ -29,7 +29,7 @@ Output = Annotated[
     typer.Option(
         "--output",
         metavar="FILE",
-        help="Where to write one chart; the name ends in .svg or .png.",
+        help="Where to write one chart; the name ends in .svg, .png or .pdf.",
         show_default=False,
     ),
 ]
@@ -49,17 +49,18 @@ def plot(
     store: StorePath = None,
     json: Json = False,
 ) -> None:
-    """Draw a run as PNG or SVG.
+    """Draw a run as SVG, PNG or PDF.
 
     Ratings and crosstable of a league, the course of a match, a tournament, a heuristic's worth.
 
     \b
     Examples:
       knightfall plot
-      knightfall plot 7 --kind crosstable --output league.png
+      knightfall plot 7 --kind crosstable --output league.pdf
       knightfall plot last --output-dir charts --force
     """
-    from knightfall.arena.charts.charts import checked, draw, format_of, save
+    from knightfall.arena.charts.charts import checked, draw, save
+    from knightfall.arena.charts.style import writable
     from knightfall.arena.results.tallies import results
 
     if output is not None and output_dir != ".":
@@ -73,8 +74,7 @@ def plot(
                 f"--output {output} is one file: say which chart with --kind, {' or '.join(wanted)}"
             )
         for file in files.values():
-            format_of(file)
-            _refuse(file, force)
+            writable(file, force)
         for name, file in files.items():
             save(draw(name, found), file)
     if json:
@@ -89,13 +89,3 @@ def _file(found: Results, name: str, output: str | None, folder: str) -> Path:
     if output is not None:
         return Path(output).expanduser()
     return Path(folder).expanduser() / f"run-{found.run.id}-{name}.svg"
-
-
-def _refuse(file: Path, force: bool) -> None:
-    """What stands in the way of writing a file, said before anything is drawn."""
-    if not file.parent.is_dir():
-        raise KnightfallError(f"folder {str(file.parent)!r} does not exist: make it first")
-    if file.is_dir():
-        raise KnightfallError(f"{str(file)!r} is a folder, not a file")
-    if file.exists() and not force:
-        raise KnightfallError(f"file {str(file)!r} exists: --force replaces it")

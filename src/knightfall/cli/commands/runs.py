@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,11 +13,14 @@ import typer
 from knightfall.cli.options.common import Json
 from knightfall.cli.options.store import StorePath, find_run, reading, some, store_path
 from knightfall.cli.screen.guard import say
-from knightfall.cli.screen.output import columns, print_json, print_table
+from knightfall.cli.screen.output import print_json
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from knightfall.arena.store.store import RunInfo
+
+HASH = 7
+"""Letters of a file's hash that are shown."""
 
 Delete = Annotated[
     str | None,
@@ -32,7 +37,8 @@ def runs(
     """List the runs in the store.
 
     A run is not finished while it is being played, or after it was stopped: the command that
-    began it goes on with it.
+    began it goes on with it.  Where runs of the same agents differ in a file of yours, a short
+    hash of that file tells them apart.
 
     \b
     Examples:
@@ -43,6 +49,9 @@ def runs(
     if delete is not None:
         _delete(delete, yes, store, json)
         return
+    from knightfall.display.report import print_parts
+    from knightfall.display.table import Table
+
     with reading(store) as opened:
         found, path = opened.runs(), opened.file.path
     if json:
@@ -50,23 +59,36 @@ def runs(
         return
     if not found:
         raise KnightfallError(f"no runs yet in {path}")
-    table = columns("run", "kind", "agents", "pairs", "begun", "outcome")
+    table = Table(["run", "kind", "agents", "outcome", "pairs", "begun"], labels=4)
     for info in found:
         pairs = f"{info.played:,}" if info.finished else f"{info.played:,} of {info.total:,}"
         outcome = (info.verdict or "finished") if info.finished else "not finished"
-        begun = _here(info.created)
-        table.add_row(str(info.id), info.kind, some(info.names), pairs, begun, outcome)
-    print_table(table)
+        agents = some(info.names) + _edition(info, found)
+        table.add(str(info.id), info.kind, agents, outcome, pairs, _here(info.created))
+    print_parts([table])
+
+
+def _edition(info: RunInfo, found: Sequence[RunInfo]) -> str:
+    """The hashes of files that differ from those of another run with the same agents."""
+    others = [other.files for other in found if other.names == info.names]
+    edited = [
+        f"{PurePath(path).name} {hash[:HASH]}"
+        for path, hash in info.files.items()
+        if any(files.get(path, hash) != hash for files in others)
+    ]
+    return f" ({', '.join(edited)})" if edited else ""
 
 
 def _here(time: str) -> str:
-    """A stored time on this machine's clock."""
+    """A stored time on this machine's clock; the year instead of the hour if it is not this one."""
     from datetime import datetime
 
     try:
-        return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M")
+        here = datetime.fromisoformat(time).astimezone()
     except ValueError:
         return time
+    this_year = here.year == datetime.now().year
+    return here.strftime("%d %b %H:%M" if this_year else "%d %b %Y")
 
 
 def _delete(which: str, yes: bool, store: str | None, json: bool) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Fen, Json, TableMb, Threads, whole
+from knightfall.cli.options.common import Fen, Json, TableMb, Threads, position_named, whole
 from knightfall.cli.screen.output import duration, facts, print_json, print_table
 
 if TYPE_CHECKING:
@@ -50,15 +50,14 @@ def solve(
     Examples:
       knightfall solve "7/7/1N5/7/7/4n2/7 w"
       knightfall solve --no-atlas --threads 2 "7/7/1N5/7/7/4n2/7 w"
-      knightfall solve --no-distance "8/8/8/8/8/8/8/8[Nn] w" --time 30s
+      knightfall solve --no-distance 8x8 --time 30s
     """
     from knightfall.cli.screen.progress import ticker
-    from knightfall.position import Position
     from knightfall.search.budget import parse_budget
     from knightfall.solver.engine import TABLE_MB
     from knightfall.solver.solve import solve
 
-    position = Position.from_fen(fen)
+    position = position_named(fen)
     seconds = None if time is None else parse_budget({"time": time}).seconds
     with ticker() as tick:
         solution = solve(

@@ -7,28 +7,37 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knightfall.errors import KnightfallError
-
 if TYPE_CHECKING:
     from knightfall.board import Board
+    from knightfall.position import Position
 
+STARTPOS = "startpos"
 MOST = 2**63 - 1
 
 Fen = Annotated[
-    str, typer.Argument(metavar="FEN", help="The position, in quotes.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="FEN",
+        help="The position, in quotes; startpos and 8x8 are empty boards.",
+        show_default=False,
+    ),
 ]
 MaybeFen = Annotated[
     str | None,
-    typer.Argument(metavar="FEN", help="Where to start, in quotes.", show_default=False),
+    typer.Argument(
+        metavar="FEN",
+        help="Where to start, in quotes; startpos and 8x8 are empty boards.",
+        show_default=False,
+    ),
 ]
 
 
-def whole(given: str | int) -> int:
+def whole(given: str | int, least: int = 0) -> int:
     """A whole number from 0 on; the error names what was given instead."""
     text = str(given)  # Typer sends defaults through here, too
-    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) and int(text) <= MOST:
+    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) and least <= int(text) <= MOST:
         return int(text)
-    raise typer.BadParameter(f"{text!r} is not a whole number from 0 to {MOST}")
+    raise typer.BadParameter(f"{text!r} is not a whole number from {least} to {MOST}")
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
@@ -36,10 +45,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 def at_least_one(given: str | int) -> int:
     """A whole number from 1 on."""
-    number = whole(given)
-    if number == 0:
-        raise typer.BadParameter("'0' is not a whole number from 1 on")
-    return number
+    return whole(given, 1)
 
 
 Threads = Annotated[
@@ -55,11 +61,20 @@ BoardName = Annotated[
 ]
 
 
+def position_named(text: str) -> Position:
+    """The position of a FEN; startpos is the empty 7×7 board, and 8x8 an empty one of that size."""
+    from knightfall.position import Position
+
+    if text == STARTPOS:
+        return Position.start()
+    if re.fullmatch(r"[0-9]+[x×][0-9]+", text, re.ASCII):
+        board = board_named(text)
+        return Position.start(board.width, board.height)
+    return Position.from_fen(text)
+
+
 def board_named(text: str) -> Board:
     """The board that 7x7 or 7×8 names."""
     from knightfall.board import Board
 
-    match = re.fullmatch(r"([0-9]{1,3})[x×]([0-9]{1,3})", text, re.ASCII)
-    if match is None:
-        raise KnightfallError(f"board {text!r} cannot be read: write width and height, as in 7x7")
-    return Board.of(int(match[1]), int(match[2]))
+    return Board.named(text)
