@@ -120,6 +120,16 @@ def test_by_default_you_place_first_on_the_empty_board() -> None:
     assert "expects " in shown
 
 
+def test_a_board_instead_of_a_position() -> None:
+    for args in (["--board", "4x5"], ["4x5"]):
+        told = events(run("play", "--json", "--against", "random", *args, input=""))
+        assert told[0]["fen"] == "4/4/4/4/4[Nn] w"
+    assert "choose one" in refused("play", "--board", "4x5", SMALL)
+    assert "'4by5'" in refused("play", "--board", "4by5")
+    assert "'4/4/4/4[Nn] w'" in refused("play", "--board", SMALL)
+    assert "--board" in refused("play", "--resume", "last", "--board", "4x4")
+
+
 def test_a_game_that_is_over_already_is_told_and_not_saved(data: Path) -> None:
     over = Position.from_moves(["a1", "b2", "b3"], 3, 3)
     told = events(run("play", "--json", "--against", "random", over.fen, input=""))

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ LINE_EVERY = 30.0
 
 OnProgress = Callable[[int], None]
 """Hears how much is done, of an amount known beforehand."""
+
+
+def nobody(done: int) -> None:
+    """Nobody listens."""
 
 
 class Progress:
@@ -96,6 +100,15 @@ def progress(
         over.set()
         watcher.join()
         outlet.end()
+
+
+def shown_or_told(
+    wanted: bool | OnProgress, what: str, total: int
+) -> AbstractContextManager[OnProgress]:
+    """A bar, nothing at all, or whoever wants to hear how much is done."""
+    if wanted is True:
+        return progress(what, total)
+    return nullcontext(wanted or nobody)
 
 
 def in_notebook() -> bool:

@@ -21,8 +21,20 @@ class Heading(str):
     """A line that stands above what follows it."""
 
 
+class Line(str):
+    """A line in a style of its own, where that can be seen."""
+
+    style: str
+
+    def __new__(cls, text: str, style: str) -> Line:
+        """A line in one of rich's styles."""
+        line = super().__new__(cls, text)
+        line.style = style
+        return line
+
+
 Part = str | Table
-"""A paragraph, a `Heading` or a table.  An empty paragraph is an empty line."""
+"""A paragraph, a `Heading`, a `Line` or a table.  An empty paragraph is an empty line."""
 
 
 class Report(ABC):
@@ -40,7 +52,7 @@ class Report(ABC):
         return as_text(self.parts(), screen_width())
 
     def _repr_html_(self) -> str:
-        return "".join(_html(self.parts()))
+        return html_of(self.parts())
 
 
 def screen_width() -> int | None:
@@ -52,6 +64,12 @@ def screen_width() -> int | None:
     if stream is None or not hasattr(stream, "isatty") or not stream.isatty():
         return None
     return Console(file=stream).width
+
+
+def unicode_is_shown() -> bool:
+    """Whether standard output takes more than ASCII; a notebook does."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return encoding.lower().startswith("utf")
 
 
 def show(parts: Iterable[Part], console: Console) -> None:
@@ -69,7 +87,8 @@ def show(parts: Iterable[Part], console: Console) -> None:
         elif isinstance(part, Heading):
             console.print(str(part), style="bold", soft_wrap=not console.is_terminal)
         else:
-            console.print(part, soft_wrap=not console.is_terminal)
+            style = part.style if isinstance(part, Line) else None
+            console.print(str(part), style=style, soft_wrap=not console.is_terminal)
 
 
 def rendered(parts: Iterable[Part]) -> RenderableType:
@@ -115,6 +134,11 @@ def as_text(parts: Iterable[Part], width: int | None) -> str:
     )
     show(parts, console)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def html_of(parts: Iterable[Part]) -> str:
+    """Parts for a notebook."""
+    return "".join(_html(parts))
 
 
 def _html(parts: Iterable[Part]) -> Iterator[str]:

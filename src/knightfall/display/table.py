@@ -36,8 +36,8 @@ class Table:
 
     The first `labels` columns name a row: they may be folded where they are long, and stand again
     in front of every continuation.  All others hold numbers and are never folded.  Columns are
-    aligned to the right unless `align` says otherwise; labels always to the left.  `footer` is a
-    last row that is set apart.  Headings may have several lines.
+    aligned to the right unless `align` or `left` says otherwise; labels always to the left.
+    `footer` is a last row that is set apart.  Headings may have several lines.
     """
 
     titles: Sequence[str]
@@ -45,6 +45,8 @@ class Table:
     labels: int = 1
     align: Align = "right"
     footer: Sequence[str] = ()
+    left: Sequence[int] = ()
+    """The numbers of columns that are aligned to the left although they are no labels."""
 
     def add(self, *cells: str) -> None:
         """One more row."""
@@ -84,6 +86,9 @@ class Table:
 
         return max((cell_len(text) for text in self._cells(column)), default=0)
 
+    def _align(self, column: int) -> Align:
+        return "left" if column < self.labels or column in self.left else self.align
+
     def _block(self, columns: Sequence[int], width: int | None) -> RichTable:
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -101,7 +106,7 @@ class Table:
         chosen = [*range(self.labels), *columns]
         for column in chosen:
             label = column < self.labels
-            align: Align = "left" if label else self.align
+            align = self._align(column)
             block.add_column(
                 Text(self.titles[column], justify=align),
                 footer=Text("\n" + self.footer[column], justify=align) if self.footer else "",
@@ -122,7 +127,7 @@ class Table:
         def row(cells: Sequence[str], tag: str) -> str:
             parts = []
             for column, cell in enumerate(cells):
-                align = "left" if column < self.labels else self.align
+                align = self._align(column)
                 text = escape(cell).replace("\n", "<br>")
                 parts.append(f'<{tag} style="text-align:{align}">{text}</{tag}>')
             return f"<tr>{''.join(parts)}</tr>"

@@ -1,1 +1,1 @@
-"""Games as text: read and written in one place."""
+"""Games as text: one value, one reader, and a writer for each way of writing."""

@@ -1,108 +1,137 @@
-"""A game that was written down: where it began, and what was played.
+r"""A game that was written down: where it began, what was played, and how it ended.
 
-Three ways of writing are read::
+`Scoresheet.to_dict` is the game in JSON.  `Scoresheet.to_text` is what people read, tags in
+brackets and numbered moves::
 
-    b5 e2 d4 f4 …                          placements and moves on an empty 7×7 board
-    7/7/1N5/7/7/4n2/7 w d4 f4 …            the same from a FEN
-    {"start": FEN, "moves": [...], …}      a saved game, or what ``knightfall watch --json`` prints
+    [White "AB_Improved"]
+    [Black "MM_Open"]
+    [Opening "7/7/1N5/7/7/4n2/7 w"]
+    [Result "1-0"]
+    [Reason "no moves"]
+
+    1. d4 f4 2. e6 d3 3. c5 b2 1-0
+
+White is the first player, whose knight is N.  A quote in a tag is written \", a backslash \\.
+Where Black begins, the moves do so with 1... and its move.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from knightfall.errors import KnightfallError
-from knightfall.position import Position, Side
+from knightfall.position import Position, Side, other
 
-_CELL = re.compile(r"[a-z][1-9][0-9]?", re.ASCII)
-_ROWS = re.compile(r"[0-9*Nn]+(?:/[0-9*Nn]+)+(?:\[[Nn]*\])?", re.ASCII)
-_FURTHER_FIELD = re.compile(r"-|[0-9]+", re.ASCII)
-_EXPECTED = "give placements and moves in order, as in 'b5 e2 d4 f4'"
-_SEATS: dict[object, Side] = {"first": "w", "second": "b"}
+NO_MOVES = "no moves left"
+RESIGNED = "resigned"
+SEAT: dict[Side, str] = {"w": "first", "b": "second"}
+SIDE: dict[str, Side] = {seat: side for side, seat in SEAT.items()}
+NAME_TAG: dict[Side, str] = {"w": "White", "b": "Black"}
+"""The tags that tell who played."""
+RESULT: dict[Side | None, str] = {"w": "1-0", "b": "0-1", None: "*"}
+
+_WIDTH = 80
 
 
 @dataclass(frozen=True)
 class Scoresheet:
-    """Positions from the start on, one more than moves; `resigned` is who gave up, if anybody."""
+    """A game.  `winner` is None if it was left unfinished; `reason` is why the loser lost.
 
-    line: tuple[Position, ...]
+    `tags` say the rest, such as who played (White and Black).  Nothing is checked here: `played`
+    makes one whose moves are legal.
+    """
+
+    start: Position
     moves: tuple[str, ...]
-    resigned: Side | None = None
+    winner: Side | None = None
+    reason: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def start(self) -> Position:
-        """The position the game began with."""
-        return self.line[0]
+    @staticmethod
+    def played(
+        start: Position,
+        moves: Iterable[str],
+        winner: Side | None = None,
+        reason: str | None = None,
+        tags: Mapping[str, str] | None = None,
+    ) -> Scoresheet:
+        """Play a game over: an illegal move is named with its number, and so is a wrong winner.
+
+        Whoever has no moves left has lost, whether that is said or not.
+        """
+        positions, names = [start], []
+        for number, move in enumerate(moves, start=1):
+            try:
+                positions.append(positions[-1].play(move))
+            except KnightfallError as error:
+                raise KnightfallError(f"move {number}: {error}") from None
+            names.append(move)
+        right = positions[-1].winner
+        if right is not None:
+            if winner not in (None, right):
+                raise KnightfallError(f"the winner is {right}, not {winner!r}")
+            winner, reason = right, reason or NO_MOVES
+        sheet = Scoresheet(start, tuple(names), winner, reason, tags or {})
+        vars(sheet)["positions"] = tuple(positions)
+        return sheet
+
+    @cached_property
+    def positions(self) -> tuple[Position, ...]:
+        """Every position from the start on, one more than there are moves."""
+        return self.played(self.start, self.moves).positions
 
     @property
     def final(self) -> Position:
         """The position after the last move."""
-        return self.line[-1]
+        return self.positions[-1]
+
+    @property
+    def loser(self) -> Side | None:
+        """Who lost, or None if the game was left unfinished."""
+        return None if self.winner is None else other(self.winner)
+
+    def name(self, side: Side) -> str | None:
+        """Who played a side, where that is known."""
+        return self.tags.get(NAME_TAG[side])
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The game as JSON has it; who played is for whoever writes it to add."""
+        return {
+            "fen": self.start.fen,
+            "moves": list(self.moves),
+            "final": self.final.fen,
+            "winner": self.winner,
+            "reason": self.reason,
+        }
+
+    def to_text(self) -> str:
+        """Tags, an empty line, and the moves; the moves are not played over."""
+        ours = {"Opening": self.start.fen, "Result": RESULT[self.winner]}
+        if self.reason is not None:
+            ours["Reason"] = self.reason
+        tags = "".join(
+            f'[{name} "{_escaped(value)}"]\n' for name, value in {**self.tags, **ours}.items()
+        )
+        words = " ".join([*self._numbered(), RESULT[self.winner]])
+        wrapped = textwrap.fill(words, _WIDTH, break_long_words=False, break_on_hyphens=False)
+        return f"{tags}\n{wrapped}\n"
+
+    def _numbered(self) -> Iterator[str]:
+        """Moves with the numbers of White's before them."""
+        turn = 0 if self.start.to_move == "w" else 1
+        for at, move in enumerate(self.moves, start=turn):
+            if at % 2 == 0:
+                yield f"{at // 2 + 1}."
+            elif at == turn:
+                yield "1..."
+            yield move
 
 
-def looks_like_a_game(text: str) -> bool:
-    """Whether a text can only be meant as a game, not as the name of one."""
-    words = text.split()
-    if not words or text.lstrip().startswith("{"):
-        return True
-    return _CELL.fullmatch(words[0]) is not None or _begins_with_fen(words)
-
-
-def _begins_with_fen(words: list[str]) -> bool:
-    return _ROWS.fullmatch(words[0]) is not None or words[1:2] in (["w"], ["b"])
-
-
-def scoresheet(start: Position, moves: Iterable[str], resigned: Side | None = None) -> Scoresheet:
-    """Play a game over; an illegal move is named with its number, and no move is no game."""
-    line, played = [start], []
-    for number, move in enumerate(moves, start=1):
-        if not isinstance(move, str) or not _CELL.fullmatch(move):
-            raise KnightfallError(f"move {number}: {_short(move)} is not a cell such as c4")
-        try:
-            line.append(line[-1].play(move))
-        except KnightfallError as error:
-            raise KnightfallError(f"move {number}: {error}") from None
-        played.append(move)
-    if not played:
-        raise KnightfallError(f"the game from {start.fen!r} has no moves: {_EXPECTED}")
-    return Scoresheet(tuple(line), tuple(played), resigned)
-
-
-def read(text: str) -> Scoresheet:
-    """The game of a text."""
-    if text.lstrip().startswith("{"):
-        return _from_json(text)
-    words = text.split()
-    if not words:
-        raise KnightfallError(f"the game {_short(text)} is empty: {_EXPECTED}")
-    start = Position.start()
-    if _begins_with_fen(words):
-        start = Position.from_fen(" ".join(words[:2]))
-        del words[:2]
-        while words and _FURTHER_FIELD.fullmatch(words[0]):
-            del words[0]
-    return scoresheet(start, words)
-
-
-def _from_json(text: str) -> Scoresheet:
-    try:
-        content: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        raise KnightfallError(f"{_short(text)} begins like JSON, but is not") from None
-    start, moves = content.get("start", content.get("fen")), content.get("moves")
-    if not isinstance(start, str):
-        raise KnightfallError(f'"start" (or "fen") must be a FEN, not {_short(start)}')
-    if not isinstance(moves, list):
-        raise KnightfallError(f'"moves" must be a list of cell names, not {_short(moves)}')
-    resigned = _SEATS.get(str(content.get("you"))) if content.get("resigned") is True else None
-    return scoresheet(Position.from_fen(start), moves, resigned)
-
-
-def _short(thing: object) -> str:
-    """A value as an error names it."""
-    text = repr(thing)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -4,7 +4,7 @@
 
     csv       a line per game, for spreadsheets and R
     parquet   the same with every move's figures as lists, for pandas and DuckDB
-    jsonl     the run, then a line per pair: all that is known, `importing` reads it back
+    jsonl     the run, then a line per pair: all that is known; `import_run` reads it back
     text      the run, then games as tags and numbered moves, for people
 """
 
@@ -14,26 +14,25 @@ import csv
 import importlib
 import json
 import math
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
 from io import StringIO
 from itertools import islice
 from typing import IO, Any
 
-from knightfall.arena.game.records import GameRecord, PairRecord
+from knightfall.arena.game.records import GameRecord
 from knightfall.arena.store.file import SUMS
 from knightfall.arena.store.run import Run, StoredGame
+from knightfall.arena.store.scoresheets import position, scoresheet
+from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
-from knightfall.notation.game_text import RESULT, game_text
-from knightfall.position import Position
 
 FORMATS = ("csv", "jsonl", "parquet", "text")
 RUN_FORMAT = "knightfall run 1"
 COLUMNS = (
     "run", "pair", "game", "match", "first", "second", "opening", "hunter", "seed", "repeats",
-    "winner", "reason", "plies", *SUMS, "moves", "detail",
+    "winner", "winner_name", "reason", "plies", *SUMS, "moves", "detail",
 )  # fmt: skip
-"""The columns of csv and parquet; `first` and `second` are names."""
+"""The columns of csv and parquet; `first`, `second` and `winner_name` are names of agents."""
 
 LISTS = {"scores": "float64", "depths": "uint8", "nodes": "uint64", "microseconds": "uint32"}
 """What parquet has besides, an item per move; `moves` is a list there, too."""
@@ -41,19 +40,13 @@ LISTS = {"scores": "float64", "depths": "uint8", "nodes": "uint64", "microsecond
 GROUP = 4096
 """Games that parquet keeps together, and that are in memory at one time."""
 
-Told = Callable[[int], None]
 
-
-def _nobody(pairs: int) -> None:
-    pass
-
-
-def export_lines(run: Run, format: str, told: Told = _nobody) -> Iterator[str]:
-    """The lines of csv, jsonl or text, ends included; `told` hears how many pairs are done."""
+def export_lines(run: Run, format: str, on_progress: OnProgress = nobody) -> Iterator[str]:
+    """The lines of csv, jsonl or text, with their ends; `on_progress` hears of pairs as they go."""
     writers = {"csv": _csv, "jsonl": _jsonl, "text": _text}
     if format not in writers:
         raise KnightfallError(f"format {format!r} is not one of {', '.join(writers)}")
-    return writers[format](run, told)
+    return writers[format](run, on_progress)
 
 
 def head(run: Run, pairs: int) -> dict[str, Any]:
@@ -73,7 +66,7 @@ def head(run: Run, pairs: int) -> dict[str, Any]:
 # -- a line per pair -------------------------------------------------------------------------
 
 
-def _jsonl(run: Run, told: Told) -> Iterator[str]:
+def _jsonl(run: Run, on_progress: OnProgress) -> Iterator[str]:
     played = run.played
     yield _json(head(run, played))
     places = len(run.plan.matches)
@@ -88,7 +81,7 @@ def _jsonl(run: Run, told: Told) -> Iterator[str]:
                 "games": [_game_json(game, task.opening) for game in record.games],
             }
         )
-        told(task.number + 1)
+        on_progress(task.number + 1)
 
 
 def _json(content: dict[str, Any]) -> str:
@@ -110,54 +103,26 @@ def _game_json(game: GameRecord, opening: str) -> dict[str, Any]:
 
 
 def _moves(game: GameRecord, opening: str) -> list[str]:
-    return list(game.moves(_position(opening)))
+    return list(game.moves(position(opening)))
 
 
-@lru_cache(maxsize=4096)
-def _position(fen: str) -> Position:
-    return Position.from_fen(fen)
-
-
-def _text(run: Run, told: Told) -> Iterator[str]:
+def _text(run: Run, on_progress: OnProgress) -> Iterator[str]:
     played = run.played
     yield "% " + _json(head(run, played))
-    plan = run.plan
     for record in islice(run.pairs(), played):
-        match = plan.matches[record.task.number % len(plan.matches)]
-        names = plan.entrants[match.a].name, plan.entrants[match.b].name
         for game in (0, 1):
-            yield _written(record, game, names)
-        told(record.task.number + 1)
-
-
-def _written(record: PairRecord, game: int, names: tuple[str, str]) -> str:
-    """One game of a pair as text; `names` are those of `a` and `b`."""
-    task, played = record.task, record.games[game]
-    white, black = names if game == 0 else reversed(names)
-    tags = {
-        "Pair": str(task.number),
-        "Game": str(game),
-        "White": white,
-        "Black": black,
-        "Opening": task.opening,
-        "Seed": str(task.seed),
-        "Result": RESULT[played.winner],
-        "Reason": played.reason,
-    }
-    if played.detail:
-        tags["Detail"] = played.detail
-    opening = _position(task.opening)
-    return game_text(tags, played.moves(opening), opening.to_move)
+            yield "\n" + scoresheet(run.plan, record, game).to_text()
+        on_progress(record.task.number + 1)
 
 
 # -- a line per game -------------------------------------------------------------------------
 
 
-def _csv(run: Run, told: Told) -> Iterator[str]:
+def _csv(run: Run, on_progress: OnProgress) -> Iterator[str]:
     page = StringIO()
     writer = csv.writer(page, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for line, game in _games(run, told):
+    for line, game in _games(run, on_progress):
         row = _row(run, line)
         writer.writerow([*row.values(), " ".join(_moves(game, line.opening)), game.detail])
         yield page.getvalue()
@@ -166,24 +131,23 @@ def _csv(run: Run, told: Told) -> Iterator[str]:
     yield page.getvalue()  # the headings, if there are no games
 
 
-def _games(run: Run, told: Told) -> Iterator[tuple[StoredGame, GameRecord]]:
+def _games(run: Run, on_progress: OnProgress) -> Iterator[tuple[StoredGame, GameRecord]]:
     """Every game as a line and whole."""
     lines = run.games()
     for record in run.pairs():
         for game, line in zip(record.games, islice(lines, 2), strict=True):
             yield line, game
-        told(record.task.number + 1)
+        on_progress(record.task.number + 1)
 
 
 def _row(run: Run, line: StoredGame) -> dict[str, Any]:
     """The columns but for the last two."""
-    row = {name: getattr(line, name) for name in COLUMNS[:-2]}
-    row["first"] = run.plan.entrants[line.first].name
-    row["second"] = run.plan.entrants[line.second].name
-    return row
+    names = {side: run.plan.entrants[getattr(line, side)].name for side in ("first", "second")}
+    names["winner_name"] = names["first" if line.winner == "w" else "second"]
+    return {name: names[name] if name in names else getattr(line, name) for name in COLUMNS[:-2]}
 
 
-def export_parquet(run: Run, out: IO[bytes], told: Told = _nobody) -> None:
+def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = nobody) -> None:
     """Write a Parquet file of all games."""
     try:
         arrow: Any = importlib.import_module("pyarrow")
@@ -192,13 +156,13 @@ def export_parquet(run: Run, out: IO[bytes], told: Told = _nobody) -> None:
         raise KnightfallError(
             "parquet needs the package pyarrow: pip install 'knightfall[parquet]'"
         ) from None
-    texts = {"first", "second", "opening", "hunter", "winner", "reason"}
+    texts = {"first", "second", "opening", "hunter", "winner", "winner_name", "reason"}
     kinds = {name: arrow.string() if name in texts else arrow.int64() for name in COLUMNS[:-2]}
     kinds["moves"] = arrow.list_(arrow.string())
     kinds |= {name: arrow.list_(getattr(arrow, kind)()) for name, kind in LISTS.items()}
     kinds["detail"] = arrow.string()
     schema = arrow.schema(list(kinds.items()))
-    games = _games(run, told)
+    games = _games(run, on_progress)
     with parquet.ParquetWriter(out, schema) as writer:
         while group := list(islice(games, GROUP)):
             rows = [_whole_row(run, line, game) for line, game in group]

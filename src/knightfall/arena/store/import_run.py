@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
 from pathlib import Path
 
 from knightfall.arena.store.pair_rows import PairWriter
 from knightfall.arena.store.run import Run
 from knightfall.arena.store.run_file import RunFile
 from knightfall.arena.store.store import Store
+from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
 
 
@@ -19,9 +19,9 @@ def import_run(
     path: str | os.PathLike[str],
     *,
     again: bool = False,
-    told: Callable[[int], None] = lambda pairs: None,
+    on_progress: OnProgress = nobody,
 ) -> Run:
-    """Add the run of a file to a store, whole or not at all; `told` hears how many pairs are read.
+    """Add the run of a file to a store, whole or not at all; `on_progress` hears of pairs read.
 
     A run whose plan and engine the store has already is refused unless `again`.
     """
@@ -30,7 +30,7 @@ def import_run(
     if not again:
         _refuse_known(store, file)
     # First check all, which takes time, and only then keep others from writing.
-    deque(file.pairs(told), maxlen=0)
+    deque(file.pairs(on_progress), maxlen=0)
     with store.file.writing():
         if not again:  # somebody may have been quicker
             _refuse_known(store, file)

@@ -1,4 +1,4 @@
-"""A run in a file: the jsonl or the text that `transfer` wrote, read back and checked.
+"""A run in a file: the jsonl that `export` wrote, read back and checked.
 
 Every game is played over: a file that was cut short or edited by hand is refused with the line
 that is wrong.  That openings and seeds are those of the plan is not asked, for a run of another
@@ -8,8 +8,7 @@ version may have drawn them otherwise.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,16 +29,15 @@ from knightfall.arena.game.records import (
 )
 from knightfall.arena.plan.plan import Plan
 from knightfall.arena.store.export import RUN_FORMAT
+from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
-from knightfall.notation.game_text import RESULT, WrittenGame, read_games
+from knightfall.notation.scoresheet import Scoresheet
 from knightfall.position import Position, other
 
 MOST_SEED = 2**63 - 1
 MOST = 2**53  # beyond it not every reader of JSON is exact
 _COUNTS = {"depths": DEPTH, "nodes": NODES, "microseconds": MICROSECONDS}
 _NOT_FINITE = ("inf", "-inf", "nan")
-
-Told = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -65,58 +63,34 @@ class RunFile:
     def head(self) -> Head:
         """What the first line says."""
         with self._lines() as lines, self._at(1):
-            return _head(next(lines, (1, ""))[1].removeprefix("%"))
+            return _head(next(lines, (1, ""))[1])
 
-    def pairs(self, told: Told = lambda pairs: None, replay: bool = True) -> Iterator[PairRecord]:
+    def pairs(self, on_progress: OnProgress = nobody, replay: bool = True) -> Iterator[PairRecord]:
         """The pairs in order, each game played over if asked for."""
         expected = self.head.pairs
         number, line = 0, 1
         with self._lines() as lines:
-            _, first = next(lines)
-            read = self._written if first.startswith("%") else self._jsonl
-            for line, record in read(lines, replay):
+            next(lines)
+            for line, text in lines:
+                if not text.strip():
+                    continue
                 with self._at(line):
                     _must(number < expected, f"more pairs than the {expected} of the first line")
+                    record = self._pair(number, text, replay)
                 number += 1
-                told(number)
+                on_progress(number)
                 yield record
         with self._at(line):
             _must(number == expected, f"the file ends after {number} of {expected} pairs")
 
-    def _jsonl(
-        self, lines: Iterator[tuple[int, str]], replay: bool
-    ) -> Iterator[tuple[int, PairRecord]]:
-        number = 0
-        for line, text in lines:
-            if not text.strip():
-                continue
-            with self._at(line):
-                content = _object(text)
-                _must(content.get("pair") == number, f'"pair" must be {number}')
-                games = content.get("games")
-                _must(isinstance(games, list) and len(games) == 2, '"games" must be two')
-                task = self._task(number, content.get("opening"), content.get("seed"))
-                one, two = (_from_json(game, task, replay) for game in games)  # type: ignore[union-attr]
-            yield line, PairRecord(task, (one, two))
-            number += 1
-
-    def _written(
-        self, lines: Iterator[tuple[int, str]], replay: bool
-    ) -> Iterator[tuple[int, PairRecord]]:
-        number, halves = 0, list[GameRecord]()
-        for game in read_games(lines):
-            with self._at(game.line):
-                told = game.tag("Pair"), game.tag("Game")
-                _must(
-                    told == (str(number), str(len(halves))),
-                    f"pair {number}, game {len(halves)} must come next, not {told[0]}, {told[1]}",
-                )
-                task = self._task(number, game.tag("Opening"), _number(game.tag("Seed")))
-                self._check_names(game, number, len(halves))
-                halves.append(_from_text(game, task, replay))
-            if len(halves) == 2:
-                yield game.line, PairRecord(task, (halves[0], halves[1]))
-                number, halves = number + 1, []
+    def _pair(self, number: int, text: str, replay: bool) -> PairRecord:
+        content = _object(text)
+        _must(content.get("pair") == number, f'"pair" must be {number}')
+        games = content.get("games")
+        _must(isinstance(games, list) and len(games) == 2, '"games" must be two')
+        task = self._task(number, content.get("opening"), content.get("seed"))
+        one, two = (_from_json(game, task, replay) for game in games)  # type: ignore[union-attr]
+        return PairRecord(task, (one, two))
 
     def _task(self, number: int, fen: Any, seed: Any) -> PairTask:
         plan = self.head.plan
@@ -126,14 +100,6 @@ class RunFile:
         _must(opening.placed and opening.winner is None, f"no game can begin with {fen!r}")
         a, b = plan.entrants[match.a].agent, plan.entrants[match.b].agent
         return PairTask(number, a, b, opening.fen, seed)
-
-    def _check_names(self, game: WrittenGame, number: int, half: int) -> None:
-        plan = self.head.plan
-        match = plan.matches[number % len(plan.matches)]
-        seats = (match.a, match.b) if half == 0 else (match.b, match.a)
-        for tag, entrant in zip(("White", "Black"), seats, strict=True):
-            name = plan.entrants[entrant].name
-            _must(game.tag(tag) == name, f"{tag} must be {name!r} here, not {game.tag(tag)!r}")
 
     @contextmanager
     def _lines(self) -> Iterator[Iterator[tuple[int, str]]]:
@@ -171,6 +137,10 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _head(text: str) -> Head:
+    _must(
+        not text.startswith("%"),
+        "games as text lack what was thought: import takes what export --format jsonl wrote",
+    )
     content = _object(text)
     _must(content.get("format") == RUN_FORMAT, f'there is no "format": "{RUN_FORMAT}"')
     for name, kinds in _HEAD.items():
@@ -256,37 +226,12 @@ def _is_score(thing: Any) -> bool:
     return whole or type(thing) is float or thing in _NOT_FINITE
 
 
-def _number(text: str) -> int | str:
-    return int(text) if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) else text
-
-
-def _from_text(game: WrittenGame, task: PairTask, replay: bool) -> GameRecord:
-    """A game without figures: as if nobody had thought."""
-    sides = {result: side for side, result in RESULT.items()}
-    result = game.tag("Result")
-    _must(game.words[-1:] == [result], f"the moves must end with {result}")
-    winner: Any = sides.get(result)
-    reason: Any = game.tag("Reason")
-    cells = _played_over(task, game.moves, winner, reason, replay)
-    packed = {name: bytes(len(cells) * np.dtype(kind).itemsize) for name, kind in _COUNTS.items()}
-    return GameRecord(
-        winner, reason, cells, bytes(8 * len(cells)), **packed,
-        detail=game.tags.get("Detail", ""),
-    )  # fmt: skip
-
-
 def _played_over(task: PairTask, moves: list[Any], winner: Any, reason: Any, replay: bool) -> bytes:
     """The cells of a game; an error unless every move is legal and the end is as it is told."""
-    position = Position.from_fen(task.opening)
+    opening = Position.from_fen(task.opening)
     if not replay:
-        return bytes(position.board.cell(move) for move in moves)
-    cells = []
-    for number, move in enumerate(moves, start=1):
-        try:
-            position = position.play(move)
-            cells.append(position.board.cell(move))
-        except KnightfallError as error:
-            raise KnightfallError(f"move {number}: {error}") from None
+        return bytes(opening.board.cell(move) for move in moves)
+    position = Scoresheet.played(opening, moves).final
     _must(reason in REASONS, f"the reason {reason!r} is not one of {', '.join(REASONS)}")
     _must(
         (reason == "no moves") == (position.winner is not None),
@@ -296,4 +241,4 @@ def _played_over(task: PairTask, moves: list[Any], winner: Any, reason: Any, rep
     # Whoever fails to answer, for whatever reason, is the one to move.
     right = other(position.to_move)
     _must(winner == right, f"the winner is {right}, not {winner!r}")
-    return bytes(cells)
+    return bytes(opening.board.cell(move) for move in moves)

@@ -6,9 +6,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Annotated
 
 import typer
 
@@ -38,7 +38,7 @@ def export(
 
     csv has a line per game; parquet the same with the figures of every move, and needs --output;
     jsonl has a line per pair and everything that is known: knightfall import reads it back; text
-    is for people, tags and numbered moves, and can be read back, too, without the figures.
+    is for people: tags and numbered moves.
 
     \b
     Examples:
@@ -47,7 +47,7 @@ def export(
       knightfall export 3 --format parquet --output run3.parquet
     """
     from knightfall.arena.store.export import FORMATS, export_lines, export_parquet
-    from knightfall.cli.screen.bar import bar
+    from knightfall.display.progress import progress
 
     if format not in FORMATS:
         raise KnightfallError(
@@ -59,17 +59,14 @@ def export(
         raise KnightfallError(f"{output} exists already: --force writes over it")
     with reading(store) as opened:
         found = find_run(opened, run)
-        quiet: Any = nullcontext(lambda pairs: None)
-        with quiet if output is None else bar("pairs", found.played) as told:
-            if output is None:
-                sys.stdout.writelines(export_lines(found, format, told))
-                return
-            with _all_or_nothing(output) as file:
-                if format == "parquet":
-                    export_parquet(found, file, told)
-                else:
-                    lines = export_lines(found, format, told)
-                    file.writelines(line.encode() for line in lines)
+        if output is None:
+            sys.stdout.writelines(export_lines(found, format))
+            return
+        with progress("pairs", found.played) as tell, _all_or_nothing(output) as file:
+            if format == "parquet":
+                export_parquet(found, file, tell)
+            else:
+                file.writelines(line.encode() for line in export_lines(found, format, tell))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from knightfall.cli.screen.output import print_json
 
 File = Annotated[
     Path,
-    typer.Argument(metavar="FILE", help="What export wrote: jsonl or text.", show_default=False),
+    typer.Argument(metavar="FILE", help="What export wrote as jsonl.", show_default=False),
 ]
 Again = Annotated[
     bool, typer.Option("--again", help="Add it even if the same run is in the store already.")
@@ -34,12 +34,12 @@ def import_(file: File, again: Again = False, store: StorePath = None, json: Jso
     from knightfall.arena.store.import_run import import_run
     from knightfall.arena.store.run_file import RunFile
     from knightfall.arena.store.store import Store
-    from knightfall.cli.screen.bar import bar
+    from knightfall.display.progress import progress
 
     expected = RunFile(file).head.pairs
     with Store.open(store_path(store)) as opened:
-        with bar("pairs", expected) as told:
-            run = import_run(opened, file, again=again, told=told)
+        with progress("pairs", expected) as tell:
+            run = import_run(opened, file, again=again, on_progress=tell)
         names = [entrant.name for entrant in run.plan.entrants]
         pairs, id = run.played, run.id
     if json:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from knightfall.cli.options.common import Json, MaybeFen
+from knightfall.cli.options.common import STARTPOS, Json, MaybeFen, board_named, position_named
+from knightfall.cli.options.completion import agent_names
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from knightfall.cli.play.game import Game
-    from knightfall.cli.play.view import Face
+    from knightfall.cli.play.view import GameView
 
 OPPONENT = "alphabeta(improved, depth=3)"
 
@@ -42,6 +43,10 @@ class PlayCommand(TyperCommand):
 As = Annotated[
     Seat | None, typer.Option("--as", help="Who you are (first by default).", show_default=False)
 ]
+OnBoard = Annotated[
+    str | None,
+    typer.Option("--board", metavar="WxH", help="An empty board of that size.", show_default=False),
+]
 Against = Annotated[
     str | None,
     typer.Option(
@@ -49,6 +54,7 @@ Against = Annotated[
         metavar="AGENT",
         help=f"Who you play; {OPPONENT} by default.",
         show_default=False,
+        autocompletion=agent_names,
     ),
 ]
 Resume = Annotated[
@@ -64,6 +70,7 @@ Resume = Annotated[
 
 def play(
     fen: MaybeFen = None,
+    board: OnBoard = None,
     seat: As = None,
     against: Against = None,
     resume: Resume = None,
@@ -79,25 +86,30 @@ def play(
     Examples:
       knightfall play
       knightfall play --as second --against "id(bfs_reach, time=500ms)"
-      knightfall play --against random "4/4/4/4[Nn] w"
+      knightfall play --against random --board 4x4
       knightfall play --resume
     """
-    if resume is not None and (fen or seat or against):
+    if resume is not None and (fen or board or seat or against):
         raise KnightfallError(
-            "a resumed game has its position, seats and agent already: leave out FEN, --as and "
-            "--against"
+            "a resumed game has its position, seats and agent already: leave out FEN, --board, "
+            "--as and --against"
         )
-    game = _resumed(resume) if resume is not None else _new(fen, seat, against or OPPONENT)
-    _run(game, _face(json))
+    if fen is not None and board is not None:
+        raise KnightfallError(f"FEN {fen!r} and --board {board!r}: choose one")
+    if resume is not None:
+        game = _resumed(resume)
+    else:
+        if board is not None:
+            fen = board_named(board).text
+        game = _new(STARTPOS if fen is None else fen, seat, against or OPPONENT)
+    _run(game, _view(json))
 
 
-def _new(fen: str | None, seat: Seat | None, against: str) -> Game:
+def _new(fen: str, seat: Seat | None, against: str) -> Game:
     from knightfall.agents import parse_agent
     from knightfall.cli.play.game import Game
-    from knightfall.position import Position
 
-    start = Position.start() if fen is None else Position.from_fen(fen)
-    return Game([start], "b" if seat is Seat.second else "w", parse_agent(against))
+    return Game([position_named(fen)], "b" if seat is Seat.second else "w", parse_agent(against))
 
 
 def _resumed(which: str) -> Game:
@@ -106,60 +118,60 @@ def _resumed(which: str) -> Game:
     return load(which)
 
 
-def _face(json: bool) -> Face:
+def _view(json: bool) -> GameView:
     if json:
-        from knightfall.cli.play.json_view import JsonFace
+        from knightfall.cli.play.json_view import JsonView
 
-        return JsonFace()
-    from knightfall.cli.play.terminal_view import TerminalFace
+        return JsonView()
+    from knightfall.cli.play.terminal_view import TerminalView
 
-    return TerminalFace()
+    return TerminalView()
 
 
 # -- the game ------------------------------------------------------------------------------------
 
 
-def _run(game: Game, face: Face) -> None:
+def _run(game: Game, view: GameView) -> None:
     keeper = _Keeper(game)
     try:
         if game.winner is None:
             keeper.save()
         game.agent.prepare()
-        face.begin(game)
+        view.begin(game)
         while game.winner is None:
             if game.your_turn:
-                face.your_turn(game)
-                if not _turn(game, face):
-                    face.left(game, keeper.save())
+                view.your_turn(game)
+                if not _turn(game, view):
+                    view.left(game, keeper.save())
                     return
             else:
-                with face.thinking(game.agent.name):
+                with view.thinking(game.agent.name):
                     report = game.agent.analyse(game.position)
                 game.play(report.move)
-                face.answered(game, report)
+                view.answered(game, report)
             keeper.save()
-        face.over(game)
+        view.over(game)
     except EOFError:
-        face.left(game, keeper.save())
+        view.left(game, keeper.save())
     except KnightfallError:  # a heuristic of the user's own that fails
         if not keeper.discard():
-            face.left(game, keeper.save())
+            view.left(game, keeper.save())
         raise
     except KeyboardInterrupt:
-        face.left(game, keeper.save())
+        view.left(game, keeper.save())
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _turn(game: Game, face: Face) -> bool:
+def _turn(game: Game, view: GameView) -> bool:
     """Ask until the game has changed; False if the player leaves."""
     while True:
-        word = face.ask().strip().lower()
+        word = view.ask().strip().lower()
         if word in game.position.legal_moves:
             game.play(word)
             return True
         if word == "undo":
             moves = game.undo()
-            face.took_back(game, moves)
+            view.took_back(game, moves)
             if moves:
                 return True
         elif word == "resign":
@@ -169,19 +181,19 @@ def _turn(game: Game, face: Face) -> bool:
             from knightfall.agents import agent
             from knightfall.cli.play.view import ADVISER
 
-            with face.thinking(ADVISER):
+            with view.thinking(ADVISER):
                 report = agent(ADVISER).analyse(game.position)
-            face.advise(report)
+            view.advise(report)
         elif word == "board":
-            face.your_turn(game)
+            view.your_turn(game)
         elif word == "fen":
-            face.show_fen(game)
+            view.show_fen(game)
         elif word == "help":
-            face.show_words()
+            view.show_words()
         elif word == "quit":
             return False
         elif word:
-            face.wrong(game, word)
+            view.wrong(game, word)
 
 
 class _Keeper:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.options.common import Json
-from knightfall.cli.options.store import StorePath, find_game, reading
+from knightfall.cli.options.store import LAST, StorePath, reading
 from knightfall.cli.screen.output import console, effort, number, print_json, verdict
 from knightfall.errors import KnightfallError
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from knightfall.arena.game.records import GameRecord, PairTask
+    from knightfall.arena.game.records import GameRecord
+    from knightfall.notation.scoresheet import Scoresheet
     from knightfall.position import Position, Side
     from knightfall.search.report import Report
 
@@ -46,37 +47,37 @@ def _seconds(text: str) -> float:
 WhichGame = Annotated[
     str,
     typer.Argument(
-        metavar="GAME", help="Its name, as knightfall games tells it.", show_default=False
+        metavar="GAME", help="Its name, as knightfall games tells it; last is of the last pair."
     ),
 ]
 Delay = Annotated[str, typer.Option("--delay", metavar="TIME", help="Time between moves.")]
 
 
 def replay(
-    game: WhichGame, delay: Delay = "0.5s", store: StorePath = None, json: Json = False
+    game: WhichGame = LAST, delay: Delay = "0.5s", store: StorePath = None, json: Json = False
 ) -> None:
     """Watch a stored game again.
 
-    On a terminal the board is redrawn move by move, with what the agent thought of its move: the
-    score for itself, how deep it looked, and what that cost.  Elsewhere there is a line for each
-    move.
+    Without a name it is the first game of the last pair of the last run.  On a terminal the board
+    is redrawn move by move, with what the agent thought of its move: the score for itself, how
+    deep it looked, and what that cost.  Elsewhere there is a line for each move.
 
     \b
     Examples:
+      knightfall replay
       knightfall replay 3.17.0
       knightfall replay last.0.1 --delay 2s
       knightfall replay 3.17.0 --json | knightfall annotate -
     """
+    from knightfall.arena.store.scoresheets import find_game, scoresheet
+
     pause = _seconds(delay)
     with reading(store) as opened:
         run, pair, which = find_game(opened, game)
         record = run.pair(pair)
-        plan = run.plan
-        match = plan.matches[pair % len(plan.matches)]
-        seats = (match.a, match.b) if which == 0 else (match.b, match.a)
-        first, second = (plan.entrants[number].name for number in seats)
-    id, names = f"{run.id}.{pair}.{which}", {"w": first, "b": second}
-    played = _Played(id, record.task, which, record.games[which], names)
+        sheet = scoresheet(run.plan, record, which)
+    id, seats = f"{run.id}.{pair}.{which}", record.task.seats(which)
+    played = _Played(id, sheet, seats, record.games[which], record.task.seed)
     if json:
         print_json(_json(played))
         return
@@ -92,35 +93,25 @@ class _Played:
     """A game with all that is said of it."""
 
     id: str
-    task: PairTask
-    which: int
+    sheet: Scoresheet
+    agents: dict[Side, str]
     record: GameRecord
-    name: dict[str, str]
-    """Who plays a side."""
-
-    @property
-    def line(self) -> list[Position]:
-        """Every position from the opening on."""
-        from knightfall.position import Position
-
-        line = [Position.from_fen(self.task.opening)]
-        for move in self.record.moves(line[0]):
-            line.append(line[-1].play(move))
-        return line
+    seed: int
 
     @property
     def reports(self) -> list[Report]:
         """What was thought of each move."""
-        from knightfall.position import Position
         from knightfall.search.report import Report
 
         columns = (self.record.column(name) for name in ("scores", "depths", "nodes"))
         seconds = self.record.column("microseconds") / 1e6
-        moves = self.record.moves(Position.from_fen(self.task.opening))
         return [
             Report(move, score, math.isinf(score), None, depth, nodes, took, ())
             for move, score, depth, nodes, took in zip(
-                moves, *(column.tolist() for column in columns), seconds.tolist(), strict=True
+                self.sheet.moves,
+                *(column.tolist() for column in columns),
+                seconds.tolist(),
+                strict=True,
             )
         ]
 
@@ -130,9 +121,9 @@ class _Played:
         from knightfall.position import other
 
         winner = self.record.winner
-        loser = self.name[other(winner)]
+        loser = self.sheet.name(other(winner))
         detail = f": {self.record.detail}" if self.record.detail else "."
-        return [f"{self.name[winner]} won", f"{loser} {LOST[self.record.reason]}{detail}"]
+        return [f"{self.sheet.name(winner)} won", f"{loser} {LOST[self.record.reason]}{detail}"]
 
 
 # -- for people ------------------------------------------------------------------------------
@@ -144,7 +135,10 @@ def _players(played: _Played, screen: Console) -> list[Text]:
     from knightfall.cli.screen.drawing import knight
 
     sides: tuple[Side, Side] = ("w", "b")
-    return [Text(" ").join([knight(screen, side), Text(played.name[side])]) for side in sides]
+    return [
+        Text(" ").join([knight(screen, side), Text(played.sheet.name(side) or side)])
+        for side in sides
+    ]
 
 
 def _animate(played: _Played, screen: Console, delay: float) -> None:
@@ -154,7 +148,7 @@ def _animate(played: _Played, screen: Console, delay: float) -> None:
     from knightfall.cli.screen.drawing import knight, show
 
     easel = console()  # what is drawn here, Live shows there, always in the same place
-    line, reports = played.line, played.reports
+    line, reports = played.sheet.positions, played.reports
     title = Text(f"Game {played.id}", "bold")
     above = [title, *_players(played, screen), Text()]
 
@@ -196,9 +190,9 @@ def _print(played: _Played, screen: Console) -> None:
 
     for text in _players(played, screen):
         screen.print(text, soft_wrap=True)
-    screen.print(f"from {played.task.opening}\n", soft_wrap=True)
+    screen.print(f"from {played.sheet.start.fen}\n", soft_wrap=True)
     for ply, (position, report) in enumerate(
-        zip(played.line[:-1], played.reports, strict=True), start=1
+        zip(played.sheet.positions[:-1], played.reports, strict=True), start=1
     ):
         row = Text(f"{ply:>3}. ").append_text(knight(screen, position.to_move))
         row.append(f" {report.move:<4}", "bold")
@@ -213,19 +207,13 @@ def _print(played: _Played, screen: Console) -> None:
 
 
 def _json(played: _Played) -> dict[str, Any]:
-    seats = played.task.seats(played.which)
-    line = played.line
     return {
         "game": played.id,
-        "first": seats["w"],
-        "second": seats["b"],
-        "fen": line[0].fen,
-        "moves": [report.move for report in played.reports],
-        "final": line[-1].fen,
-        "winner": played.record.winner,
-        "reason": played.record.reason,
+        "first": played.agents["w"],
+        "second": played.agents["b"],
+        **played.sheet.to_dict(),
         "detail": played.record.detail,
-        "seed": played.task.seed,
+        "seed": played.seed,
         "thinking": [
             {
                 "move": report.move,

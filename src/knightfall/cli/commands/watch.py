@@ -9,22 +9,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json, MaybeFen, whole
-from knightfall.cli.play.game import NO_MOVES
+from knightfall.cli.options.common import Json, MaybeFen, position_named, whole
+from knightfall.cli.options.completion import agent_names
 from knightfall.cli.screen.output import console, effort, print_json, report_json, verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from knightfall.agents import Agent
+    from knightfall.notation.scoresheet import Scoresheet
     from knightfall.position import Position, Side
     from knightfall.search.report import Report
 
 First = Annotated[
-    str, typer.Argument(metavar="FIRST", help="The first player, N.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="FIRST",
+        help="The first player, N.",
+        show_default=False,
+        autocompletion=agent_names,
+    ),
 ]
 Second = Annotated[
-    str, typer.Argument(metavar="SECOND", help="The second player, n.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="SECOND",
+        help="The second player, n.",
+        show_default=False,
+        autocompletion=agent_names,
+    ),
 ]
 Seed = Annotated[
     int,
@@ -48,22 +61,22 @@ def watch(
     Examples:
       knightfall watch AB_Improved MM_Open
       knightfall watch "id(bfs_reach, nodes=2500)" "greedy(improved)" --seed 7
-      knightfall watch random random "5/5/5/5/5[Nn] w" --json
+      knightfall watch random random 5x5 --json
     """
-    from knightfall.position import Position
+    from knightfall.notation.scoresheet import Scoresheet
 
-    start = _placement(seed) if fen is None else Position.from_fen(fen)
+    start = _placement(seed) if fen is None else position_named(fen)
     players: dict[Side, Agent] = {"w": _player(first, seed), "b": _player(second, seed)}
-    face: Any = _JsonFace() if json else _TextFace(console())
-    face.begin(start, players)
+    view: _JsonView | _TextView = _JsonView() if json else _TextView(console())
+    view.begin(start, players)
     position, moves = start, []
     while position.winner is None:
         side = position.to_move
         report = players[side].analyse(position)
         position = position.play(report.move)
         moves.append(report.move)
-        face.moved(len(moves), side, report)
-    face.over(start, position, moves, players)
+        view.moved(len(moves), side, report)
+    view.over(Scoresheet.played(start, moves), players)
 
 
 def _player(text: str, seed: int) -> Agent:
@@ -86,7 +99,7 @@ def _placement(seed: int) -> Position:
     return replace(position, last=None)
 
 
-class _JsonFace:
+class _JsonView:
     """One object, once all is known."""
 
     def __init__(self) -> None:
@@ -98,24 +111,12 @@ class _JsonFace:
     def moved(self, number: int, side: Side, report: Report) -> None:
         self.reports.append(report_json(report))
 
-    def over(
-        self, start: Position, end: Position, moves: list[str], players: dict[Side, Agent]
-    ) -> None:
-        print_json(
-            {
-                "first": str(players["w"]),
-                "second": str(players["b"]),
-                "fen": start.fen,
-                "moves": moves,
-                "final": end.fen,
-                "winner": end.winner,
-                "reason": NO_MOVES,
-                "thinking": self.reports,
-            }
-        )
+    def over(self, game: Scoresheet, players: dict[Side, Agent]) -> None:
+        who = {"first": str(players["w"]), "second": str(players["b"])}
+        print_json({**who, **game.to_dict(), "thinking": self.reports})
 
 
-class _TextFace:
+class _TextView:
     """A line per move, then the board."""
 
     def __init__(self, screen: Console) -> None:
@@ -145,18 +146,15 @@ class _TextFace:
             line.truncate(self.screen.width, overflow="ellipsis")
         self.screen.print(line, soft_wrap=True)
 
-    def over(
-        self, start: Position, end: Position, moves: list[str], players: dict[Side, Agent]
-    ) -> None:
+    def over(self, game: Scoresheet, players: dict[Side, Agent]) -> None:
         from rich.text import Text
 
         from knightfall.cli.screen.drawing import knight, show
 
-        winner: Side = end.winner or "w"
-        loser = players["b" if winner == "w" else "w"]
+        winner, loser = game.winner or "w", game.loser or "b"
         self.screen.print()
         headline = Text(" ").join(
             [knight(self.screen, winner), Text(f"{players[winner].name} won", "bold")]
         )
-        aside = [headline, Text(f"{loser.name} has {NO_MOVES}."), Text()]
-        show(end, self.screen, [*aside, Text(f"Moves: {' '.join(moves)}")])
+        aside = [headline, Text(f"{players[loser].name} has {game.reason}."), Text()]
+        show(game.final, self.screen, [*aside, Text(f"Moves: {' '.join(game.moves)}")])

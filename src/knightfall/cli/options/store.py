@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from knightfall.cli.options.completion import run_numbers
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -28,7 +28,12 @@ StorePath = Annotated[
     ),
 ]
 RunName = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run's number; last is the one begun last.")
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="A run's number; last is the one begun last.",
+        autocompletion=run_numbers,
+    ),
 ]
 
 
@@ -50,22 +55,9 @@ def reading(given: str | None) -> Iterator[Store]:
 
 def find_run(store: Store, text: str) -> Run:
     """The run that a number or `last` means."""
-    if text == LAST:
-        return store.last()
-    if not re.fullmatch(r"[0-9]{1,18}", text, re.ASCII):
-        raise KnightfallError(f"run {text!r} must be a number or last (knightfall runs lists them)")
-    return store.run(int(text))
+    from knightfall.arena.store import scoresheets
 
-
-def find_game(store: Store, text: str) -> tuple[Run, int, int]:
-    """The run, pair and game that ``3.17.0`` means."""
-    match = re.fullmatch(r"([0-9]{1,18}|last)\.([0-9]{1,18})\.([01])", text, re.ASCII)
-    if match is None:
-        raise KnightfallError(
-            f"game {text!r} must be a run, a pair and 0 or 1, as in 3.17.0 (knightfall games "
-            "lists them)"
-        )
-    return find_run(store, match[1]), int(match[2]), int(match[3])
+    return scoresheets.find_run(store, text)
 
 
 def some(names: Sequence[str]) -> str:

@@ -6,15 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from knightfall.notation.scoresheet import NO_MOVES, RESIGNED
 from knightfall.position import Position, Side, other
 
 if TYPE_CHECKING:
     from knightfall.agents import Agent
-
-NO_MOVES = "no moves left"
-RESIGNED = "resigned"
-
-SEAT: dict[Side, str] = {"w": "first", "b": "second"}
 
 
 @dataclass

@@ -27,7 +27,7 @@ def _state(game: Game) -> dict[str, Any]:
     }
 
 
-class JsonFace:
+class JsonView:
     """Prints objects, reads lines."""
 
     def begin(self, game: Game) -> None:

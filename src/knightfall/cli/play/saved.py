@@ -9,24 +9,15 @@ import tempfile
 import time
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from knightfall.cli.play.game import SEAT, Game
-from knightfall.errors import KnightfallError, nearest
-from knightfall.files import data_folder
-from knightfall.position import Position, Side
+from knightfall.cli.play.game import Game
+from knightfall.errors import KnightfallError
+from knightfall.notation.reader import game_of
+from knightfall.notation.saved_games import LAST, games_folder, saved_game, saved_games
+from knightfall.notation.scoresheet import SEAT, SIDE
 
-if TYPE_CHECKING:
-    pass
-
-LAST = "last"
 _FORMAT = "knightfall game 1"
-_SIDE: dict[str, Side] = {seat: side for side, seat in SEAT.items()}
-
-
-def games_folder() -> Path:
-    """Where games are kept."""
-    return data_folder() / "games"
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -87,24 +78,11 @@ def load(which: str) -> Game:
     if which == LAST:
         return _last()
     file = Path(which).expanduser()
-    if not file.is_file():
-        file = games_folder() / f"{which}.json"
-    if not file.is_file():
-        names = [path.stem for path in _newest_first()]
-        raise KnightfallError(
-            f"there is no saved game {which!r}, neither as a file nor in {games_folder()}"
-            f"{nearest(which, names)}"
-        )
-    return _read(file)
-
-
-def _newest_first() -> list[Path]:
-    files = [path for path in games_folder().glob("*.json") if path.is_file()]
-    return sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
+    return _read(file if file.is_file() else saved_game(which))
 
 
 def _last() -> Game:
-    for file in _newest_first():
+    for file in saved_games():
         try:
             game = _read(file)
         except KnightfallError as error:
@@ -136,29 +114,21 @@ def _read(file: Path) -> Game:
 def _game(content: dict[str, Any], file: Path) -> Game:
     from knightfall.agents import parse_agent
 
-    moves = content.get("moves")
-    if not isinstance(moves, list) or not all(isinstance(move, str) for move in moves):
-        raise KnightfallError('"moves" must be a list of cell names')
-    if content.get("you") not in _SIDE:
+    sheet, agent = game_of(content), content.get("agent")
+    if content.get("you") not in SEAT.values():
         raise KnightfallError(f'"you" must be first or second, not {content.get("you")!r}')
     if not isinstance(content.get("resigned"), bool):
         raise KnightfallError('"resigned" must be true or false')
-    for key in ("start", "agent"):
-        if not isinstance(content.get(key), str):
-            raise KnightfallError(f'"{key}" must be a string, not {content.get(key)!r}')
-    game = Game(
-        line=[Position.from_fen(content["start"])],
-        you=_SIDE[content["you"]],
-        agent=parse_agent(content["agent"]),
+    if not isinstance(agent, str):
+        raise KnightfallError(f'"agent" must be a string, not {agent!r}')
+    return Game(
+        line=list(sheet.positions),
+        you=SIDE[content["you"]],
+        agent=parse_agent(agent),
         resigned=content["resigned"],
+        moves=list(sheet.moves),
         file=file.absolute(),
     )
-    for number, move in enumerate(moves, start=1):
-        try:
-            game.play(move)
-        except KnightfallError as error:
-            raise KnightfallError(f"move {number}: {error}") from None
-    return game
 
 
 def _foreign(file: Path, why: str) -> KnightfallError:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from knightfall.cli.play.game import RESIGNED
 from knightfall.cli.screen.drawing import knight, show
 from knightfall.cli.screen.output import console, effort, facts, verdict
+from knightfall.notation.scoresheet import RESIGNED
 from knightfall.position import Position, Side, other
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from knightfall.search.report import Report
 
 
-class TerminalFace:
+class TerminalView:
     """Draws, and asks at a prompt."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ WORDS = {
 }
 
 
-class Face(Protocol):
+class GameView(Protocol):
     """How a game shows itself: to a person on a terminal, or to a script."""
 
     def begin(self, game: Game) -> None:

@@ -1,0 +1,74 @@
+"""Stored games as scoresheets, and the names by which runs and games are asked for."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from knightfall.errors import KnightfallError
+from knightfall.notation.scoresheet import Scoresheet
+from knightfall.position import Position
+
+if TYPE_CHECKING:
+    from knightfall.arena.game.records import PairRecord
+    from knightfall.arena.plan.plan import Plan
+    from knightfall.arena.store.store import Run, Store
+
+LAST = "last"
+_GAME = re.compile(r"([0-9]{1,18}|last)\.([0-9]{1,18})\.([01])", re.ASCII)
+
+
+def find_run(store: Store, text: str) -> Run:
+    """The run that a number or `last` means."""
+    if text == LAST:
+        return store.last()
+    if not re.fullmatch(r"[0-9]{1,18}", text, re.ASCII):
+        raise KnightfallError(f"run {text!r} must be a number or last (knightfall runs lists them)")
+    return store.run(int(text))
+
+
+def is_game_name(text: str) -> bool:
+    """Whether a text is the name of a stored game, such as ``3.17.0``."""
+    return _GAME.fullmatch(text) is not None
+
+
+def find_game(store: Store, text: str) -> tuple[Run, int, int]:
+    """The run, pair and game that ``3.17.0`` means; `last` is game 0 of the last pair of all."""
+    if text == LAST:
+        run = store.last()
+        if not run.played:
+            raise KnightfallError(f"run {run.id} has no games yet")
+        return run, run.played - 1, 0
+    match = _GAME.fullmatch(text)
+    if match is None:
+        raise KnightfallError(
+            f"game {text!r} must be a run, a pair and 0 or 1, as in 3.17.0, or last (knightfall "
+            "games lists them)"
+        )
+    return find_run(store, match[1]), int(match[2]), int(match[3])
+
+
+def scoresheet(plan: Plan, record: PairRecord, game: int) -> Scoresheet:
+    """One game of a pair of a plan; it is not played over."""
+    task, played = record.task, record.games[game]
+    match = plan.matches[task.number % len(plan.matches)]
+    seats = (match.a, match.b) if game == 0 else (match.b, match.a)
+    white, black = (plan.entrants[seat].name for seat in seats)
+    tags = {
+        "Pair": str(task.number),
+        "Game": str(game),
+        "White": white,
+        "Black": black,
+        "Seed": str(task.seed),
+    }
+    if played.detail:
+        tags["Detail"] = played.detail
+    opening = position(task.opening)
+    return Scoresheet(opening, played.moves(opening), played.winner, played.reason, tags)
+
+
+@lru_cache(maxsize=4096)
+def position(fen: str) -> Position:
+    """The position of a FEN: many games begin with the same."""
+    return Position.from_fen(fen)

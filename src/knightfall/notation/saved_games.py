@@ -1,0 +1,46 @@
+"""The games that ``knightfall play`` keeps in the user's data folder, a file each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from knightfall.errors import KnightfallError, nearest
+from knightfall.files import data_folder
+from knightfall.notation.reader import read_game
+from knightfall.notation.scoresheet import Scoresheet
+
+LAST = "last"
+
+
+def games_folder() -> Path:
+    """Where games are kept."""
+    return data_folder() / "games"
+
+
+def saved_games() -> list[Path]:
+    """The files of all saved games, the newest first."""
+    files = [path for path in games_folder().glob("*.json") if path.is_file()]
+    return sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
+
+
+def saved_game(name: str) -> Path:
+    """The file of the saved game of that name."""
+    files = {path.stem: path for path in saved_games()}
+    if name not in files:
+        raise KnightfallError(
+            f"there is no saved game {name!r}, neither as a file nor in {games_folder()}"
+            f"{nearest(name, files)}"
+        )
+    return files[name]
+
+
+def read_game_file(file: Path) -> Scoresheet:
+    """The game of a file, saved or written by hand."""
+    try:
+        return read_game(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise KnightfallError(f"cannot read {str(file)!r}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise KnightfallError(f"{str(file)!r} is not a text file") from None
+    except KnightfallError as error:
+        raise KnightfallError(f"{str(file)!r}: {error}") from None
