@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from knightfall.arena.events import league, match, tournament, user_store, worth
     from knightfall.heuristics import heuristic
     from knightfall.heuristics.evaluator import Evaluator, evaluator
+    from knightfall.oracle.annotate import annotate
+    from knightfall.oracle.annotation import Annotation
+    from knightfall.oracle.grade import grade
+    from knightfall.oracle.grade_report import Grade
     from knightfall.search.report import Report
     from knightfall.solver.solve import Solution, solve
 
@@ -35,6 +39,10 @@ _LATER = {
     "heuristic": "knightfall.heuristics",
     "Evaluator": "knightfall.heuristics.evaluator",
     "evaluator": "knightfall.heuristics.evaluator",
+    "Annotation": "knightfall.oracle.annotation",
+    "Grade": "knightfall.oracle.grade_report",
+    "annotate": "knightfall.oracle.annotate",
+    "grade": "knightfall.oracle.grade",
     "Report": "knightfall.search.report",
     "Solution": "knightfall.solver.solve",
     "solve": "knightfall.solver.solve",
@@ -47,14 +55,18 @@ _LATER = {
 
 __all__ = [
     "Agent",
+    "Annotation",
     "Board",
     "Evaluator",
+    "Grade",
     "KnightfallError",
     "Position",
     "Report",
     "Solution",
     "agent",
+    "annotate",
     "evaluator",
+    "grade",
     "heuristic",
     "league",
     "match",

@@ -65,19 +65,48 @@ def refused(*args: str) -> str:
 
 def test_runs_lists_the_store(file: Path) -> None:
     head, *lines = text("runs").splitlines()
-    assert head.split() == ["run", "kind", "agents", "pairs", "begun", "outcome"]
+    assert head.split() == ["run", "kind", "agents", "outcome", "pairs", "begun"]
     assert len(lines) == 3
-    assert re.match(r"1 +match +AB_Improved, MM_Open, \[bold\]naïve\[/bold\] +20 ", lines[0])
-    assert lines[0].endswith("agent 0 is better")
+    named = r"1 +match +AB_Improved, MM_Open, \[bold\]naïve\[/bold\] +agent 0 is better +20 "
+    assert re.match(named, lines[0])
     assert "agent 0, agent 1, agent 2 and 3 more" in lines[1]
-    assert "4 of 9" in lines[2]
-    assert lines[2].endswith("not finished")
+    assert re.search(r" not finished +4 of 9 ", lines[2])
     told = json.loads(text("runs", "--json"))
     assert told["store"] == str(file)
     assert [info["id"] for info in told["runs"]] == [1, 2, 3]
     assert told["runs"][2]["played"] == 4
     assert told["runs"][2]["finished"] is None
     assert told["runs"][0]["names"] == list(NAMES)
+
+
+def test_runs_of_two_versions_of_a_file_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
+    names = ("id(mine.py:cosy, nodes=2500)", "AB_Improved")
+    for seed, file in enumerate(("abcdef0123", "0123abcdef", "abcdef0123")):
+        plan = fake_plan(1, 3, names=names, seed=seed, files={"/home/me/mine.py": file})
+        fake_run(tmp_path / "arena.sqlite", plan)
+    fake_run(tmp_path / "arena.sqlite", fake_plan(1, 3, names=names[::-1]))
+    lines = text("runs").splitlines()[1:]
+    told = [re.search(r"\(mine\.py (\w+)\)", line) for line in lines]
+    assert [match and match[1] for match in told] == ["abcdef0", "0123abc", "abcdef0", None]
+    files = [info["files"] for info in json.loads(text("runs", "--json"))["runs"]]
+    assert files[1] == {"/home/me/mine.py": "0123abcdef"}
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_runs_fit_the_screen(file: Path, columns: int) -> None:
+    long = tuple(f"id(mine.py:a_heuristic_of_mine_{n}, nodes=2500)" for n in range(2))
+    fake_run(file, fake_plan(1, 2000, board="7x7", names=long), 30)
+    code, shown = on_a_terminal("runs", columns=columns)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    assert code == 0
+    assert max(len(line.rstrip()) for line in plain.splitlines()) <= columns
+    assert plain.count("begun") == 1  # in one piece
+    assert "30 of 2,000" in plain
+    together = re.sub(r"\s", "", plain)
+    assert "nodes=2500)" in together
 
 
 def test_runs_of_another_store(file: Path, tmp_path: Path) -> None:
@@ -236,10 +265,10 @@ def test_replay_tells_scripts_everything(file: Path) -> None:
     assert again["game"] == "3.3.1"
 
 
-def on_a_terminal(*args: str, interrupt: bool = False) -> tuple[int, str]:
-    """Run a command on a terminal of 100 columns; its exit code and all it shows."""
+def on_a_terminal(*args: str, interrupt: bool = False, columns: int = 100) -> tuple[int, str]:
+    """Run a command on a terminal; its exit code and all it shows."""
     main, other = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "30"}
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "30"}
     process = subprocess.Popen(
         [*MAIN, *args], stdin=other, stdout=other, stderr=other, env=environment
     )
@@ -282,6 +311,40 @@ def test_ctrl_c_ends_a_replay(file: Path) -> None:
     assert "knightfall: interrupted" in shown
     assert "Traceback" not in shown
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")
+
+
+def test_replay_without_a_name_is_the_last_game(file: Path) -> None:
+    assert text("replay") == text("replay", "last") == text("replay", "3.3.0")
+    fake_run(file, fake_plan(1, 9, seed=5), 0)
+    assert "run 4 has no games yet" in refused("replay")
+
+
+def test_stored_games_can_be_annotated(file: Path, tmp_path: Path) -> None:
+    told = json.loads(text("annotate", "1.3.1", "--json"))
+    game = fake_pair(PLAN.task(3)).games[1]
+    opening = Position.from_fen(PLAN.task(3).opening)
+    assert (told["fen"], tuple(told["moves"])) == (opening.fen, game.moves(opening))
+    assert (told["winner"], told["reason"]) == (game.winner, game.reason)
+    assert f"first, {NAMES[2]}: " in text("annotate", "1.3.1")
+    unusual = next(g for g in range(20) if fake_pair(PLAN.task(g)).games[0].reason == "timeout")
+    shown = text("annotate", f"1.{unusual}.0")
+    assert re.search(r"The (first|second) player lost by timeout in a (won|lost) position\.", shown)
+    assert "no run 9" in refused("annotate", "9.0.0")
+    assert "other.sqlite" in refused("annotate", "1.0.0", "--store", str(tmp_path / "other.sqlite"))
+
+
+def test_the_last_game_is_saved_or_stored_whichever_is_newer(file: Path, tmp_path: Path) -> None:
+    stored = json.loads(text("annotate", "3.3.0", "--json"))
+    assert json.loads(text("annotate", "last", "--json")) == stored
+    saved = tmp_path / "games" / "mine.json"
+    saved.parent.mkdir()
+    content = {"format": "knightfall game 1", "start": "4/4/4/4[Nn] w", "moves": ["a1", "b2"]}
+    content |= {"you": "first", "agent": "random", "resigned": False}
+    saved.write_text(json.dumps(content))
+    os.utime(saved, (time.time() + 60, time.time() + 60))
+    assert json.loads(text("annotate", "last", "--json"))["moves"] == ["a1", "b2"]
+    os.utime(saved, (0, 0))
+    assert json.loads(text("annotate", "last", "--json")) == stored
 
 
 def test_a_replay_can_be_annotated(file: Path) -> None:
@@ -338,10 +401,9 @@ def test_a_failed_export_leaves_no_file(
     assert nowhere.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("format", ["jsonl", "text"])
-def test_import_adds_a_run(file: Path, tmp_path: Path, format: str) -> None:
+def test_import_adds_a_run(file: Path, tmp_path: Path) -> None:
     out, other = tmp_path / "out", tmp_path / "other.sqlite"
-    text("export", "1", "--format", format, "--output", str(out))
+    text("export", "1", "--format", "jsonl", "--output", str(out))
     said = text("import", str(out), "--store", str(other))
     assert said == "Run 1: match of AB_Improved, MM_Open, [bold]naïve[/bold], 20 pairs.\n"
     assert text("games", "1", "--store", str(other)) == text("games", "1")

@@ -58,7 +58,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for args in (
             ["match", "greedy(improved)", "random", "--pairs", "20", *at],
             ["tournament", "--pairs", "1", "--budget", "nodes=20", *at],
-            ["league", "AB_Improved", "id(main)", "greedy(open)", "--pairs", "5", *at],
+            ["league", "AB_Improved", "id(main)", "greedy(open)", "--pairs", "6", *at],
         ):
             assert run(*args).exit_code == 0
     return folder

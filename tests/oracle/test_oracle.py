@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -23,24 +25,30 @@ from hypothesis import strategies as st
 from naive_search import plies_to_end
 from typer.testing import CliRunner, Result
 
+import knightfall as kf
 from knightfall import KnightfallError
 from knightfall.agents import agent
+from knightfall.arena.plan.entrants import enter
+from knightfall.arena.plan.plan import Match, Plan
 from knightfall.board import Board
 from knightfall.cli.app import app
-from knightfall.notation.scoresheet import looks_like_a_game, read, scoresheet
+from knightfall.notation.scoresheet import Scoresheet
+from knightfall.openings import openings
 from knightfall.oracle import annotate as annotate_module
 from knightfall.oracle import grade as grade_module
-from knightfall.oracle.annotate import Annotation, annotate, questions
-from knightfall.oracle.chart import svg, text
+from knightfall.oracle.annotate import annotate, questions
+from knightfall.oracle.annotation import Annotation
 from knightfall.oracle.games import records_of
-from knightfall.oracle.grade import Grade, grade
+from knightfall.oracle.grade import grade
+from knightfall.oracle.grade_report import Grade
 from knightfall.oracle.measures import (
     Scored,
     auc,
     clustered_error,
     quantile_bins,
 )
-from knightfall.oracle.record import Player, draw_openings, phase_of
+from knightfall.oracle.record import Analyst, draw_openings, phase_of
+from knightfall.oracle.swing import svg, text
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position, other
 from knightfall.search.report import Report
@@ -129,9 +137,10 @@ def test_grade_equals_a_recount_in_plain_python(name: str) -> None:
     blundered = sorted(ply for ply in first_blunders if ply is not None)
     assert sum(result.first_blunder.plies.values()) == len(blundered)
     assert set(result.first_blunder.plies) == set(blundered)
-    assert result.first_blunder.median is not None
-    below = sum(ply < result.first_blunder.median for ply in blundered)
-    above = sum(ply > result.first_blunder.median for ply in blundered)
+    assert result.first_blunder.quartiles is not None
+    _, median, _ = result.first_blunder.quartiles
+    below = sum(ply < median for ply in blundered)
+    above = sum(ply > median for ply in blundered)
     assert max(below, above) <= len(blundered) / 2
 
     if name == "random":
@@ -154,7 +163,7 @@ def test_a_perfect_choice_keeps_every_win_and_a_perverse_one_none() -> None:
     assert overall.kept.rate == 1
     assert overall.error == 0
     assert perfect.first_blunder.without == Share(15, 15)
-    assert perfect.first_blunder.median is None
+    assert perfect.first_blunder.quartiles is None
     perverse = grade(Chooser(False), openings=15, board=BOARD)
     assert perverse.keeping["overall"].kept.of > 10
     assert perverse.keeping["overall"].kept.rate == 0
@@ -196,7 +205,7 @@ def test_what_a_heuristic_does_wrong_in_a_worker_is_told_here(tmp_path: Path) ->
 
 @pytest.mark.parametrize("board", [Board.of(3, 3), Board.of(3, 4), Board.of(5, 3)])
 def test_boards_on_which_games_may_be_over_at_once(board: Board) -> None:
-    every = board.cells * (board.cells - 1)
+    every = len(openings(board))
     result = grade("greedy(improved)", openings=every, board=board)
     assert result.games == every
     assert result.first_blunder.without.of == every
@@ -226,6 +235,13 @@ def test_openings_are_distinct_and_fewer_are_the_first_of_more() -> None:
     for number in (0, 381):
         with pytest.raises(KnightfallError, match=f"openings={number} must be from 1 to 380"):
             draw_openings(BOARD, number, 0)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_openings_are_those_a_match_of_that_seed_plays_first(seed: int) -> None:
+    plan = Plan("match", enter(["random", "greedy(open)"]), (Match(0, 1),), 9, seed, board="4x5")
+    played = [task.opening for task in plan.tasks()]
+    assert [opening.fen for opening in draw_openings(BOARD, 9, seed)] == played
 
 
 @pytest.mark.parametrize("left", [47, 33, 32, 17, 16, 0])
@@ -353,7 +369,7 @@ def test_bins_of_distinct_scores_are_equally_full() -> None:
 def interrupting(after: int) -> Any:
     """`records_of`, but somebody presses Ctrl-C after so many games."""
 
-    def records(player: Player, openings: list[Position], workers: int) -> Iterator[Any]:
+    def records(player: Analyst, openings: list[Position], workers: int) -> Iterator[Any]:
         if after:
             yield from records_of(player, openings[:after], workers)
         raise KeyboardInterrupt
@@ -400,7 +416,7 @@ def test_ctrl_c_ends_workers_too(tmp_path: Path) -> None:
         "            os.kill(0, signal.SIGINT)\n"  # the whole group, as a terminal does
         "    board = Board.of(5, 5)\n"
         "    found = grade('id(improved, nodes=200)', openings=600, board=board, workers=2,\n"
-        "                  listener=pressed)\n"
+        "                  progress=pressed)\n"
         "    print(found.games, found.partial)\n"
     )
     file = tmp_path / "graded.py"
@@ -425,24 +441,26 @@ def check(annotation: Annotation) -> None:
     """Everything an annotation says, asked again of the plain solver."""
     game = annotation.game
     assert not annotation.partial
-    for position, winner in zip(game.line, annotation.winners, strict=True):
+    for position, winner in zip(game.positions, annotation.winners, strict=True):
         expected = position.to_move if mover_wins(position) else other(position.to_move)
         assert winner == expected
-    for position, move, remark in zip(game.line[:-1], game.moves, annotation.remarks, strict=True):
+    for position, move, remark in zip(
+        game.positions[:-1], game.moves, annotation.remarks, strict=True
+    ):
         winning = naive_winning_moves(position)
         assert remark.winning == tuple(winning)
         assert (remark.side, remark.move) == (position.to_move, move)
         assert remark.legal == len(position.legal_moves)
         if not winning:
-            assert remark.verdict == "lost"
+            assert remark.quality == "lost"
         elif move not in winning:
-            assert remark.verdict == "blunder"
+            assert remark.quality == "blunder"
         elif len(position.legal_moves) == 1:
-            assert remark.verdict == "only"
+            assert remark.quality == "only"
         elif len(winning) == len(position.legal_moves):
-            assert remark.verdict == "safe"
+            assert remark.quality == "safe"
         else:
-            assert remark.verdict == "keeps"
+            assert remark.quality == "keeps"
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -452,13 +470,13 @@ def test_annotations_of_random_games_agree_with_the_plain_solver(seed: int) -> N
         position.board.name(position.last[1]) for position in line[1:] if position.last is not None
     ]
     heard: list[int] = []
-    annotation = annotate(scoresheet(line[0], moves), heard.append)
+    annotation = annotate(Scoresheet.played(line[0], moves), progress=heard.append)
     check(annotation)
-    assert annotation.winner == line[-1].winner
+    assert annotation.game.winner == line[-1].winner
     assert heard == sorted(heard)
     assert heard[-1] == questions(annotation.game)
     # From the middle of the game on nothing changes but the numbers.
-    later = annotate(scoresheet(line[4], moves[4:]))
+    later = annotate(Scoresheet.played(line[4], moves[4:]))
     assert later.winners == annotation.winners[4:]
     chart = text(annotation)
     for at, winner in enumerate(annotation.winners):
@@ -480,9 +498,9 @@ def test_annotations_of_random_games_agree_with_the_plain_solver(seed: int) -> N
 
 
 def test_placements_on_the_real_board() -> None:
-    annotation = annotate(read("b5 e2 d4"))
+    annotation = annotate("b5 e2 d4")
     first, second, third = annotation.remarks
-    assert (first.verdict, second.verdict, third.verdict) == ("lost", "blunder", "safe")
+    assert (first.quality, second.quality, third.quality) == ("lost", "blunder", "safe")
     assert first.placement
     assert second.placement
     assert not third.placement
@@ -492,7 +510,7 @@ def test_placements_on_the_real_board() -> None:
 
 
 def test_ctrl_c_leaves_the_end_of_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    game = read(GAME)
+    game = GAME
     whole = annotate(game)
 
     class Interrupted(Truth):
@@ -504,7 +522,7 @@ def test_ctrl_c_leaves_the_end_of_the_game(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(annotate_module, "Truth", Interrupted)
     part = annotate(game)
     assert part.partial
-    assert [remark.verdict for remark in part.remarks[:2]] == ["unknown", "unknown"]
+    assert [remark.quality for remark in part.remarks[:2]] == ["unknown", "unknown"]
     assert part.remarks[2:] == whole.remarks[2:]
     assert part.winners == (None, None, *whole.winners[2:])
     assert text(part)["w"].startswith("··")
@@ -515,23 +533,82 @@ def test_ctrl_c_leaves_the_end_of_the_game(monkeypatch: pytest.MonkeyPatch) -> N
     assert result.stderr.startswith("knightfall: interrupted")
 
 
-def test_ways_to_write_a_game_down() -> None:
-    moves = ("a2", "c3", "b4")
-    assert read("a2 c3\n\tb4 ").moves == moves
-    assert read("a2 c3 b4").start == Position.start()
-    for start in ("4/4/4/4[Nn] w", "4/4/4/4[Nn] w - - 0 1"):
-        game = read(f"{start} {' '.join(moves)}")
-        assert game.start == Position.start(4, 4)
-        assert game.moves == moves
-    saved = {"start": "4/4/4/4[Nn] w", "moves": moves, "you": "second", "resigned": True}
-    assert read(json.dumps(saved)).resigned == "b"
-    assert read(json.dumps(saved | {"resigned": False})).resigned is None
-    watched = {"fen": "4/4/4/4[Nn] w", "moves": moves}
-    assert read(json.dumps(watched)).line == read(json.dumps(saved)).line
-    for game_like in ("a2", "a2 zz", "", "7/7/1N5/7/7/4n2/7 w", "7/x w", "{}"):
-        assert looks_like_a_game(game_like)
-    for name in ("last", "20260101-1", "games/mine.txt", "my game"):
-        assert not looks_like_a_game(name)
+# -- result objects ----------------------------------------------------------------------------
+
+
+def test_a_grade_shows_itself_as_the_command_does(tmp_path: Path) -> None:
+    found = kf.grade("greedy(improved)", openings=15, seed=3, board=BOARD)
+    assert isinstance(found, kf.Grade)
+    args = ["grade", "greedy(improved)", "--openings", "15", "--seed", "3", "--board", "4x5"]
+
+    def timeless_text(text: str) -> list[str]:
+        return re.sub(r"itself, .*", "itself", text).splitlines()
+
+    assert timeless_text(str(found)) == timeless_text(run(*args).stdout)
+    told = answer(*args, "--json")
+    assert {**told, "seconds": 0} == {**json.loads(json.dumps(found.to_dict())), "seconds": 0}
+    bars = {line.index("▪") for line in str(found).splitlines() if "▪" in line}
+    assert len(bars) == 1  # they begin in one column
+    html = found._repr_html_()
+    assert html.count("<table>") == 2
+    for row in found.keeping.values():
+        assert f"{row.kept.count}</td>" in html
+    assert not found.timed
+    timed = kf.grade("id(open, time=1ms)", openings=1, board=BOARD)
+    assert "does not repeat exactly" in str(timed)
+    assert "does not repeat exactly" not in str(found)
+
+
+def test_a_grade_draws_itself(tmp_path: Path) -> None:
+    found = kf.grade("greedy(improved)", openings=15, seed=3, board=BOARD)
+    assert found.reliability is not None
+    keeping, curve = found.plot().axes
+    kinds = [name for name, row in found.keeping.items() if row.kept.of]
+    assert [label.get_text() for label in keeping.get_yticklabels()] == kinds
+    rates = [100 * (found.keeping[kind].kept.rate or 0) for kind in kinds]
+    assert list(keeping.lines[0].get_xdata()) == pytest.approx(rates)
+    won = [100 * (each.won.rate or 0) for each in found.reliability.bins]
+    assert list(curve.lines[0].get_ydata()) == pytest.approx(won)
+    bars = curve.collections[0].get_segments()
+    for each, ((_, low), (_, high)) in zip(found.reliability.bins, bars, strict=True):
+        assert (low / 100, high / 100) == pytest.approx(each.won.interval)
+    assert len(kf.grade("random", openings=3, board=BOARD).plot().axes) == 1
+
+    args = ["grade", "random", "--openings", "2", "--board", "4x4", "--chart"]
+    for name, begin in {"a.svg": b"<?xml", "a.png": b"\x89PNG", "a.pdf": b"%PDF"}.items():
+        assert run(*args, str(tmp_path / name)).exit_code == 0
+        assert (tmp_path / name).read_bytes().startswith(begin)
+    assert "exists" in refused(*args, str(tmp_path / "a.svg"))
+    assert run(*args, str(tmp_path / "a.svg"), "--force").exit_code == 0
+    assert ".svg, .png or .pdf" in refused(*args, str(tmp_path / "a.jpg"))
+
+
+def test_an_annotation_shows_itself_as_the_command_does() -> None:
+    found = kf.annotate(GAME)
+    assert isinstance(found, kf.Annotation)
+    assert f"{found}\n" == run("annotate", GAME).stdout
+    assert json.loads(json.dumps(found.to_dict())) == answer("annotate", GAME, "--json")
+    html = found._repr_html_()
+    assert html.count("<tr>") == 1 + len(found.remarks)
+    assert found.to_svg() in html
+
+
+def test_an_annotation_draws_itself() -> None:
+    found = kf.annotate(GAME)
+    (axes,) = found.plot().axes
+    heights = [bar.get_height() for bar in axes.patches]
+    assert heights == [1 if winner == "w" else -1 for winner in found.winners]
+    assert [text.get_text() for text in axes.texts] == [each.move for each in found.blunders]
+
+
+def test_without_unicode_signs_are_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = kf.annotate(GAME)
+    plain = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", plain)
+    shown = str(found)
+    monkeypatch.undo()
+    assert not set(shown) & set("♘♞█▲·▪")
+    assert "\n  1. N d3  " in shown
 
 
 # -- the command line --------------------------------------------------------------------------
@@ -621,13 +698,13 @@ def test_grade_refuses(args: list[str], named: str) -> None:
 def test_annotate_tells_what_the_oracle_found(tmp_path: Path) -> None:
     file = tmp_path / "swing.svg"
     told = answer("annotate", GAME, "--json", "--svg", str(file))
-    annotation = annotate(read(GAME))
+    annotation = annotate(GAME)
     check(annotation)
     assert told["fen"] == "4/4/4/4[Nn] w"
     assert told["moves"] == list(annotation.game.moves)
     assert told["winners"] == list(annotation.winners)
     assert [each["verdict"] for each in told["remarks"]] == [
-        remark.verdict for remark in annotation.remarks
+        remark.quality for remark in annotation.remarks
     ]
     assert [each["winning"] for each in told["remarks"]] == [
         list(remark.winning or ()) for remark in annotation.remarks
@@ -637,8 +714,8 @@ def test_annotate_tells_what_the_oracle_found(tmp_path: Path) -> None:
     for remark in annotation.remarks:
         line = next(line for line in shown.splitlines() if line.startswith(f"{remark.ply:>3}. "))
         assert remark.move in line
-        assert ("??" in line) == (remark.verdict == "blunder")
-        if remark.verdict == "blunder":
+        assert ("??" in line) == (remark.quality == "blunder")
+        if remark.quality == "blunder":
             assert remark.winning is not None
             assert all(move in line for move in remark.winning[:6])
     assert [remark.ply for remark in annotation.blunders] == [2, 5]

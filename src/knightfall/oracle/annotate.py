@@ -2,92 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+import os
+from collections.abc import Sequence
 
+from knightfall.display.progress import OnProgress, shown_or_told
+from knightfall.errors import KnightfallError
 from knightfall.notation.scoresheet import Scoresheet
+from knightfall.oracle.annotation import Annotation, Remark
+from knightfall.oracle.find_game import find_game
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position, Side, other
 
-Verdict = Literal["keeps", "blunder", "safe", "only", "lost", "unknown"]
 
-Listener = Callable[[int], None]
+def annotate(
+    game: str | Scoresheet,
+    *,
+    store: str | os.PathLike[str] | None = None,
+    progress: bool | OnProgress = True,
+) -> Annotation:
+    """Judge every placement and move of a game.
 
+    The game is given as a text: its moves, after a FEN if it did not begin on an empty 7×7 board,
+    or whatever else `find_game` knows (a file, a saved game, the name of one in the store, which
+    is the user's own unless another file is given).
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A move and what it did.  `winning` are the moves that win; None if that was not found out."""
-
-    ply: int
-    side: Side
-    move: str
-    legal: int
-    winning: tuple[str, ...] | None
-    placement: bool
-
-    @property
-    def verdict(self) -> Verdict:
-        """``keeps`` and ``blunder`` are real choices: some moves won and some lost.
-
-        ``only``: the one legal move, and it wins; ``safe``: every move wins; ``lost``: none does.
-        """
-        if self.winning is None:
-            return "unknown"
-        if not self.winning:
-            return "lost"
-        if self.move not in self.winning:
-            return "blunder"
-        if self.legal == 1:
-            return "only"
-        return "safe" if len(self.winning) == self.legal else "keeps"
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """A judged game.
-
-    `winners` tells who wins each position of the game, from the start to the last: one more than
-    there are moves.  None where it was not found out.
+    The end is judged first, because it is easy: what is known when Ctrl-C comes stays.
+    `progress` shows how many moves, of all that could have been played, have been decided, or is
+    a function that hears it.
     """
-
-    game: Scoresheet
-    remarks: tuple[Remark, ...]
-    winners: tuple[Side | None, ...]
-
-    @property
-    def partial(self) -> bool:
-        """Whether Ctrl-C came before the truth about every move."""
-        return None in self.winners
-
-    def of(self, side: Side) -> list[Remark]:
-        """The remarks on one player's moves."""
-        return [remark for remark in self.remarks if remark.side == side]
-
-    @property
-    def blunders(self) -> list[Remark]:
-        """Every win that was given away, by either player."""
-        return [remark for remark in self.remarks if remark.verdict == "blunder"]
-
-    @property
-    def winner(self) -> Side | None:
-        """Who won, or None if the game was left unfinished."""
-        if self.game.resigned is not None:
-            return other(self.game.resigned)
-        return self.game.final.winner
+    sheet = find_game(game, store) if isinstance(game, str) else game
+    if not sheet.moves:
+        raise KnightfallError(
+            f"the game from {sheet.start.fen!r} has no moves: give placements and moves in order, "
+            "as in 'b5 e2 d4 f4'"
+        )
+    with shown_or_told(progress, "moves judged", questions(sheet)) as tell:
+        winning, last = _judge(sheet, tell)
+    return Annotation(
+        game=sheet,
+        remarks=tuple(_remarks(sheet, winning)),
+        winners=(*_winners(sheet, winning), last),
+    )
 
 
 def questions(game: Scoresheet) -> int:
-    """What a listener of `annotate` will have counted up to at the end."""
-    return sum(len(position.legal_moves) for position in game.line[:-1])
+    """What progress will have counted up to at the end."""
+    return sum(len(position.legal_moves) for position in game.positions[:-1])
 
 
-def annotate(game: Scoresheet, listener: Listener | None = None) -> Annotation:
-    """Judge every placement and move of a game.
-
-    The end is judged first, because it is easy: what is known when Ctrl-C comes stays.  `listener`
-    hears how many moves, of all that could have been played, have been decided.
-    """
+def _judge(game: Scoresheet, on_progress: OnProgress) -> tuple[list[tuple[str, ...] | None], Side]:
+    """The winning moves of each position that has a move, and who wins the last position."""
     truth = Truth(game.start.board)
     winning: list[tuple[str, ...] | None] = [None] * len(game.moves)
     last: Side | None = None
@@ -96,23 +60,18 @@ def annotate(game: Scoresheet, listener: Listener | None = None) -> Annotation:
     def tell(more: int) -> None:
         nonlocal done
         done += more
-        if listener is not None:
-            listener(done)
+        on_progress(done)
 
     try:
         last = _winner(game.final, truth.wins(game.final))
         for at in range(len(game.moves) - 1, -1, -1):
-            position, before = game.line[at], done
+            position, before = game.positions[at], done
             winning[at] = truth.winning_moves(position, lambda: tell(1))
             tell(before + len(position.legal_moves) - done)
     except KeyboardInterrupt:
         if last is None:
             raise
-    return Annotation(
-        game=game,
-        remarks=tuple(_remarks(game, winning)),
-        winners=(*_winners(game, winning), last),
-    )
+    return winning, last
 
 
 def _remarks(game: Scoresheet, winning: Sequence[tuple[str, ...] | None]) -> list[Remark]:
@@ -125,14 +84,14 @@ def _remarks(game: Scoresheet, winning: Sequence[tuple[str, ...] | None]) -> lis
             winning=winning[at],
             placement=position.knight(position.to_move) is None,
         )
-        for at, (position, move) in enumerate(zip(game.line, game.moves, strict=False))
+        for at, (position, move) in enumerate(zip(game.positions, game.moves, strict=False))
     ]
 
 
 def _winners(game: Scoresheet, winning: Sequence[tuple[str, ...] | None]) -> list[Side | None]:
     return [
         None if moves is None else _winner(position, bool(moves))
-        for position, moves in zip(game.line, winning, strict=False)
+        for position, moves in zip(game.positions, winning, strict=False)
     ]
 
 

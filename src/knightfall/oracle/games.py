@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from knightfall.errors import KnightfallError
 from knightfall.kernel.interrupt import ctrl_c_later
 from knightfall.oracle.process_pool import process_pool
-from knightfall.oracle.record import Player, Record, play_out
+from knightfall.oracle.record import Analyst, Record, play_out
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 
 MOST_WORKERS = 64
 
 
-def records_of(player: Player, openings: Sequence[Position], workers: int = 1) -> Iterator[Record]:
+def records_of(player: Analyst, openings: Sequence[Position], workers: int = 1) -> Iterator[Record]:
     """Play from every opening; the records come in the order of the openings, whoever is first.
 
     Processes are spawned, so the player must be one that can be pickled.
@@ -27,7 +27,7 @@ def records_of(player: Player, openings: Sequence[Position], workers: int = 1) -
     return _spread(player, openings, min(workers, len(openings)))
 
 
-def _spread(player: Player, openings: Sequence[Position], workers: int) -> Iterator[Record]:
+def _spread(player: Analyst, openings: Sequence[Position], workers: int) -> Iterator[Record]:
     with process_pool(workers, _begin, player, openings[0]) as pool:
         with ctrl_c_later():
             games = [pool.submit(_game, opening) for opening in openings]
@@ -37,11 +37,11 @@ def _spread(player: Player, openings: Sequence[Position], workers: int) -> Itera
 
 # -- in a process of its own -----------------------------------------------------------------
 
-_table: list[tuple[Player, Truth]] = []
+_table: list[tuple[Analyst, Truth]] = []
 """Who plays here, and who judges."""
 
 
-def _begin(player: Player, opening: Position) -> None:
+def _begin(player: Analyst, opening: Position) -> None:
     _table[:] = [(player, Truth(opening.board))]
 
 

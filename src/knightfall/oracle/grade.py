@@ -9,134 +9,47 @@ from __future__ import annotations
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
 
 from knightfall.agents import Agent, agent
 from knightfall.board import Board
+from knightfall.display.progress import OnProgress, shown_or_told
 from knightfall.oracle.games import records_of
-from knightfall.oracle.measures import (
-    Auc,
-    Bin,
-    Scored,
-    auc,
-    clustered_error,
-    quantile_bins,
-)
-from knightfall.oracle.record import PHASES, ROLES, Decision, Player, Record, draw_openings
+from knightfall.oracle.grade_report import FirstBlunder, Grade, Keeping, Reliability
+from knightfall.oracle.measures import Scored, auc, clustered_error, quantile_bins
+from knightfall.oracle.record import PHASES, ROLES, Analyst, Decision, Record, draw_openings
 from knightfall.statistics.rates import Share
 
 OPENINGS = 50
 BINS = 10
 
-Listener = Callable[[int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """How often a win was kept, over decisions of some kind.
-
-    `kept` counts real choices only: some moves won and some lost.  `forced` positions were won
-    whatever was played.  `chance` is what random moves would have kept in the same positions.
-    """
-
-    positions: int
-    won: int
-    forced: int
-    kept: Share
-    error: float | None
-    """The standard error of the rate; the unit is the family of games from mirrored openings."""
-    chance: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class FirstBlunder:
-    """When a game's first win was given away, by either side."""
-
-    without: Share
-    """The games in which none was."""
-    plies: dict[int, int]
-    """Where there was one: games by ply, counted from 1."""
-
-    @property
-    def quartiles(self) -> tuple[float, float, float] | None:
-        """A quarter, half and three quarters of the first blunders come up to these plies."""
-        plies = sorted(Counter(self.plies).elements())
-        if not plies:
-            return None
-        if len(plies) == 1:
-            return (plies[0],) * 3
-        low, median, high = statistics.quantiles(plies, n=4, method="inclusive")
-        return low, median, high
-
-    @property
-    def median(self) -> float | None:
-        """The middle one of the first blunders."""
-        return None if self.quartiles is None else self.quartiles[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """A player's scores for the side to move against the truth.
-
-    What its search had proven is counted apart: `proven` of so many were right.
-    """
-
-    scored: int
-    proven: Share
-    auc: Auc | None
-    bins: list[Bin]
-
-
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """What the truth says of a player; `reliability` is None for one that gives no scores.
-
-    A `partial` grade is that of the first `games` openings.
-    """
-
-    player: str
-    board: Board
-    openings: int
-    seed: int
-    games: int
-    keeping: dict[str, Keeping]
-    """``overall``, by role, and by phase."""
-    first_blunder: FirstBlunder
-    reliability: Reliability | None
-    seconds: float
-
-    @property
-    def partial(self) -> bool:
-        """Whether Ctrl-C came before the last game."""
-        return self.games < self.openings
-
 
 def grade(
-    player: str | Player,
+    player: str | Analyst,
     *,
     openings: int = OPENINGS,
     seed: int = 0,
-    board: Board | None = None,
+    board: str | Board = "7x7",
     workers: int = 1,
-    listener: Listener | None = None,
+    progress: bool | OnProgress = True,
 ) -> Grade:
     """Let a player play itself from so many openings and judge every move.
 
-    The seed draws the openings and does nothing else; the result does not depend on `workers`.
-    `listener` hears how many games are over.  Ctrl-C, too, ends it with what is known by then,
-    once a game is over.
+    The seed draws the openings, those that a match of that seed begins with, and does nothing
+    else; the result does not depend on `workers`.  `progress` shows how many games are
+    over, or is a function that hears it.  Ctrl-C, too, ends it with what is known by then, once a
+    game is over.
     """
     start = time.perf_counter()
-    board = board or Board.of(7, 7)
+    board = Board.named(board) if isinstance(board, str) else board
     drawn = draw_openings(board, openings, seed)
     who = agent(player) if isinstance(player, str) else player
     records: list[Record] = []
     try:
-        for record in records_of(who, drawn, workers):
-            records.append(record)
-            if listener is not None:
-                listener(len(records))
+        with shown_or_told(progress, "games", openings) as tell:
+            for record in records_of(who, drawn, workers):
+                records.append(record)
+                tell(len(records))
     except KeyboardInterrupt:
         if not records:
             raise
@@ -150,6 +63,7 @@ def grade(
         first_blunder=first_blunder(records),
         reliability=reliability(records),
         seconds=time.perf_counter() - start,
+        timed=isinstance(who, Agent) and who.budget.time is not None,
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
+from knightfall.openings import openings, shuffled
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.search.report import Report
@@ -20,7 +20,7 @@ ROLES: tuple[Role, ...] = ("hunter", "runner")
 PHASES: tuple[Phase, ...] = ("opening", "middle", "end")
 
 
-class Player(Protocol):
+class Analyst(Protocol):
     """Whoever chooses moves and says why: every `Agent` does."""
 
     def analyse(self, position: Position) -> Report:
@@ -83,26 +83,20 @@ def phase_of(position: Position) -> Phase:
 
 
 def draw_openings(board: Board, number: int, seed: int) -> list[Position]:
-    """The first `number` of all openings of a board, in an order that the seed decides.
+    """The first `number` openings that a match with this seed plays.
 
-    An opening is an ordered pair of cells; none is repeated, and fewer openings of the same seed
-    are the first of more.
+    None is repeated, and fewer openings of the same seed are the first of more.
     """
-    cells = range(board.cells)
-    pairs = [(first, second) for first in cells for second in cells if first != second]
-    if not 1 <= number <= len(pairs):
+    every = openings(board)
+    if not 1 <= number <= len(every):
         raise KnightfallError(
-            f"openings={number} must be from 1 to {len(pairs)}, all there are on a "
+            f"openings={number} must be from 1 to {len(every)}, all there are on a "
             f"{board.width}×{board.height} board"
         )
-    random.Random(seed).shuffle(pairs)
-    return [
-        Position(board, frozenset(cells) - {first, second}, first, second, "w")
-        for first, second in pairs[:number]
-    ]
+    return [Position.from_fen(fen) for fen in shuffled(every, seed)[:number]]
 
 
-def play_out(player: Player, opening: Position, truth: Truth) -> Record:
+def play_out(player: Analyst, opening: Position, truth: Truth) -> Record:
     """The player's game against itself."""
     decisions: list[Decision] = []
     position = opening

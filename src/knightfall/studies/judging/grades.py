@@ -64,7 +64,7 @@ def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
     from knightfall.oracle.grade import grade
     from knightfall.statistics.rates import Z
 
-    found = grade(agent_of(heuristic), openings=openings, seed=seed)
+    found = grade(agent_of(heuristic), openings=openings, seed=seed, progress=False)
     if found.partial:
         raise KeyboardInterrupt
     overall = found.keeping["overall"]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from knightfall.oracle.annotate import Annotation, Remark
+from knightfall.oracle.annotation import Annotation, Remark
 from knightfall.position import Side
 
 LABEL_EVERY = 5
@@ -62,7 +62,7 @@ _STEP = 16
 _LEFT, _RIGHT, _TOP, _HALF, _FOOT = 64, 24, 26, 44, 40
 
 _PAPER, _EDGE, _INK = "#fbf7ee", "#d8cdb8", "#6d6353"
-_BAR: dict[Side, str] = {"w": "#7ba7d9", "b": "#4a5160"}
+BAR: dict[Side, str] = {"w": "#7ba7d9", "b": "#4a5160"}
 _BLUNDER = "#d4493a"
 
 
@@ -100,7 +100,7 @@ def _bars(annotation: Annotation) -> Iterator[str]:
             top = _TOP if winner == "w" else _TOP + _HALF
             yield (
                 f'<rect class="wins {winner}" x="{_x(at)}" y="{top}" width="{_STEP * length}" '
-                f'height="{_HALF}" fill="{_BAR[winner]}"/>'
+                f'height="{_HALF}" fill="{BAR[winner]}"/>'
             )
         at += length
 

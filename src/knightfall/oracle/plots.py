@@ -1,0 +1,116 @@
+"""Grades and annotations as matplotlib figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from knightfall.arena.charts.style import (
+    BLUE,
+    DOTS,
+    EDGE,
+    INK,
+    PAPER,
+    RED,
+    counted,
+    even_line,
+    page,
+    remark,
+    styled,
+)
+from knightfall.oracle.grade_report import score_range
+from knightfall.oracle.swing import BAR, LABEL_EVERY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from knightfall.oracle.annotation import Annotation
+    from knightfall.oracle.grade_report import Grade, Reliability
+    from knightfall.oracle.measures import Share
+
+
+@styled
+def grade_plot(grade: Grade) -> Figure:
+    """Wins kept, by role and phase; and, for a player with scores, how many of them come true."""
+    board = f"{grade.board.width}×{grade.board.height}"
+    games = counted(grade.games, "game") + (f" of {grade.openings:,}" if grade.partial else "")
+    source = f"{board} · {games} against itself · seed {grade.seed}"
+    curve = grade.reliability if grade.reliability and grade.reliability.bins else None
+    figure = page(source, f"How often {grade.player} keeps the win", 9 if curve else 5.5, 4.2)
+    if curve is None:
+        _keeping(figure.subplots(), grade)
+    else:
+        left, right = figure.subplots(1, 2)
+        _keeping(left, grade)
+        _reliability(right, curve)
+    remark(figure, "bars: 95 % intervals (Wilson's)", "diamonds: what random moves would keep")
+    return figure
+
+
+def _keeping(axes: Axes, grade: Grade) -> None:
+    """A dot for every kind of decision that there was, the first on top."""
+    rows = [(name, row) for name, row in grade.keeping.items() if row.kept.of]
+    places = np.arange(len(rows))
+    rate, below, above = _bars([row.kept for _, row in rows])
+    axes.errorbar(rate, places, xerr=[below, above], **DOTS)
+    chance = [100 * (row.chance or 0.0) for _, row in rows]
+    axes.plot(chance, places, "D", color=PAPER, markeredgecolor=INK, markersize=4.5, zorder=1)
+    axes.set_yticks(places, [name for name, _ in rows])
+    axes.set(xlim=(-2, 102), ylim=(len(rows) - 0.4, -0.6), xlabel="per cent kept")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(color=EDGE)
+    axes.set_axisbelow(True)
+    axes.set_title("keeps the win")
+
+
+def _reliability(axes: Axes, curve: Reliability) -> None:
+    """The share of won positions, from the lowest scores to the highest."""
+    rate, below, above = _bars([each.won for each in curve.bins])
+    places = np.arange(len(curve.bins))
+    axes.plot(places, rate, ":", color=BLUE, linewidth=1)
+    axes.errorbar(places, rate, yerr=[below, above], **DOTS)
+    even_line(axes, 50)
+    names = [score_range(each) for each in curve.bins]
+    axes.set_xticks(places, names, rotation=40, ha="right", rotation_mode="anchor")
+    axes.set(ylim=(-2, 102), ylabel="per cent really won", xlabel="score for the side to move")
+    known = "" if curve.auc is None else f": AUC {curve.auc.value:.3f}"
+    axes.set_title(f"score against truth{known}")
+
+
+def _bars(shares: list[Share]) -> tuple[list[float], list[float], list[float]]:
+    """Rates in per cent, and how far their intervals reach below and above."""
+    rates = [100 * (share.rate or 0.0) for share in shares]
+    ends = [share.interval for share in shares]
+    below = [max(0.0, rate - 100 * low) for rate, (low, _) in zip(rates, ends, strict=True)]
+    above = [max(0.0, 100 * high - rate) for rate, (_, high) in zip(rates, ends, strict=True)]
+    return rates, below, above
+
+
+@styled
+def swing_plot(annotation: Annotation) -> Figure:
+    """Who was winning after every ply: bars above the line for the first player, below for the
+    second, and a dot with its move for every blunder.
+    """
+    plies = len(annotation.winners)
+    figure = page(
+        f"from {annotation.game.start.fen}", "Who was winning", max(5.0, 0.2 * plies), 2.6
+    )
+    axes = figure.subplots()
+    for ply, winner in enumerate(annotation.winners):
+        if winner is not None:
+            axes.bar(ply + 0.5, 1 if winner == "w" else -1, width=1, color=BAR[winner])
+    axes.axhline(0, color=INK, linewidth=0.8)
+    for each in annotation.blunders:
+        up = -1 if each.side == "w" else 1
+        axes.plot(each.ply, 0, "o", color=RED, markeredgecolor=PAPER)
+        axes.annotate(each.move, (each.ply + 0.5, 1.18 * up), ha="center", va="center", color=RED)
+    axes.set(xlim=(0, plies), ylim=(-1.4, 1.4), xlabel="ply")
+    named = range(0, plies, LABEL_EVERY)
+    axes.set_xticks([at + 0.5 for at in named], [str(at) for at in named])
+    axes.set_yticks([0.5, -0.5], ["first", "second"])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    return figure
