@@ -12,7 +12,8 @@ from knightfall.board import Board
 from knightfall.display.numbers import count, duration, for_json, interval, percent
 from knightfall.display.report import Heading, Part, Report, unicode_is_shown
 from knightfall.display.table import Table
-from knightfall.oracle.measures import Auc, Bin, Share
+from knightfall.oracle.measures import Auc, Bin
+from knightfall.statistics.rates import Share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from knightfall.oracle.annotation import Annotation
     from knightfall.oracle.grade_report import Grade, Reliability
-    from knightfall.oracle.measures import Share
+    from knightfall.statistics.rates import Share
 
 
 @styled
