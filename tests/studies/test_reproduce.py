@@ -341,7 +341,7 @@ def test_same_seed_same_report_after_any_interruption(
         (["staggered"], "lookahead, directional, reachability, staged, aggressive"),
         (["directionl"], "directional"),
         (["--budget", "depth"], "nodes, time, course, all"),
-        (["--pairs", "0"], "from 1 on"),
+        (["--pairs", "0"], "from 1 to"),
         (["--workers", "1", "--dask", "x:1"], "choose one"),
     ],
 )
