@@ -70,6 +70,8 @@ def test_tests_for_scripts() -> None:
     told = answer("stats", "pairs", *given)
     assert told["llr"] == pytest.approx(-3.07, rel=0.01)
     assert told["verdict"] == "H0"
+    triple = answer("stats", "pairs", "10", "80", "30", "--sprt", "0,50")
+    assert triple == answer("stats", "pairs", "10", "0", "80", "0", "30", "--sprt", "0,50")
     told = answer("stats", "pairs", "1", "0", "1", "0", "1", "--sprt=-5,0", "--beta=.1")
     assert told["verdict"] is None
     assert told["lower"] == pytest.approx(Sprt(-5, 0, beta=0.1).bounds[0])

@@ -24,22 +24,6 @@ def generator() -> Any:
     return module
 
 
-def test_readme_example_runs_as_printed() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = re.search(r"```pycon\n(.*?)```", text, re.DOTALL)
-    assert block is not None
-    example = doctest.DocTestParser().get_doctest(block[1], {}, "README", "README.md", 0)
-    assert len(example.examples) > 8
-    results = doctest.DocTestRunner().run(example)
-    assert results.failed == 0
-
-
-def test_api_page_runs_as_printed() -> None:
-    results = doctest.testfile(str(ROOT / "docs" / "api.md"), module_relative=False)
-    assert results.attempted > 12
-    assert results.failed == 0
-
-
 def test_package_example_runs_as_printed() -> None:
     results = doctest.testmod(kf)
     assert results.attempted >= 3

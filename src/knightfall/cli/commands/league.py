@@ -90,6 +90,6 @@ def league(
 
 
 def _elo(text: str) -> float:
-    from knightfall.cli.commands.stats import real
+    from knightfall.cli.options.sprt import real
 
     return real(text, "a number of Elo above 0, as in --until 10")

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.commands.stats import Alpha, Beta, Bounds, Model
 from knightfall.cli.options.arena import (
     Again,
     BoardText,
@@ -19,8 +18,8 @@ from knightfall.cli.options.arena import (
     carry_out,
 )
 from knightfall.cli.options.common import Json, at_least_one
+from knightfall.cli.options.sprt import Alpha, Beta, Bounds, Model, given_test
 from knightfall.cli.options.store import StorePath
-from knightfall.errors import KnightfallError
 
 A = Annotated[str, typer.Argument(metavar="A", help="The agent whose Elo it is.")]
 B = Annotated[str, typer.Argument(metavar="B", help="Its opponent.")]
@@ -62,12 +61,7 @@ def match(
       knightfall match "id(mine.py:score)" "id(improved)" --sprt 0,20
     """
     from knightfall.arena import events
-    from knightfall.cli.commands.stats import sprt_of
 
-    if sprt is None:
-        for option, given in (("--model", model), ("--alpha", alpha), ("--beta", beta)):
-            if given is not None:
-                raise KnightfallError(f"{option} {given} needs --sprt, as in --sprt 0,20")
     carry_out(
         events.match,
         json,
@@ -75,7 +69,7 @@ def match(
         a=a,
         b=b,
         pairs=pairs,
-        sprt=None if sprt is None else sprt_of(sprt, alpha, beta, model),
+        sprt=given_test(sprt, alpha, beta, model),
         budget=budget,
         seed=seed,
         board=board,

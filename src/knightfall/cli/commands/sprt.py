@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.commands.stats import Alpha, Beta, Model, NumbersCommand, real, shown, sprt_of
+from knightfall.cli.commands.stats import shown
 from knightfall.cli.options.common import Json
+from knightfall.cli.options.sprt import Alpha, Beta, Model, NumbersCommand, real, sprt_of
 from knightfall.cli.screen.output import columns, print_json, print_table
 
 if TYPE_CHECKING:

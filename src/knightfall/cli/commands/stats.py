@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from knightfall.cli.options.common import Json, whole
+from knightfall.cli.options.sprt import Alpha, Beta, Bounds, Model, NumbersCommand, given_test
 from knightfall.cli.screen.output import facts, number, print_json, print_table
 from knightfall.errors import KnightfallError
 
@@ -23,104 +22,8 @@ stats = typer.Typer(
 )
 
 
-class NumbersCommand(TyperCommand):
-    """Takes -5 for a number and not for an option."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line: options first, then everything that is none."""
-        valued = {
-            name
-            for option in self.params
-            if option.param_type_name == "option" and not getattr(option, "is_flag", False)
-            for name in option.opts
-        }
-        options: list[str] = []
-        others: list[str] = []
-        words = iter(args)
-        for word in words:
-            if word == "--":
-                others += words
-            elif not word.startswith("-") or re.match(r"-[0-9.,]|-$", word):
-                others.append(word)
-            else:
-                options.append(word)
-                if word in valued:
-                    value = next(words, None)
-                    if value is None:  # what is missing is told best by the one who misses it
-                        return super().parse_args(ctx, args)
-                    options.append(value)
-        return super().parse_args(ctx, [*options, "--", *others])
-
-
-def real(text: str, what: str) -> float:
-    """A number as people write them; the error says what it should have been."""
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", text, re.ASCII | re.I):
-        raise KnightfallError(f"{text!r} is not {what}")
-    return float(text)
-
-
-def elo_bounds(text: str) -> tuple[float, float]:
-    """The two strengths a test decides between, as in 0,10."""
-    first, comma, second = text.partition(",")
-    if not comma:
-        raise KnightfallError(f"{text!r} is not two strengths with a comma between them: try 0,10")
-    what = f"a strength in {text!r}: numbers are accepted, as in 0,10"
-    return real(first.strip(), what), real(second.strip(), what)
-
-
-def sprt_of(bounds: str, alpha: str | None, beta: str | None, model: str | None) -> Sprt:
-    """The test that the command line describes."""
-    from knightfall.statistics.sprt import Sprt
-
-    rates = {
-        name: real(given, f"a number between 0 and 0.5 for {name}")
-        for name, given in (("alpha", alpha), ("beta", beta))
-        if given is not None
-    }
-    elo0, elo1 = elo_bounds(bounds)
-    return Sprt(elo0, elo1, model="normalized" if model is None else model, **rates)
-
-
 def _count(name: str, help: str) -> Any:
     return typer.Argument(metavar=name, parser=whole, help=help, show_default=False)
-
-
-Bounds = Annotated[
-    str | None,
-    typer.Option(
-        "--sprt",
-        metavar="ELO0,ELO1",
-        help="Test these two strengths against each other.",
-        show_default=False,
-    ),
-]
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="MODEL",
-        help="What the strengths are: normalized (the default) or logistic Elo.",
-        show_default=False,
-    ),
-]
-Alpha = Annotated[
-    str | None,
-    typer.Option(
-        "--alpha",
-        metavar="RATE",
-        help="How often ELO1 may be accepted where ELO0 is true; 0.05 by default.",
-        show_default=False,
-    ),
-]
-Beta = Annotated[
-    str | None,
-    typer.Option(
-        "--beta",
-        metavar="RATE",
-        help="How often ELO0 may be accepted where ELO1 is true; 0.05 by default.",
-        show_default=False,
-    ),
-]
 
 
 @stats.callback(invoke_without_command=True)
@@ -131,7 +34,7 @@ def about(context: typer.Context) -> None:
 
     \b
     Examples:
-      knightfall stats pairs 10 0 80 0 30 --sprt 0,50
+      knightfall stats pairs 10 80 30 --sprt 0,50
       knightfall stats games 136 96 111
     """
     if context.invoked_subcommand is None:
@@ -140,11 +43,14 @@ def about(context: typer.Context) -> None:
 
 @stats.command(name="pairs", cls=NumbersCommand)
 def pairs(
-    ll: Annotated[int, _count("LL", "Pairs lost twice.")],
-    ld: Annotated[int, _count("LD", "Pairs of a loss and a draw (0 in our game).")],
-    wl: Annotated[int, _count("WL", "Pairs split, or drawn twice.")],
-    wd: Annotated[int, _count("WD", "Pairs of a win and a draw (0 in our game).")],
-    ww: Annotated[int, _count("WW", "Pairs won twice.")],
+    counts: Annotated[
+        list[int],
+        _count(
+            "LL WL WW",
+            "Pairs lost twice, split and won twice; or all five classes of games with draws: "
+            "LL LD WL WD WW, where two draws count as split.",
+        ),
+    ],
     sprt: Bounds = None,
     model: Model = None,
     alpha: Alpha = None,
@@ -157,16 +63,25 @@ def pairs(
 
     \b
     Examples:
-      knightfall stats pairs 34 0 63 0 75
-      knightfall stats pairs 10 0 80 0 30 --sprt 0,50
+      knightfall stats pairs 34 63 75
+      knightfall stats pairs 10 80 30 --sprt 0,50
       knightfall stats pairs 223 9863 21279 10037 246 --sprt 0.5,2.5 --model logistic
     """
     from knightfall.statistics.pairs import of_pairs
 
-    counts = (ll, ld, wl, wd, ww)
-    test = _test(sprt, model, alpha, beta)
-    llr = None if test is None else test.llr(counts)
-    _tell("pairs", "[LL, LD, WL, WD, WW]", list(counts), of_pairs(counts), test, llr, json)
+    if len(counts) == 3:
+        five, classes = (counts[0], 0, counts[1], 0, counts[2]), "[LL, WL, WW]"
+    elif len(counts) == 5:
+        a, b, c, d, e = counts
+        five, classes = (a, b, c, d, e), "[LL, LD, WL, WD, WW]"
+    else:
+        raise KnightfallError(
+            f"{len(counts)} counts of pairs cannot be read: three are accepted (LL WL WW), or five "
+            "where there are draws (LL LD WL WD WW)"
+        )
+    test = given_test(sprt, alpha, beta, model)
+    llr = None if test is None else test.llr(five)
+    _tell("pairs", classes, counts, of_pairs(five), test, llr, json)
 
 
 @stats.command(name="games", cls=NumbersCommand)
@@ -192,21 +107,10 @@ def games(
     """
     from knightfall.statistics.pairs import of_games
 
-    test = _test(sprt, model, alpha, beta)
+    test = given_test(sprt, alpha, beta, model)
     llr = None if test is None else test.llr_of_games(wins, losses, draws)
     verdict = of_games(wins, losses, draws)
     _tell("games", "[W, L, D]", [wins, losses, draws], verdict, test, llr, json)
-
-
-def _test(sprt: str | None, model: str | None, alpha: str | None, beta: str | None) -> Sprt | None:
-    if sprt is not None:
-        return sprt_of(sprt, alpha, beta, model)
-    for name, given in (("--model", model), ("--alpha", alpha), ("--beta", beta)):
-        if given is not None:
-            raise KnightfallError(
-                f"{name} {given} belongs to a test: give its --sprt ELO0,ELO1, too"
-            )
-    return None
 
 
 def _tell(
