@@ -56,6 +56,7 @@ def annotate(game: WhichGame, json: Json = False, svg: Picture = None) -> None:
       knightfall watch AB_Improved MM_Open --json | knightfall annotate -
     """
     from knightfall.cli.screen.bar import bar
+    from knightfall.files import atomic_write
     from knightfall.oracle.annotate import annotate as judge
     from knightfall.oracle.annotate import questions
     from knightfall.oracle.chart import svg as drawn
@@ -64,7 +65,7 @@ def annotate(game: WhichGame, json: Json = False, svg: Picture = None) -> None:
     with bar("moves judged", questions(sheet)) as listener:
         annotation = judge(sheet, listener)
     if svg is not None:
-        svg.write_text(drawn(annotation), encoding="utf-8")
+        atomic_write(svg, drawn(annotation))
     if json:
         print_json(_json(annotation))
     else:

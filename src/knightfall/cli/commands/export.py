@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -48,6 +45,7 @@ def export(
     """
     from knightfall.arena.store.export import FORMATS, export_lines, export_parquet
     from knightfall.cli.screen.bar import bar
+    from knightfall.files import atomic_writer
 
     if format not in FORMATS:
         raise KnightfallError(
@@ -64,25 +62,9 @@ def export(
             if output is None:
                 sys.stdout.writelines(export_lines(found, format, told))
                 return
-            with _all_or_nothing(output) as file:
+            with atomic_writer(output) as file:
                 if format == "parquet":
                     export_parquet(found, file, told)
                 else:
                     lines = export_lines(found, format, told)
                     file.writelines(line.encode() for line in lines)
-
-
-@contextmanager
-def _all_or_nothing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name when it is complete."""
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # as any other file; temporary ones are private
-        os.replace(name, path)
-    except BaseException:  # Ctrl-C too
-        Path(name).unlink(missing_ok=True)
-        raise

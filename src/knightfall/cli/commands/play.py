@@ -124,7 +124,7 @@ def _run(game: Game, face: Face) -> None:
     try:
         if game.winner is None:
             keeper.save()
-        game.agent.prepare()
+        game.agent.prepare(game.start.board)
         face.begin(game)
         while game.winner is None:
             if game.your_turn:

@@ -54,6 +54,8 @@ def watch(
 
     start = _placement(seed) if fen is None else Position.from_fen(fen)
     players: dict[Side, Agent] = {"w": _player(first, seed), "b": _player(second, seed)}
+    for player in players.values():
+        player.prepare(start.board)
     face: Any = _JsonFace() if json else _TextFace(console())
     face.begin(start, players)
     position, moves = start, []
@@ -73,7 +75,7 @@ def _player(text: str, seed: int) -> Agent:
     agent = parse_agent(text)
     if not re.search(r"[(,]\s*seed\s*=", text):
         agent = replace(agent, seed=seed)
-    return agent.prepare()
+    return agent
 
 
 def _placement(seed: int) -> Position:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import time
 from itertools import count
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.cli.play.game import SEAT, Game
 from knightfall.errors import KnightfallError, nearest
-from knightfall.files import data_folder
+from knightfall.files import atomic_write, data_folder
 from knightfall.position import Position, Side
 
 if TYPE_CHECKING:
@@ -44,16 +43,7 @@ def save(game: Game) -> None:
         "agent": str(game.agent.absolute()) if game.agent.files else game.agent.name,
         "resigned": game.resigned,
     }
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=game.file.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(content, indent=2) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, game.file)
-    except BaseException:  # Ctrl-C too: the old file is still whole
-        Path(name).unlink(missing_ok=True)
-        raise
+    atomic_write(game.file, json.dumps(content, indent=2) + "\n", sync=True)
 
 
 def _new_file() -> Path:

@@ -21,9 +21,6 @@ from datetime import date
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from knightfall.agents import COURSE_NODES
 from knightfall.errors import KnightfallError, nearest
@@ -116,20 +113,14 @@ class _Search:
         self._evaluator = evaluator(heuristic)
 
     def nodes_per_second(self, position: Position) -> float:
-        from knightfall.kernel.geometry import geometry
         from knightfall.kernel.rules import words
         from knightfall.search.alphabeta import plain_deepening
-        from knightfall.search.budget import DEEPEST
-        from knightfall.search.state import DTYPE
-        from knightfall.search.think import LEAF_SHARE
+        from knightfall.search.budget import Budget
+        from knightfall.search.settings import records_for, settings_for
 
-        boards: Any = geometry(position.board)
-        states = np.zeros(1, DTYPE)
-        states["depth_limit"] = DEEPEST
-        states["symmetric"] = self._evaluator.symmetric
-        states["heuristic"] = self._evaluator.address
-        boards["limit"] = COURSE_NODES
-        boards["share"] = LEAF_SHARE
+        budget = Budget(nodes=COURSE_NODES)
+        settings = settings_for("plain_deepening", self._evaluator, budget)
+        boards, states = records_for(position.board, settings, 0)
         place = words(position)
         start = time.thread_time()
         plain_deepening(boards, states, *place)

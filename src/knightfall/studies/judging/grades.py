@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from knightfall.arena.plan.version import engine
-from knightfall.files import data_folder
+from knightfall.files import atomic_write, data_folder
 from knightfall.studies.published.published import agent_of
 
 OPENINGS = 100
@@ -138,6 +136,4 @@ class _Kept:
             for key, of_key in self._all.items()
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(f"{self.path}.{os.getpid()}")
-        draft.write_text(json.dumps(rows, indent=1), "utf-8")
-        draft.replace(self.path)
+        atomic_write(self.path, json.dumps(rows, indent=1))
