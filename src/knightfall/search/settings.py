@@ -53,14 +53,11 @@ MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
 
 def settings_for(method: str, heuristic: Evaluator, budget: Budget, seed: int = 0) -> Records:
     """What a search is asked, all but the address of its table."""
+    entries = size_for(_expected_nodes(budget) if method == "deepening" else 0)
+    limits = budget.depth or DEEPEST, budget.nodes or NO_LIMIT
+    asked = METHODS.index(method), heuristic.address, heuristic.symmetric
     settings = np.zeros(1, DTYPE)
-    settings["method"] = METHODS.index(method)
-    settings["heuristic"] = heuristic.address
-    settings["symmetric"] = heuristic.symmetric
-    settings["depth_limit"] = budget.depth or DEEPEST
-    settings["limit"] = budget.nodes or NO_LIMIT
-    settings["seed"] = seed
-    settings["entries"] = size_for(_expected_nodes(budget) if method == "deepening" else 0)
+    settings[0] = (*asked, *limits, seed, 0, entries)
     return settings
 
 
