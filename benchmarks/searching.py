@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knightfall.heuristics.evaluator import Evaluator
-from knightfall.kernel.geometry import geometry
+from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.kernel.rules import words
 from knightfall.position import Position
-from knightfall.search.state import DTYPE
+from knightfall.search.budget import Budget
+from knightfall.search.settings import records_for, settings_for
 from knightfall.search.table import table_for
-from knightfall.search.think import LEAF_SHARE
 
 
 @dataclass(frozen=True)
@@ -29,19 +28,16 @@ class Call:
     """One search of one position to a fixed depth, ready to be called any number of times."""
 
     def __init__(self, position: Position, depth: int) -> None:
-        self.boards = geometry(position.board)
-        self.boards["share"] = LEAF_SHARE
-        self.states = np.zeros(1, DTYPE)
-        self.states["depth_limit"] = depth
+        settings = settings_for("alphabeta", evaluator("null"), Budget(depth=depth))
+        settings["table"], generation = table_for(int(settings["entries"][0]))
+        self.boards, self.states = records_for(position.board, settings, generation)
         self.position = position
         self.words = words(position)
 
     def compiled(self, search: Callable[..., None], heuristic: Evaluator) -> None:
         """Run one of knightfall's own searches."""
-        table, generation = table_for(0)
-        self.states["generation"] = generation
+        self.states["generation"] += np.uint64(1)
         self.states["symmetric"] = heuristic.symmetric
-        self.states["table"], self.states["entries"] = table.ctypes.data, table.size
         self.states["heuristic"] = heuristic.address
         search(self.boards, self.states, *self.words)
 

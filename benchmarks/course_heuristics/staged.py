@@ -6,7 +6,7 @@ that the study leaves the end of the game to the search, except where it uses `i
 
 from __future__ import annotations
 
-from knightfall.search.think import LEAF_SHARE
+from knightfall.search.settings import LEAF_SHARE
 
 from ..course_board import CourseBoard, Score, improved_score
 from .course import mobility

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from knightfall.board import Board
 from knightfall.errors import KnightfallError, nearest
 from knightfall.position import Position
 from knightfall.search.budget import KINDS, Budget, parse_budget
@@ -222,17 +223,21 @@ class Agent:
         """The budget of that search."""
         return Budget(depth=1) if self.kind == "greedy" else self.budget
 
-    def prepare(self) -> Agent:
-        """Compile and warm up, so that the first move is not the slow one."""
+    def prepare(self, board: Board | None = None) -> Agent:
+        """Compile and warm up for games on a board (7×7), so that no first move is a slow one."""
+        board = board or Board.of(7, 7)
         if self.kind == "perfect":
-            for fen in ("7/7/1N5/7/7/4n2/7 w", "7/7/1N5/7/7/4n1*/7 w"):  # atlas; solver, fallback
-                self._think(Position.from_fen(fen), Budget(nodes=1))
+            from knightfall.solver import perfect
+
+            perfect.warm_up(board, self.budget)
         elif self.kind == "python":
             from knightfall.python_agent import load_chooser
 
             load_chooser(self.heuristic)
         else:
-            self._think(Position.from_fen("7/7/1N5/7/7/4n2/7 w"), Budget(depth=1, time=1_000_000))
+            from knightfall.search.think import warm_up
+
+            warm_up(board, self.method, self.evaluator, self.effort)
         return self
 
     def choose(self, position: Position) -> str:

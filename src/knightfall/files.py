@@ -1,9 +1,13 @@
-"""Where knightfall keeps what belongs to the user."""
+"""Where knightfall keeps what belongs to the user, and how files are written."""
 
 from __future__ import annotations
 
 import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
 def data_folder() -> Path:
@@ -14,3 +18,52 @@ def data_folder() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("knightfall")
+
+
+@contextmanager
+def atomic_writer(path: Path, *, sync: bool = False) -> Iterator[IO[bytes]]:
+    """A file that takes its name when it is complete; with `sync`, when it is on the disk.
+
+    Until then, and after any exception (Ctrl-C, too), whatever had that name before has it still.
+    Several writers of one file do not get into each other's way: the last one's counts.
+    """
+    if path.exists() and not path.is_file():  # a terminal or a pipe; a folder is an error
+        with path.open("wb") as file:
+            yield file
+        return
+    there = path.resolve()
+    draft = there.with_name(f".{there.name}.{secrets.token_hex(4)}.part")
+    try:
+        # Not by `tempfile`, whose files only their owner may read.
+        file = draft.open("xb")
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+    try:
+        with file:
+            yield file
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(draft, there)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def atomic_write(path: Path, content: str | bytes, *, sync: bool = False) -> None:
+    """Write a whole file: all of it or, whatever happens, nothing.  Text is UTF-8."""
+    with atomic_writer(path, sync=sync) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Alone with a file that is read, changed and written; others who ask for the lock wait."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: the last of two writers counts
+        yield
+        return
+    with path.with_name(f".{path.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -14,7 +14,7 @@ from knightfall.arena.game.compiled import searcher
 from knightfall.arena.game.play import play_asking, play_pair, seated
 from knightfall.arena.game.records import GameRecord, PairTask
 from knightfall.board import Board
-from knightfall.errors import AgentFailure
+from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side, other
 from knightfall.search.report import Report
 
@@ -149,6 +149,9 @@ class Odd:
         self.left = moves
         self.then = then
 
+    def prepare(self, board: Board) -> None:
+        pass
+
     def analyse(self, position: Position) -> Report:
         self.left -= 1
         move, seconds = position.legal_moves[0], 0.01
@@ -201,6 +204,28 @@ def test_a_heuristic_that_exits_loses_its_game_and_ends_nothing(tmp_path: Path) 
     assert [game.reason for game in pair.games] == ["crash", "crash"]
     assert [game.winner for game in pair.games] == ["b", "w"]
     assert "line 6: SystemExit" in pair.games[0].detail
+
+
+def test_whoever_plays_by_the_clock_gets_ready_before_it_runs() -> None:
+    heard: list[str] = []
+
+    class Noting:
+        def __init__(self, agent: Agent) -> None:
+            self.agent = agent
+
+        def prepare(self, board: Board) -> None:
+            heard.append(f"prepare {board.width}x{board.height}")
+            raise KnightfallError("whoever cannot will be found out when asked")
+
+        def analyse(self, position: Position) -> Report:
+            heard.append("move")
+            return self.agent.analyse(position)
+
+    players = {side: Noting(parse_agent("random")) for side in ("w", "b")}
+    limits = {"w": 60.0, "b": None}
+    game = play_asking(players, limits, Position.from_fen("8/8/1N6/8/8/4n3/8/8 w"))
+    assert game.reason == "no moves"
+    assert heard == ["prepare 8x8", *["move"] * game.plies]
 
 
 def test_whatever_an_error_says_can_be_stored() -> None:

@@ -20,6 +20,7 @@ from knightfall.arena.game import agent_process as host
 from knightfall.arena.game.agent_process import Hosted, move_limit
 from knightfall.arena.game.records import PairTask
 from knightfall.arena.runners.backlog import check_agents, play_chunk
+from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
 
@@ -101,6 +102,22 @@ def test_one_process_serves_all_games_of_a_thread_and_ends_with_it(
     assert len(seen) == 3
     assert len(set(seen)) == 1
     assert gone(int(seen[0]))
+
+
+def test_a_hosted_agent_gets_ready_for_each_board_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[object] = []
+    send = host._Child._send
+
+    def noting(child: host._Child, question: dict[str, object]) -> None:
+        sent.append(question.get("board", "move"))
+        send(child, question)
+
+    monkeypatch.setattr(host._Child, "_send", noting)
+    player = hosted("id(improved, time=1s, depth=2)")
+    for board in (START.board, Board.of(8, 8), START.board):
+        player.prepare(board)
+    assert player.analyse(START).move in START.legal_moves
+    assert sent == [[5, 5], [8, 8], "move"]
 
 
 def test_the_number_of_processes_is_bounded(

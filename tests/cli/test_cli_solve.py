@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -20,7 +19,8 @@ from knightfall.position import Position
 
 FEN = "4/1N2/2n1/4 w"
 ENDLESS = "8/8/1N6/8/8/4n3/8/8 w"
-KEYS = {"winner", "winning_moves", "plies", "pv", "nodes", "seconds", "at_least", "from_atlas"}
+KEYS = {"winner", "winning_moves", "plies", "pv", "nodes", "seconds", "at_least"}
+KEYS |= {"known_wins", "from_atlas", "by_reflection"}
 
 
 def run(*args: str) -> Any:
@@ -44,7 +44,7 @@ def test_it_tells_the_truth(fen: str, atlas: list[str]) -> None:
     assert told["winner"] == (position.to_move if plies % 2 else sides[position.to_move])
     assert told["plies"] == told["at_least"] == len(told["pv"]) == plies
     winning = [m for m in position.legal_moves if plies_to_end(position.play(m)) % 2 == 0]
-    assert told["winning_moves"] == winning
+    assert told["winning_moves"] == told["known_wins"] == winning
     for move in told["pv"]:
         position = position.play(move)
     assert position.winner == told["winner"]
@@ -70,6 +70,24 @@ def test_limits_end_with_unknown() -> None:
         assert told["plies"] is None
         assert "unknown" in run(ENDLESS, *limit).stdout
     assert answer(ENDLESS, "--nodes", "1000")["nodes"] <= 1001
+
+
+def test_the_second_player_mirrors_on_a_large_board() -> None:
+    """Without a budget nothing is searched; with one, lengths are, as far as it goes."""
+    empty, placed = "8/8/8/8/8/8/8/8[Nn] w", "8/8/8/8/8/8/8/N7[n] b"
+    for fen, limit in ((empty, []), (placed, []), (empty, ["--nodes", "5000"])):
+        told = answer(fen, *limit)
+        assert (told["winner"], told["by_reflection"], told["plies"]) == ("b", True, None)
+        assert told["nodes"] <= 5001 if limit else told["nodes"] == 0
+        if fen == empty:
+            assert told["winning_moves"] == told["known_wins"] == told["pv"] == []
+        else:
+            assert told["winning_moves"] is None
+            assert told["known_wins"] == ["h8"]
+    text = run(placed).stdout
+    assert "h8 (which others win is unknown)" in text
+    assert "reflection" in text
+    assert "not searched for without --time or --nodes" in text
 
 
 def test_a_winner_without_a_distance_is_still_told() -> None:
@@ -112,25 +130,33 @@ def test_bad_input_is_named(args: list[str], named: str) -> None:
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])
-def test_ctrl_c_gives_what_is_known(threads: str, tmp_path: Path) -> None:
+def test_ctrl_c_gives_what_is_known(threads: str) -> None:
+    import pty
+
+    main, other = pty.openpty()
     command = [sys.executable, "-c", "from knightfall.cli import main; main()", "solve", "--json"]
     process = subprocess.Popen(
-        [*command, "7/7/1N5/7/7/4n2/7 w", "--no-atlas", "--threads", threads],
-        env={**os.environ, "KNIGHTFALL_QUIET": "1", "KNIGHTFALL_DATA_DIR": str(tmp_path)},
+        [*command, ENDLESS, "--threads", threads],
+        env={**os.environ, "KNIGHTFALL_QUIET": "1", "COLUMNS": "200"},
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=other,
         text=True,
     )
-    time.sleep(1.2)
+    os.close(other)
+    said = ""
+    while "nodes" not in said:  # its progress: it is at work
+        said += os.read(main, 1 << 16).decode()
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
-    if stdout:  # it was past its imports
-        told = json.loads(stdout)
-        assert set(told) == KEYS
-        assert told["winner"] in ("w", None)
-        assert told["plies"] in (31, None)
-    assert process.returncode == 130 or told["plies"] == 31
-    assert "Traceback" not in stderr
+    stdout, _ = process.communicate(timeout=60)
+    with suppress(OSError):  # nobody writes there any more
+        said += os.read(main, 1 << 16).decode()
+    os.close(main)
+    told = json.loads(stdout)
+    assert set(told) == KEYS
+    assert told["nodes"] > 0
+    assert told["plies"] is None
+    assert process.returncode == 130
+    assert "Traceback" not in said
 
 
 def test_a_long_solve_tells_its_progress_on_a_terminal() -> None:

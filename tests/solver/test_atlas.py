@@ -8,7 +8,9 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +197,7 @@ def test_a_journal_with_damage_is_read_as_far_as_it_is_sound(tmp_path: Path) -> 
 def test_a_build_killed_at_any_moment_goes_on(home: Path) -> None:
     env = {**os.environ, "KNIGHTFALL_DATA_DIR": str(home), "KNIGHTFALL_QUIET": "1"}
     command = [sys.executable, "-c", "from knightfall.cli import main; main()"]
-    command += ["atlas", "build", "5x6", "--json"]
+    command += ["atlas", "build", "5x6", "--json", "--again"]
     journal = home / "atlas" / "5x6.journal"
     process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
@@ -212,6 +214,65 @@ def test_a_build_killed_at_any_moment_goes_on(home: Path) -> None:
     shipped = json.loads((Path(atlas.__file__).parent / atlas.FILE).read_text())
     assert held == {"5x6": shipped["5x6"]}
     assert not journal.exists()
+
+
+def test_a_board_that_is_there_is_not_solved_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("atlas", "build", "3x8").exit_code == 0
+    held = (home / "atlas" / atlas.USER_FILE).read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(atlas_build.Builder, "build", lambda *_: 1 / 0)
+        for board, name in (("7x7", "7x7"), ("6x4", "4x6"), ("8x3", "3x8")):  # shipped; one's own
+            done = run("atlas", "build", board)
+            assert done.exit_code == 0
+            assert done.stdout == f"{name} is in the atlas already (--again solves it anew)\n"
+            told = json.loads(run("atlas", "build", board, "--json").stdout)
+            classes = len(atlas.representatives(Board.of(*map(int, name.split("x")))))
+            assert told["classes"] == told["resumed"] == classes
+            assert (told["board"], told["nodes"], told["file"]) == (name, 0, None)
+        copy = home / "copy.json"
+        assert "written to" in run("atlas", "build", "3x8", "--out", str(copy)).stdout
+        assert copy.read_bytes() == held
+    told = json.loads(run("atlas", "build", "3x8", "--again", "--json").stdout)
+    assert told["nodes"] > 0
+    assert (home / "atlas" / atlas.USER_FILE).read_bytes() == held
+
+
+def test_two_builds_at_once_both_count(home: Path) -> None:
+    """All finish at the same moment, again and again; none writes over another's board."""
+    file = home / "atlas" / atlas.USER_FILE
+    names = [f"3x{height}" for height in range(8, 14)]
+    for turn in range(10):
+        begun = threading.Barrier(len(names))
+
+        def save(name: str, turn: int = turn, begun: threading.Barrier = begun) -> None:
+            begun.wait(30)
+            atlas_build.save(file, name, bytes([turn]))
+
+        with ThreadPoolExecutor(len(names)) as pool:
+            for done in [pool.submit(save, name) for name in names]:
+                done.result()
+        assert json.loads(file.read_text()) == dict.fromkeys(names, f"{turn:02x}")
+    processes = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "from knightfall.cli import main; main()",
+                "atlas",
+                "build",
+                one,
+            ],
+            env={**os.environ, "KNIGHTFALL_DATA_DIR": str(home), "KNIGHTFALL_QUIET": "1"},
+            stdout=subprocess.DEVNULL,
+        )
+        for one in ("3x9", "4x8")
+    ]
+    assert [process.wait(300) for process in processes] == [0, 0]
+    built = json.loads(file.read_text())
+    assert {"3x9", "4x8"} <= set(built)
+    assert min(len(built["3x9"]), len(built["4x8"])) > 1000
 
 
 def test_a_board_of_ones_own_is_found(home: Path) -> None:

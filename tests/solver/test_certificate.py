@@ -22,7 +22,7 @@ from knightfall.cli.app import app
 from knightfall.cli.commands.atlas_certify import certify as certify_command
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
-from knightfall.solver.certificate import Certificate, certify, sealed
+from knightfall.solver.certificate import MIRROR, Certificate, certify, sealed, written_out
 from knightfall.solver.engine import Engine
 from knightfall.solver.verify import Refused, Verdict, verify
 
@@ -41,7 +41,7 @@ def board_of(name: str) -> Board:
 
 @cache
 def certificate(name: str, small: int = 500) -> Certificate:
-    return certify(board_of(name), small=small)
+    return written_out(board_of(name), small=small)
 
 
 @cache
@@ -114,7 +114,7 @@ def test_certificates_verify(name: str, small: int, judge: Callable[[bytes], Ver
     verdict = judge(text.encode("ascii"))
     board = board_of(name)
     classes = {min(image[cell] for image in board.symmetries) for cell in range(board.cells)}
-    assert verdict.board == name
+    assert (verdict.board, verdict.method) == (name, "answers")
     assert verdict.placements == len(classes)
     assert verdict.answers == len(text.splitlines()) - HEADING - 1
     if small == WRITTEN_OUT:
@@ -132,14 +132,14 @@ def test_the_second_player_wins_on_7x7(judge: Callable[[bytes], Verdict]) -> Non
 
 
 def test_any_number_of_threads_writes_the_same_certificate() -> None:
-    assert certify(Board.of(5, 6), threads=3).text == certificate("5x6").text
+    assert written_out(Board.of(5, 6), threads=3).text == certificate("5x6").text
     with pytest.raises(KnightfallError, match=r"threads=0 must be from 1 to"):
-        certify(Board.of(5, 6), threads=0)
+        written_out(Board.of(5, 6), threads=0)
 
 
 def test_progress_is_told_up_to_the_end() -> None:
     told: list[float] = []
-    certify(Board.of(5, 5), listener=told.append)
+    certify(Board.of(5, 5), on_progress=told.append)
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1)
 
@@ -178,6 +178,81 @@ def test_the_verifier_searches_right(name: str, judge: Callable[[bytes], Verdict
                 why = f"line {at + 1} ('{line}'): after this, the first player wins"
                 assert reason(judge, resealed(forged)) == why
     assert min(answers.values()) > 3
+
+
+# -- reflection --------------------------------------------------------------------------------
+
+SIZES = [(w, h) for w in range(3, 22) for h in range(3, 22) if w * h <= 64]
+EVEN = [f"{w}x{h}" for w, h in SIZES if w * h % 2 == 0]
+ODD = [f"{w}x{h}" for w, h in SIZES if w * h % 2 == 1]
+
+
+@pytest.mark.parametrize("name", EVEN)
+def test_a_board_with_an_even_side_is_certified_by_reflection(
+    name: str, judge: Callable[[bytes], Verdict]
+) -> None:
+    text = certify(board_of(name)).text
+    assert text.splitlines()[:-1] == [verifier.HEADING, f"board {name}", "winner second", MIRROR]
+    assert judge(text.encode("ascii")) == Verdict(name, "mirror", 0, 0, 0)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_reflection_proves_nothing_where_both_sides_are_odd(
+    name: str, judge: Callable[[bytes], Verdict]
+) -> None:
+    board = board_of(name)
+    centre = board.name(board.cells // 2)
+    why = reason(judge, resealed([verifier.HEADING, f"board {name}", "winner second", MIRROR]))
+    assert why == f"line 4 ('{MIRROR}'): {centre} is its own image: both sides are odd"
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (["board 8x8", "winner first", MIRROR], "line 3 ('winner first'): it must be 'winner sec"),
+        (["board 8x9", "winner second", MIRROR], "line 2 ('board 8x9'): it must name a board"),
+        (["board 2x8", "winner second", MIRROR], "line 2 ('board 2x8'): it must name a board"),
+        (["board 8x8", "winner second", "method mirrors"], "line 4 ('method mirrors'): it must be"),
+        (["board 8x8", "winner second", f"{MIRROR} "], "line 4 ('method mirror'): it must be"),
+        (["board 8x8", "winner second", MIRROR, MIRROR], "line 5 ('method mirror'): nothing may"),
+        (["board 8x8", "winner second", MIRROR, "a1 h8 ?"], "line 5 ('a1 h8 ?'): nothing may"),
+        (["board 4x4", "winner second", "a1 d4 ?", MIRROR], "line 5 ('method mirror'): it must be"),
+        (["board 8x8", MIRROR], "line 3 ('method mirror'): it must be 'winner second'"),
+    ],
+)
+def test_a_forged_reflection_is_refused(
+    lines: list[str], why: str, judge: Callable[[bytes], Verdict]
+) -> None:
+    assert reason(judge, resealed([verifier.HEADING, *lines])).startswith(why)
+
+
+def test_a_damaged_reflection_is_refused(judge: Callable[[bytes], Verdict]) -> None:
+    data = certify(Board.of(8, 8)).text.encode("ascii")
+    for at in range(len(data)):
+        for bit in range(8):
+            reason(judge, data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
+    for length in range(len(data)):
+        reason(judge, data[:length])
+
+
+def test_reflection_by_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    certify_command("8x8")
+    assert "8x8: the second player wins; by reflection, " in capsys.readouterr().out
+    done = CliRunner().invoke(app, ["verify", "certificate-8x8.txt"])
+    assert done.exit_code == 0
+    assert "the second player wins on 8x8 from free placement (by reflection" in done.stdout
+    certify_command("4x7", json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert (told["method"], told["placements"], told["answers"]) == ("mirror", 0, 0)
+    alone = subprocess.run(
+        [sys.executable, "-I", "-S", str(source()), "certificate-4x7.txt"],
+        capture_output=True,
+        text=True,
+    )
+    assert alone.stdout == "verified: the second player wins on 4x7 (by reflection)\n"
 
 
 # -- damage ------------------------------------------------------------------------------------
@@ -391,7 +466,7 @@ def source() -> Path:
 
 def test_the_verifier_is_one_page_of_plain_python() -> None:
     text = source().read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 200
+    assert len(text.splitlines()) < 250
     imported: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -443,7 +518,7 @@ def test_the_file_is_written_whole_or_not_at_all(
         raise OSError("no space left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", fail)
+        patch.setattr("os.replace", fail)
         with pytest.raises(OSError, match="no space left"):
             certificate("3x4").write(file)
     assert [path.name for path in tmp_path.iterdir()] == ["certificate.txt"]
@@ -460,7 +535,7 @@ def test_where_the_first_player_wins_there_is_nothing_to_certify(
     # No board is known where it does, so the solver has to be told.
     monkeypatch.setattr("knightfall.solver.certificate.who_wins", lambda *_: 1)
     with pytest.raises(KnightfallError) as error:
-        certify(Board.of(3, 4), threads=2)
+        written_out(Board.of(3, 4), threads=2)
     assert str(error.value) == (
         "on 3×4 the first player wins, by placing on a4: there is nothing to certify"
     )
@@ -505,15 +580,16 @@ def test_certify_command(
     certify_command("5x5")
     assert capsys.readouterr().out.startswith("5x5: the second player wins; ")
     assert Path("certificate-5x5.txt").read_text() == certificate("5x5").text
-    certify_command("3×4", out=Path("proof.txt"), threads=2, json=True)
+    certify_command("3×5", out=Path("proof.txt"), threads=2, json=True)
     told = json.loads(capsys.readouterr().out)
     assert told.pop("seconds") > 0
-    text = certificate("3x4").text
+    text = certificate("3x5").text
     assert Path("proof.txt").read_text() == text
     assert told == {
-        "board": "3x4",
+        "board": "3x5",
         "winner": "second",
-        "placements": 4,
+        "method": "answers",
+        "placements": 6,
         "answers": len(text.splitlines()) - HEADING - 1,
         "bytes": len(text),
         "file": "proof.txt",

@@ -91,13 +91,49 @@ def test_placements() -> None:
 
 
 def test_it_says_when_it_falls_back() -> None:
-    for fen in ("8/8/8/8/8/8/8/8[Nn] w", "8/8/1N6/8/8/4n3/8/8 w"):
+    for fen in ("/".join(["9"] * 7) + "[Nn] w", "8/8/1N6/8/8/4n3/8/8 w"):
         position = Position.from_fen(fen)
         report = parse_agent("perfect(nodes=1000)").analyse(position)
         assert report.move in position.legal_moves
         assert not report.proven
         assert "not solved" in report.note
         assert perfect.FALLBACK in report.note
+
+
+def test_on_an_even_board_it_mirrors_placement_and_moves() -> None:
+    """8×8 is not in the atlas, and far too large to be solved with so few nodes."""
+    player, rng = parse_agent("perfect(nodes=1000)"), random.Random(8)
+    mirrored = 0
+    for first in ("a1", "d4", "c6", "h3"):
+        position = Position.start(8, 8).play(first)
+        while position.winner is None:
+            if position.to_move == "w":
+                position = position.play(rng.choice(position.legal_moves))
+                continue
+            assert position.last is not None
+            image = position.board.name(63 - position.last[1])
+            report = player.analyse(position)
+            assert report.proven
+            assert report.score == math.inf
+            if report.plies is None:
+                assert report.move == image
+                assert report.note == "wins by reflection; " + (
+                    "there was no time to find the quickest way"
+                )
+                mirrored += 1
+            position = position.play(report.move)
+        assert position.winner == "b"
+    assert mirrored > 20
+    assert player.choose(Position.start(8, 8).play("a1")) == "h8"
+
+
+def test_it_knows_that_who_places_first_on_an_even_board_is_lost() -> None:
+    position = Position.start(8, 8)
+    for text in ("perfect(nodes=1000)", "perfect(time=20ms)"):
+        report = agent(text).analyse(position)
+        assert (report.proven, report.score, report.plies) == (True, -math.inf, None)
+        assert report.move in position.legal_moves
+        assert report.note.startswith("lost by reflection")
 
 
 def test_it_says_when_there_was_no_time_for_the_best() -> None:

@@ -34,10 +34,8 @@ from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import GEOMETRY, geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
-from knightfall.solver import distance, reflection, winloss
-from knightfall.solver import proof_table as facts
+from knightfall.solver import distance, proof_table, reflection, thread_marks, winloss
 from knightfall.solver import solve as solve_module
-from knightfall.solver import thread_marks as company
 from knightfall.solver.atlas import Entry
 from knightfall.solver.engine import Engine, Limits, OutOfBudget
 from knightfall.solver.solve import Progress, Solution, Solver, kept_engine, solve
@@ -145,7 +143,7 @@ def test_every_first_placement_on_a_small_board(brute: BruteForce) -> None:
 
 
 def test_every_question_about_every_opening(brute: BruteForce) -> None:
-    """One engine, questions in any order: each answer may rest on facts of the others."""
+    """One engine, questions in any order: each answer may rest on proofs of the others."""
     board = brute.board
     asked = engine(board)
     questions = [
@@ -583,6 +581,9 @@ def check_partial(found: Solution, expected: Answer, label: str) -> None:
     assert plies is not None
     assert found.winner in (None, winner), label
     assert found.winning_moves in (None, winning_moves), label
+    assert winning_moves is not None, label
+    assert set(found.known_wins) <= set(winning_moves), label
+    assert found.winning_moves is None or found.known_wins == winning_moves, label
     assert found.plies in (None, plies), label
     assert found.pv in ((), pv), label
     assert found.at_least <= plies, label
@@ -630,14 +631,14 @@ def test_a_time_limit_ends_with_nothing_or_with_the_truth(seconds: float) -> Non
         found = solve(position, atlas=False, table_mb=1, seconds=seconds)
         check_partial(found, expected, position.fen)
         if seconds == 1e-9 and position.winner is None:
-            assert found.winner is None
+            assert found.winner is None or found.by_reflection
             assert found.nodes == 0
 
 
 def test_a_time_limit_ends_what_would_take_minutes() -> None:
-    """From the empty 8×8 board, where there is nothing to find out in a tenth of a second."""
+    """From the empty 7×9 board, where there is nothing to find out in a tenth of a second."""
     for threads in (1, 2):
-        found = solve(Position.start(8, 8), atlas=False, seconds=0.1, threads=threads)
+        found = solve(Position.start(7, 9), atlas=False, seconds=0.1, threads=threads)
         assert answer(found) == (None, None, None, ())
 
 
@@ -722,12 +723,12 @@ def test_stop_ends_what_would_take_long(threads: int) -> None:
 def test_an_interrupted_solve_says_what_is_known_by_then(threads: int) -> None:
     heard: list[tuple[int, float, str]] = []
 
-    def listener(progress: Progress) -> None:
+    def on_progress(progress: Progress) -> None:
         heard.append((progress.nodes, progress.fill, progress.stage))
         if progress.nodes > 0:
             raise KeyboardInterrupt
 
-    found = solve(Position.start(8, 8), atlas=False, threads=threads, listener=listener)
+    found = solve(Position.start(7, 9), atlas=False, threads=threads, on_progress=on_progress)
     assert answer(found) == (None, None, None, ())
     assert found.interrupted
     nodes, fill, stage = heard[-1]
@@ -767,23 +768,23 @@ def test_an_engine_is_for_one_board_and_two_knights() -> None:
                 ask(Position.from_fen(fen))
 
 
-# -- the table of facts ----------------------------------------------------------------------
+# -- the table of proofs---------------------------------------------------------------------
 
 
-class Facts:
+class Proofs:
     """A table of a few buckets, and a thread that uses it."""
 
     def __init__(self, buckets: int) -> None:
-        self.table = np.zeros(buckets * facts.BUCKET, facts.ENTRY_DTYPE)
+        self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)
         self.states = np.zeros(1, DTYPE)
         self.states["table"] = self.table.ctypes.data
         self.states["buckets"] = buckets - 1
 
-    def note(self, place: tuple[int, int, int], data: int) -> None:
-        facts.note(self.states[0], *place, data)
+    def store(self, place: tuple[int, int, int], data: int) -> None:
+        proof_table.store(self.states[0], *place, data)
 
-    def recall(self, place: tuple[int, int, int]) -> int:
-        return int(facts.recall(self.states[0], *place))
+    def probe(self, place: tuple[int, int, int]) -> int:
+        return int(proof_table.probe(self.states[0], *place))
 
 
 @st.composite
@@ -806,21 +807,21 @@ DATA = st.integers(0, (1 << 23) - 1).map(lambda word: word << 14)
     buckets=st.sampled_from([1, 2, 8]),
     notes=st.lists(st.tuples(places(), DATA), min_size=1, max_size=60),
 )
-def test_facts_are_never_mixed_up(
+def test_proofs_are_never_mixed_up(
     buckets: int, notes: list[tuple[tuple[int, int, int], int]]
 ) -> None:
-    """Whatever is recalled is what was last noted for exactly that position, or nothing."""
-    table, last = Facts(buckets), {}
+    """Whatever a probe gives is what was last stored for exactly that position, or nothing."""
+    table, last = Proofs(buckets), {}
     for place, data in notes:
         _, mover, waiter = place
-        table.note(place, data)
+        table.store(place, data)
         last[place] = data | mover | waiter << 7
-        assert table.recall(place) == last[place]
-        for noted, expected in last.items():
-            assert table.recall(noted) in (0, expected)
-    kept = sum(table.recall(place) != 0 for place in last)
+        assert table.probe(place) == last[place]
+        for stored, expected in last.items():
+            assert table.probe(stored) in (0, expected)
+    kept = sum(table.probe(place) != 0 for place in last)
     assert kept == table.states["stored"][0] <= table.table.size
-    if len(last) <= facts.BUCKET:
+    if len(last) <= proof_table.BUCKET:
         assert kept == len(last)
 
 
@@ -828,36 +829,36 @@ def test_facts_are_never_mixed_up(
 def test_the_position_with_the_fewest_open_cells_makes_room(
     noted: list[tuple[int, int, int]],
 ) -> None:
-    table, kept = Facts(1), []
+    table, kept = Proofs(1), []
     for place in noted:
-        if len(kept) == facts.BUCKET:
+        if len(kept) == proof_table.BUCKET:
             fewest = min(open.bit_count() for open, _, _ in kept)
-            table.note(place, facts.BLANK)
-            (gone,) = [one for one in kept if not table.recall(one)]
+            table.store(place, proof_table.BLANK)
+            (gone,) = [one for one in kept if not table.probe(one)]
             assert gone[0].bit_count() == fewest
             kept.remove(gone)
         else:
-            table.note(place, facts.BLANK)
+            table.store(place, proof_table.BLANK)
         kept.append(place)
-        assert all(table.recall(one) for one in kept)
+        assert all(table.probe(one) for one in kept)
 
 
 def test_nothing_is_known_about_an_empty_table() -> None:
     for place in [(0, 0, 1), (0, 1, 0), (2**64 - 4, 0, 1), (5, 63, 62)]:
-        assert Facts(1).recall(place) == 0
+        assert Proofs(1).probe(place) == 0
 
 
 @given(places(), places())
 def test_a_half_written_entry_is_not_taken_for_its_position(
     one: tuple[int, int, int], two: tuple[int, int, int]
 ) -> None:
-    """The key of one write with the data of another: neither position is recalled wrongly."""
-    first, second = Facts(1), Facts(1)
-    first.note(one, facts.with_outcome(0, 1))
-    second.note(two, facts.with_outcome(0, 0))
+    """The key of one write with the data of another: neither position is taken for the other."""
+    first, second = Proofs(1), Proofs(1)
+    first.store(one, proof_table.with_outcome(0, 1))
+    second.store(two, proof_table.with_outcome(0, 0))
     second.table["key"][0] = first.table["key"][0]
-    assert second.recall(one) == 0
-    assert second.recall(two) == 0
+    assert second.probe(one) == 0
+    assert second.probe(two) == 0
 
 
 @settings(max_examples=300)
@@ -865,47 +866,49 @@ def test_a_half_written_entry_is_not_taken_for_its_position(
     plies=st.integers(0, 64),
     questions=st.lists(st.one_of(st.just(None), st.integers(0, 66)), max_size=12),
 )
-def test_a_fact_is_all_that_was_answered(plies: int, questions: list[int | None]) -> None:
+def test_an_entry_is_all_that_was_answered(plies: int, questions: list[int | None]) -> None:
     """None asks for the winner, a number whether the game ends within so many plies."""
     data = 0
     ended: list[int] = []
     lasted: dict[int, list[int]] = {0: [], 1: []}
     for question in questions:
         if question is None:
-            data = int(facts.with_outcome(data, plies % 2))
+            data = int(proof_table.with_outcome(data, plies % 2))
         else:
-            data = int(facts.with_answer(data, question, ends(plies, question)))
+            data = int(proof_table.with_answer(data, question, ends(plies, question)))
             (ended if ends(plies, question) else lasted[question % 2]).append(question)
     winner_known = None in questions or bool(ended)
-    assert facts.outcome(data) == ((facts.WINS if plies % 2 else facts.LOSES) * winner_known)
+    assert proof_table.outcome(data) == (
+        (proof_table.WINS if plies % 2 else proof_table.LOSES) * winner_known
+    )
     if data:
-        assert facts.within(data) == min(ended, default=facts.NEVER)
+        assert proof_table.within(data) == min(ended, default=proof_table.NEVER)
     for parity, answered in lasted.items():
         for asked in (parity, parity + 40):  # only its parity counts
-            known = facts.beyond(data, asked)
+            known = proof_table.beyond(data, asked)
             assert known == max(answered) if answered else known < 0
     # The fields as the module draws them.
-    assert data >> 14 & 3 == facts.outcome(data)
-    assert data >> 16 & 127 == facts.within(data)
-    assert (data >> 23 & 127) - 2 == facts.beyond(data, 1)
-    assert (data >> 30 & 127) - 2 == facts.beyond(data, 0)
+    assert data >> 14 & 3 == proof_table.outcome(data)
+    assert data >> 16 & 127 == proof_table.within(data)
+    assert (data >> 23 & 127) - 2 == proof_table.beyond(data, 1)
+    assert (data >> 30 & 127) - 2 == proof_table.beyond(data, 0)
     assert data & 0x3FFF == data >> 37 == 0
 
 
 @given(mover=st.integers(0, 63), waiter=st.integers(0, 63), data=DATA, mover_wins=st.booleans())
-def test_facts_stay_with_their_position(
+def test_proofs_stay_with_their_position(
     mover: int, waiter: int, data: int, mover_wins: bool
 ) -> None:
-    cells = facts.cells_of(mover, waiter)
+    cells = proof_table.cells_of(mover, waiter)
     assert (cells & 127, cells >> 7) == (mover, waiter)
-    assert int(facts.with_outcome(data | cells, mover_wins)) & 0x3FFF == cells
-    assert int(facts.with_answer(data | cells, 12, mover_wins)) & 0x3FFF == cells
+    assert int(proof_table.with_outcome(data | cells, mover_wins)) & 0x3FFF == cells
+    assert int(proof_table.with_answer(data | cells, 12, mover_wins)) & 0x3FFF == cells
 
 
 @given(WORDS, st.integers(0, (1 << 14) - 1))
 def test_the_hash_is_the_formula(open: int, cells: int) -> None:
     key = (open ^ cells << 48) * 0x9E3779B97F4A7C15 % 2**64
-    assert facts.spread_out(open, cells) == key ^ key >> 29
+    assert proof_table.hash_position(open, cells) == key ^ key >> 29
 
 
 # -- the smallest parts ----------------------------------------------------------------------
@@ -933,6 +936,7 @@ def test_reflection_is_seen_where_it_is() -> None:
     for position in found:
         said = reflection.mirrored(geometry(position.board)[0], *words(position))
         assert said == loses_by_reflection(position), position.fen
+        assert said == reflection.loses_by_reflection(position), position.fen
         seen.add(said)
     assert seen == {True, False}
 
@@ -967,18 +971,18 @@ def test_moves_are_kept_in_order(ply: int, moves: list[tuple[int, int]]) -> None
 def test_threads_see_what_the_others_are_at(
     one: tuple[int, int, int], two: tuple[int, int, int], question: int, another: int
 ) -> None:
-    marks = np.zeros(company.MARKS, company.MARK_DTYPE)
+    marks = np.zeros(thread_marks.MARKS, thread_marks.MARK_DTYPE)
     mine, yours, alone = (np.zeros(1, DTYPE) for _ in range(3))
-    mine["busy"] = yours["busy"] = marks.ctypes.data
-    assert not company.taken(yours[0], *one, question)
-    company.mark(mine[0], *one, question, True)
-    assert company.taken(yours[0], *one, question)
-    assert company.taken(yours[0], *two, another) == ((one, question) == (two, another))
-    assert not company.taken(alone[0], *one, question)
-    company.mark(alone[0], *one, question, False)
-    assert company.taken(yours[0], *one, question)
-    company.mark(yours[0], *one, question, False)
-    assert not company.taken(mine[0], *one, question)
+    mine["marks"] = yours["marks"] = marks.ctypes.data
+    assert not thread_marks.defer_move(yours[0], *one, question)
+    thread_marks.starting_search(mine[0], *one, question)
+    assert thread_marks.defer_move(yours[0], *one, question)
+    assert thread_marks.defer_move(yours[0], *two, another) == ((one, question) == (two, another))
+    assert not thread_marks.defer_move(alone[0], *one, question)
+    thread_marks.finished_search(alone[0], *one, question)
+    assert thread_marks.defer_move(yours[0], *one, question)
+    thread_marks.finished_search(yours[0], *one, question)
+    assert not thread_marks.defer_move(mine[0], *one, question)
     assert not marks["key"].any()
 
 
@@ -989,12 +993,12 @@ ONE_BOARD, ONE_STATE = types.Array(GEOMETRY, 1, "C"), types.Array(STATE, 1, "C")
 PLACE = (U64, I64, I64)
 
 SIGNATURES: dict[ModuleType, dict[str, Any]] = {
-    facts: {
+    proof_table: {
         "cells_of": U64(I64, I64),
-        "spread_out": U64(U64, U64),
+        "hash_position": U64(U64, U64),
         "scrambled": U64(U64),
-        "recall": U64(STATE, *PLACE),
-        "note": VOID(STATE, *PLACE, U64),
+        "probe": U64(STATE, *PLACE),
+        "store": VOID(STATE, *PLACE, U64),
         "outcome": I64(U64),
         "within": I64(U64),
         "beyond": I64(U64, I64),
@@ -1004,9 +1008,11 @@ SIGNATURES: dict[ModuleType, dict[str, Any]] = {
     reflection: {
         "mirrored": BOOL(GEOMETRY, *PLACE),
     },
-    company: {
-        "taken": BOOL(STATE, *PLACE, I64),
-        "mark": VOID(STATE, *PLACE, I64, BOOL),
+    thread_marks: {
+        "_key": U64(*PLACE, I64),
+        "defer_move": BOOL(STATE, *PLACE, I64),
+        "starting_search": VOID(STATE, *PLACE, I64),
+        "finished_search": VOID(STATE, *PLACE, I64),
     },
     winloss: {
         "trapped": BOOL(U64, U64),

@@ -26,8 +26,9 @@ from knightfall.board import Board
 from knightfall.kernel.geometry import bitset
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
-from knightfall.solver import proof_table as facts
+from knightfall.solver import proof_table
 from knightfall.solver.engine import Engine
+from knightfall.solver.reflection import loses_by_reflection, mirror_move
 from knightfall.solver.solve import Solver, solve
 from knightfall.solver.state import DTYPE
 
@@ -156,15 +157,68 @@ def test_reflection_wins_whatever_the_first_player_tries(size: tuple[int, int]) 
     assert ends > 10
 
 
-@pytest.mark.parametrize("size", [(3, 4), (6, 3), (4, 4), (4, 5), (5, 6), (6, 5), (6, 6), (4, 8)])
-def test_the_solver_knows_that_reflection_wins(size: tuple[int, int]) -> None:
-    solver = Solver(Engine(Board.of(*size)), use_atlas=False)
-    start = Position.start(*size)
-    assert not solver.wins(start)
+SMALL_EVEN = [(3, 4), (4, 3), (4, 4), (3, 6), (6, 3), (4, 5), (5, 4)]
+
+
+@pytest.mark.parametrize("size", SMALL_EVEN)
+def test_what_reflection_says_of_a_small_board_is_so(size: tuple[int, int]) -> None:
+    """Held against every line there is, from the empty board and after each first placement."""
+    brute, start = BruteForce(Board.of(*size)), Position.start(*size)
+    assert brute.plies(start) % 2 == 0
+    assert loses_by_reflection(start)
+    assert mirror_move(start) is None
     for move in start.legal_moves:
         placed = start.play(move)
-        assert solver.wins(placed)
-        assert not solver.wins(placed.play(reflection(placed))), move
+        answer = mirror_move(placed)
+        assert answer == reflection(placed)
+        assert answer in brute.winning_moves(placed)
+        assert not loses_by_reflection(placed)
+
+
+@given(odd_positions().filter(lambda position: len(position.open) <= 12))
+def test_reflection_never_promises_too_much(position: Position) -> None:
+    """Any position a FEN can express, made symmetric or not, pockets and blocked cells, too."""
+    last = position.board.cells - 1
+    both = frozenset(cell for cell in position.open if last - cell in position.open)
+    white = position.white
+    opposite = [replace(position, open=both)]
+    if white is not None and 2 * white != last:
+        open = both - {white, last - white}
+        opposite.append(replace(position, open=open, black=last - white))
+    for one in (position, *opposite):
+        brute = BruteForce(one.board)
+        if loses_by_reflection(one):
+            assert brute.plies(one) % 2 == 0, one.fen
+        answer = mirror_move(one)
+        assert answer is None or answer in brute.winning_moves(one), one.fen
+        centre = last // 2 if last % 2 == 0 else None
+        assert loses_by_reflection(one) == (is_mirrored(one) and centre not in one.open), one.fen
+
+
+@pytest.mark.parametrize("size", [size for size in EVEN if size[0] * size[1] > 20])
+def test_the_solver_uses_it_on_every_board(size: tuple[int, int]) -> None:
+    """Who wins from the empty board, and after any first placement, takes no search."""
+    start = Position.start(*size)
+    solver = Solver(Engine(start.board, table_mb=1), use_atlas=False)
+    assert not solver.wins(start)
+    assert solver.winning_moves(start) == ()
+    assert all(solver.wins(start.play(move)) for move in start.legal_moves)
+    assert solver.engine.nodes == 0
+    for position in (start, start.play("a1")):
+        found = solve(position, atlas=False, nodes=1, table_mb=1)
+        assert (found.winner, found.by_reflection) == ("b", True)
+        assert found.known_wins == tuple(filter(None, [mirror_move(position)]))
+        assert found.plies is None
+
+
+@pytest.mark.parametrize("size", [(3, 3), (3, 5), (5, 5), (5, 7), (7, 7), (7, 9)])
+def test_it_says_nothing_of_boards_with_odd_sides(size: tuple[int, int]) -> None:
+    start = Position.start(*size)
+    for position in (start, *map(start.play, start.legal_moves)):
+        assert not loses_by_reflection(position)
+        assert mirror_move(position) is None
+    # With the centre gone, it does.
+    assert loses_by_reflection(replace(start, open=start.open - {start.board.cells // 2}))
 
 
 @cache
@@ -349,20 +403,20 @@ def test_dropping_them_merges_positions_and_never_two_of_different_value() -> No
 
 
 class Memory:
-    """A table of facts with room for a few positions."""
+    """A table of proofs with room for a few positions."""
 
     def __init__(self, buckets: int) -> None:
-        self.table = np.zeros(buckets * facts.BUCKET, facts.ENTRY_DTYPE)
+        self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)
         self.states = np.zeros(1, DTYPE)
         self.states["table"] = self.table.ctypes.data
         self.states["buckets"] = buckets - 1
 
-    def note(self, position: Position, plies: int) -> None:
-        facts.note(self.states[0], *words(position), facts.with_answer(0, plies, True))
+    def store(self, position: Position, plies: int) -> None:
+        proof_table.store(self.states[0], *words(position), proof_table.with_answer(0, plies, True))
 
-    def recall(self, position: Position) -> int | None:
-        known = facts.recall(self.states[0], *words(position))
-        return int(facts.within(known)) if known else None
+    def probe(self, position: Position) -> int | None:
+        known = proof_table.probe(self.states[0], *words(position))
+        return int(proof_table.within(known)) if known else None
 
 
 @pytest.mark.parametrize("buckets", [1, 64, 4096])
@@ -372,23 +426,23 @@ def test_the_table_never_takes_one_position_for_another(buckets: int) -> None:
     every = [position for position in every_position_of_3x4() if position.legal_moves]
     random.Random(buckets).shuffle(every)
     for position in every:
-        memory.note(position, brute.plies(position))
-    recalled = [(brute.plies(one), memory.recall(one)) for one in every]
-    kept = [known for known in recalled if known[1] is not None]
+        memory.store(position, brute.plies(position))
+    probed = [(brute.plies(one), memory.probe(one)) for one in every]
+    kept = [known for known in probed if known[1] is not None]
     assert all(plies == known for plies, known in kept)
-    assert len(kept) >= min(buckets * facts.BUCKET, len(every) // 2)
+    assert len(kept) >= min(buckets * proof_table.BUCKET, len(every) // 2)
 
 
 @given(odd_positions().filter(lambda position: position.placed and len(position.open) > 1))
 def test_a_position_is_not_what_differs_from_it_in_one_cell(position: Position) -> None:
     memory = Memory(1)
-    memory.note(position, 5)
-    assert memory.recall(position) == memory.recall(swapped(position)) == 5
+    memory.store(position, 5)
+    assert memory.probe(position) == memory.probe(swapped(position)) == 5
     standing = {position.white, position.black}
     for cell in set(range(position.board.cells)) - standing:
         changed = replace(position, open=position.open ^ {cell})
-        assert memory.recall(changed) is None
-    assert memory.recall(replace(position, to_move=other(position.to_move))) is None
+        assert memory.probe(changed) is None
+    assert memory.probe(replace(position, to_move=other(position.to_move))) is None
     for cell in position.open:
-        assert memory.recall(replace(position, white=cell)) is None
-        assert memory.recall(replace(position, black=cell)) is None
+        assert memory.probe(replace(position, white=cell)) is None
+        assert memory.probe(replace(position, black=cell)) is None

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import from_dtype
 
-from knightfall.board import UNREACHABLE, Board
+from knightfall.board import Board
 
 POCKET = 64
 """The 'cell' of a knight that is still to be placed: every cell is a knight's move from it."""
@@ -86,17 +86,16 @@ def _master(board: Board) -> GeometryArray:
     last_row, last_column = board.height - 1, board.width - 1
     one.corners = bitset(board.at(r, c) for r in (0, last_row) for c in (0, last_column))
     one.dark = bitset(cell for cell in everywhere if board.colour(cell))
-    one.knight[POCKET] = one.every
-    for cell in everywhere:
-        one.knight[cell] = bitset(board.knight[cell])
-        one.touching[cell] = bitset(board.touching[cell])
-        one.row[cell], one.column[cell] = board.row(cell), board.column(cell)
-        for there in everywhere:
-            steps = board.distance[cell][there]
-            one.distance[cell, there] = steps
-            if steps != UNREACHABLE:
-                one.ring[cell, steps] |= np.uint64(1 << there)
-
+    cells = slice(board.cells)
+    one.knight[cells], one.knight[POCKET] = [bitset(near) for near in board.knight], one.every
+    one.touching[cells] = [bitset(near) for near in board.touching]
+    one.row[cells] = [board.row(cell) for cell in everywhere]
+    one.column[cells] = [board.column(cell) for cell in everywhere]
+    steps = one.distance[cells, cells]
+    steps[:] = board.distance
+    bits = np.uint64(1) << np.arange(board.cells, dtype=np.uint64)
+    for ring in range(RINGS):
+        one.ring[cells, ring] = np.where(steps == ring, bits, np.uint64(0)).sum(axis=1)
     one.symmetries = len(board.symmetries)
     for number, image in enumerate(board.symmetries):
         one.symmetry[number, : board.cells] = image

@@ -35,8 +35,7 @@ from knightfall.search.table import (
     EXACT,
     NO_MOVE,
     SETTLED,
-    entry_at,
-    find,
+    probe,
     store,
 )
 from knightfall.search.ties import begin
@@ -136,22 +135,20 @@ def _value(
             key_open = board.every & ~(_u64(1) << _u64(key_waiter))
             if key_mover != POCKET:
                 key_open &= ~(_u64(1) << _u64(key_mover))
-        at = find(state, key_open, key_mover, key_waiter)
-        if at >= 0:
-            entry = entry_at(state.table, _u64(at))
-            score = entry.score
-            if entry.depth == SETTLED or (
-                entry.depth >= depth
+        known = probe(state, key_open, key_mover, key_waiter)
+        if known.found:
+            if known.depth == SETTLED or (
+                known.depth >= depth
                 and not principal
                 and (
-                    entry.bound == EXACT
-                    or (entry.bound == AT_LEAST and score >= beta)
-                    or (entry.bound == AT_MOST and score <= alpha)
+                    known.bound == EXACT
+                    or (known.bound == AT_LEAST and known.score >= beta)
+                    or (known.bound == AT_MOST and known.score <= alpha)
                 )
             ):
-                return score  # type: ignore[no-any-return]
-            if entry.move != NO_MOVE:
-                favourite = _i64(entry.move)
+                return known.score
+            if known.move != NO_MOVE:
+                favourite = known.move
         elif (mover | waiter) < POCKET and separated(board, open, mover, waiter):
             plies = solitaires(board, state, open, mover, waiter)
             if state.nodes >= board.limit:

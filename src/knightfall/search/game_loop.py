@@ -21,27 +21,11 @@ from knightfall.kernel.rules import moves
 from knightfall.search.alphabeta import alphabeta, plain_deepening
 from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
+from knightfall.search.settings import SETTINGS
 from knightfall.search.state import LIMIT, PLIES, STATE
 from knightfall.search.ties import any_move
 
 _u64, _i64 = types.uint64, types.int64
-
-METHOD = {"any_move": 0, "minimax": 1, "alphabeta": 2, "plain_deepening": 3, "deepening": 4}
-
-PLAYER_DTYPE = np.dtype(
-    [
-        ("method", "i8"),
-        ("heuristic", "u8"),  # the address of its C function
-        ("symmetric", "i8"),
-        ("depth_limit", "i8"),
-        ("limit", "i8"),  # nodes a move
-        ("seed", "u8"),
-        ("table", "u8"),  # the address of its table, for `deepening`
-        ("entries", "u8"),
-    ],
-    align=True,
-)
-PLAYER = from_dtype(PLAYER_DTYPE)
 
 GAME_DTYPE = np.dtype(
     [
@@ -80,7 +64,7 @@ def _as_reported(score: float) -> float:
     types.void(
         types.Array(GEOMETRY, 1, "C"),
         types.Array(STATE, 1, "C"),
-        types.Array(PLAYER, 1, "C"),
+        types.Array(SETTINGS, 1, "C"),
         types.Array(GAME, 1, "C"),
         _u64,
         _i64,
@@ -90,7 +74,7 @@ def _as_reported(score: float) -> float:
 def play(
     boards: Any, states: Any, players: Any, games: Any, open: Bits, mover: int, waiter: int
 ) -> None:
-    """Play from a position to the end; players[0] is to move.
+    """Play from a position to the end; players[0], by its settings, is to move.
 
     The game ends when the side to move has no move, when its heuristic fails, or when `stop` is
     set.

@@ -8,7 +8,7 @@ the whole position, not a hash of it, so a hit is never a mistake.
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ ENTRY_DTYPE = np.dtype(
 ENTRY = from_dtype(ENTRY_DTYPE)
 Table = npt.NDArray[Any]
 
-entry_at = records(ENTRY)
+_entry_at = records(ENTRY)
 """The entry with a given index of the table at a given address (in compiled code)."""
 
 _u64, _i64 = types.uint64, types.int64
@@ -54,21 +54,35 @@ def bucket(entries: int, open: Bits, mover: int, waiter: int) -> int:
     return (key ^ (key >> _u64(32))) & (entries - _u64(2))  # type: ignore[no-any-return]
 
 
-@compiled(_i64(STATE, _u64, _i64, _i64))
-def find(state: State, open: Bits, mover: int, waiter: int) -> int:
-    """The index of a position's entry, or −1."""
+class Probe(NamedTuple):
+    """A copy of a position's entry; `found` says whether there is one."""
+
+    found: bool
+    score: float
+    depth: int
+    bound: int
+    move: int
+
+
+PROBE = types.NamedTuple((types.boolean, types.float64, _i64, _i64, _i64), Probe)
+
+
+@compiled(PROBE(STATE, _u64, _i64, _i64))
+def probe(state: State, open: Bits, mover: int, waiter: int) -> Probe:
+    """What the table has on a position."""
     index = bucket(state.entries, open, mover, waiter)
     for _ in range(2):
-        entry = entry_at(state.table, index)
+        entry = _entry_at(state.table, index)
         if (
             entry.open == open
             and entry.generation == state.generation
             and entry.mover == mover
             and entry.waiter == waiter
         ):
-            return _i64(index)  # type: ignore[no-any-return]
+            depth, bound, move = _i64(entry.depth), _i64(entry.bound), _i64(entry.move)
+            return Probe(True, entry.score, depth, bound, move)
         index ^= _u64(1)
-    return -1
+    return Probe(False, 0.0, _i64(0), _i64(EXACT), _i64(NO_MOVE))
 
 
 @compiled(types.void(STATE, _u64, _i64, _i64, types.float64, _i64, _i64, _i64))
@@ -84,10 +98,10 @@ def store(
 ) -> None:
     """Keep a result: in the first slot what is deepest, in the second what is newest."""
     index = bucket(state.entries, open, mover, waiter)
-    entry = entry_at(state.table, index)
+    entry = _entry_at(state.table, index)
     same = entry.open == open and entry.mover == mover and entry.waiter == waiter
     if not same and entry.generation == state.generation and entry.depth > depth:
-        entry = entry_at(state.table, index ^ _u64(1))
+        entry = _entry_at(state.table, index ^ _u64(1))
     entry.open = open
     entry.score = score
     entry.generation = state.generation
@@ -115,14 +129,20 @@ def size_for(nodes: int) -> int:
     return size
 
 
-def table_for(nodes: int) -> tuple[Table, int]:
-    """This thread's table for a search of about that many nodes, and a fresh generation.
+def new_table(entries: int) -> Table:
+    """An empty table, its memory at hand and not only promised: no search has to wait for it."""
+    table = np.zeros(entries, ENTRY_DTYPE)
+    table["generation"] = 0
+    return table
+
+
+def table_for(entries: int) -> tuple[int, int]:
+    """The address of this thread's table of a size, and a fresh generation.
 
     One table serves all searches of a thread: a new generation empties it at no cost.
     """
-    size = size_for(nodes)
     held: dict[int, Table] = _tables.__dict__.setdefault("held", {})
-    if size not in held:
-        held[size] = np.zeros(size, ENTRY_DTYPE)
+    if entries not in held:
+        held[entries] = new_table(entries)
     _tables.generation = getattr(_tables, "generation", 0) + 1
-    return held[size], _tables.generation
+    return held[entries].ctypes.data, _tables.generation

@@ -7,38 +7,31 @@ import math
 import time
 from collections.abc import Callable
 
-import numpy as np
-
+from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
 from knightfall.kernel.clock import stop_in
-from knightfall.kernel.geometry import NO_LIMIT, geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta, plain_deepening
-from knightfall.search.budget import DEEPEST, Budget
+from knightfall.search.budget import Budget
 from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
 from knightfall.search.report import Report
-from knightfall.search.state import DTYPE, LIMIT, PROVEN, WIN
+from knightfall.search.settings import records_for, settings_for
+from knightfall.search.state import LIMIT, PROVEN, WIN
 from knightfall.search.stopwatch import stopwatch
 from knightfall.search.table import table_for
 from knightfall.search.ties import any_move
 
-METHODS: dict[str, Callable[..., None]] = {
+SEARCHES: dict[str, Callable[..., None]] = {
     "any_move": any_move,
     "minimax": minimax,
     "alphabeta": alphabeta,
     "plain_deepening": plain_deepening,
     "deepening": deepening,
 }
-
-LEAF_SHARE = 1000
-"""Steps one evaluation by a dear heuristic may spend inside a search: well under 0.1 ms."""
-
-MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
-"""What a search is given a table for, without any budget but depth, and under a time budget."""
 
 # Held back from a time budget, for waking up, unwinding and building the report.
 RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.1, 0.0004, 0.02
@@ -69,20 +62,13 @@ def _think(
     open, mover, waiter = words(position)
     if position.winner is not None:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to search for")
-    boards, states = geometry(position.board), np.zeros(1, DTYPE)
-    table, generation = table_for(expected_nodes(budget) if method == "deepening" else 0)
+    settings = settings_for(method, heuristic, budget, seed)
+    settings["table"], generation = table_for(int(settings["entries"][0]))
+    boards, states = records_for(position.board, settings, generation)
     state = states[0]
-    state["depth_limit"] = budget.depth or DEEPEST
-    state["seed"] = seed
-    state["symmetric"] = heuristic.symmetric
-    state["heuristic"] = heuristic.address
-    state["table"], state["entries"] = table.ctypes.data, table.size
-    state["generation"] = generation
-    boards["limit"] = budget.nodes or NO_LIMIT
-    boards["share"] = LEAF_SHARE
 
     def search() -> None:
-        METHODS[method](boards, states, open, mover, waiter)
+        SEARCHES[method](boards, states, open, mover, waiter)
 
     alarm, seconds = None, budget.seconds
     if seconds is not None:
@@ -116,11 +102,15 @@ def _think(
     )
 
 
-def expected_nodes(budget: Budget) -> int:
-    """What a search with such a budget may come to, for the size of its table."""
-    if budget.nodes is not None:
-        return budget.nodes
-    return MANY_NODES if budget.seconds is None else int(NODES_PER_SECOND * budget.seconds)
+def warm_up(board: Board, method: str, heuristic: Evaluator, budget: Budget) -> None:
+    """Do what the first search on a board would do beside searching, so that none is the slow one.
+
+    Tables belong to threads: it is for the searches of this one.
+    """
+    table_for(int(settings_for(method, heuristic, budget)["entries"][0]))
+    corners = board.name(0), board.name(board.cells - 1)  # a knight can always leave a corner
+    position = Position.from_moves(corners, board.width, board.height)
+    think(position, method, heuristic, Budget(depth=1, nodes=1000, time=1_000_000))
 
 
 def _surely_soon(budget: Budget, heuristic: Evaluator) -> bool:

@@ -121,6 +121,12 @@ def _fits(name: str, entries: object) -> bool:
         return False
 
 
+def entries_of(board: Board) -> bytes | None:
+    """All entries of a board, not wider than high; None if the atlas does not have it."""
+    text = _stored().get(f"{board.width}x{board.height}")
+    return None if text is None else bytes.fromhex(text)
+
+
 def forget() -> None:
     """Look into the files again next time: one of them has changed."""
     for cached in (_stored, _entries, _find):
@@ -134,11 +140,11 @@ def boards() -> list[str]:
 
 @cache
 def _entries(width: int, height: int) -> dict[tuple[int, int], bytes] | None:
-    text = _stored().get(f"{width}x{height}")
-    if text is None:
+    board = Board.of(width, height)
+    data = entries_of(board)
+    if data is None:
         return None
-    data = bytes.fromhex(text)
-    names = representatives(Board.of(width, height))
+    names = representatives(board)
     return {name: data[BYTES * at : BYTES * (at + 1)] for at, name in enumerate(names)}
 
 

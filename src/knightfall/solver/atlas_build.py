@@ -14,14 +14,14 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from knightfall.board import Board
-from knightfall.files import data_folder
+from knightfall.files import atomic_write, data_folder, locked
 from knightfall.position import Position
 from knightfall.solver.atlas import BYTES, USER_FILE, first_moves, position_of, representatives
 from knightfall.solver.engine import Engine, OutOfBudget, check_threads
 from knightfall.solver.solve import Solver
 
 Cells = tuple[int, int]
-Told = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Hears how many classes are done, and of how many."""
 
 
@@ -43,12 +43,12 @@ class Builder:
         """Positions searched so far."""
         return sum(engine.nodes for engine in self._engines)
 
-    def build(self, told: Told | None = None) -> bytes:
+    def build(self, on_progress: OnProgress | None = None) -> bytes:
         """Solve what is missing and return the board's entries; the journal may go then."""
         done = self.resumed()
         missing = [cells for cells in self.classes if cells not in done]
-        if told:
-            told(len(done), len(self.classes))
+        if on_progress:
+            on_progress(len(done), len(self.classes))
         if missing:
             self.journal.parent.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(self.threads) as pool:
@@ -58,8 +58,8 @@ class Builder:
                     cells = futures[future]
                     done[cells] = future.result()
                     self._write_down(cells, done[cells])
-                    if told:
-                        told(len(done), len(self.classes))
+                    if on_progress:
+                        on_progress(len(done), len(self.classes))
             except BaseException:  # Ctrl-C: what is written down stays
                 for future in futures:
                     future.cancel()
@@ -149,13 +149,12 @@ def upright(board: Board) -> Board:
 
 def save(file: Path, name: str, entries: bytes) -> None:
     """Add a board to an atlas file, or replace it there; the file is never half written."""
-    held = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    held[name] = entries.hex()
-    ordered = sorted(held.items(), key=lambda item: [int(side) for side in item[0].split("x")])
     file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_suffix(".draft")
-    draft.write_text(json.dumps(dict(ordered), indent=0) + "\n", encoding="utf-8")
-    draft.replace(file)
+    with locked(file):
+        held = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        held[name] = entries.hex()
+        ordered = sorted(held.items(), key=lambda item: [int(side) for side in item[0].split("x")])
+        atomic_write(file, json.dumps(dict(ordered), indent=0) + "\n", sync=True)
 
 
 def user_file() -> Path:

@@ -4,12 +4,12 @@
 made: for every first placement an answer, for every move after that an answer, and so on down to
 positions the verifier can search by itself.  Among winning answers the one is taken after which
 the first player's defeat takes the fewest positions to prove, so that the proof stays short.
+On a board with an even side none of this is needed: the second player mirrors (`reflection.py`).
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +20,7 @@ import numpy as np
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write
 from knightfall.kernel.geometry import bitset, geometry
 from knightfall.solver.engine import OutOfBudget, check_threads
 from knightfall.solver.state import DTYPE, PLIES
@@ -35,7 +36,10 @@ CHEAP, DEARER = 64, 4
 Place = tuple[int, int, int]
 """The open cells as a word, the first player's cell and the second's; the first is to move."""
 
-Listener = Callable[[float], None]
+MIRROR = "method mirror"
+"""The only line of a proof by reflection."""
+
+OnProgress = Callable[[float], None]
 """Hears how much of the work is done, from 0 to 1."""
 
 
@@ -56,12 +60,19 @@ class Certificate:
     """A proof that the second player wins on a board."""
 
     board: Board
-    answers: tuple[Answer, ...]
-    """One to each first placement, up to mirror images."""
+    answers: tuple[Answer, ...] | None
+    """One to each first placement, up to mirror images; None if the second player mirrors."""
+
+    @property
+    def method(self) -> str:
+        """How it proves: by "answers" or by "mirror"."""
+        return "mirror" if self.answers is None else "answers"
 
     @property
     def lines(self) -> list[str]:
-        """The answers as they are written."""
+        """What stands between heading and checksum: the answers, or how to find them."""
+        if self.answers is None:
+            return [MIRROR]
         return list(self._lines(self.answers, 0, set()))
 
     def _lines(self, answers: Iterable[Answer], depth: int, told: set[Place]) -> Iterator[str]:
@@ -85,12 +96,7 @@ class Certificate:
 
     def write(self, file: Path) -> None:
         """Write the file: all of it or, whatever happens meanwhile, none of it."""
-        unfinished = file.with_name(f"{file.name}.{os.getpid()}.unfinished")
-        try:
-            unfinished.write_bytes(self.text.encode("ascii"))
-            unfinished.replace(file)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        atomic_write(file, self.text)
 
 
 def sealed(text: str) -> str:
@@ -99,16 +105,26 @@ def sealed(text: str) -> str:
 
 
 def certify(
-    board: Board, *, threads: int = 1, small: int = SMALL, listener: Listener | None = None
+    board: Board, *, threads: int = 1, on_progress: OnProgress | None = None
 ) -> Certificate:
-    """Prove that the second player wins; if it does not, a `KnightfallError` says so.
+    """Prove that the second player wins, by reflection if a side of the board is even."""
+    check_threads(threads)
+    if board.cells % 2 == 0:
+        return Certificate(board, None)
+    return written_out(board, threads=threads, on_progress=on_progress)
+
+
+def written_out(
+    board: Board, *, threads: int = 1, small: int = SMALL, on_progress: OnProgress | None = None
+) -> Certificate:
+    """Prove it answer by answer; if the second player does not win, a `KnightfallError` says so.
 
     Each thread sees to one first placement after the other.  The certificate is the same for any
     number of threads.
     """
     check_threads(threads)
     placements = sorted({min(s[cell] for s in board.symmetries) for cell in range(board.cells)})
-    progress = _Progress(len(placements), listener)
+    progress = _Progress(len(placements), on_progress)
     builders = [_Builder(board, small, progress) for _ in placements]
     pool = ThreadPoolExecutor(threads, thread_name_prefix="knightfall-certificate")
     try:
@@ -123,8 +139,8 @@ def certify(
 class _Progress:
     """What the threads have done so far, together."""
 
-    def __init__(self, placements: int, listener: Listener | None) -> None:
-        self.placements, self.listener = placements, listener
+    def __init__(self, placements: int, on_progress: OnProgress | None) -> None:
+        self.placements, self.on_progress = placements, on_progress
         self.done = 0.0
         self.lock = threading.Lock()
 
@@ -134,8 +150,8 @@ class _Progress:
             return
         with self.lock:
             self.done += share / self.placements
-            if self.listener is not None:
-                self.listener(min(1.0, self.done))
+            if self.on_progress is not None:
+                self.on_progress(min(1.0, self.done))
 
 
 class _Builder:

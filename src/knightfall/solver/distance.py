@@ -24,15 +24,15 @@ from knightfall.solver.proof_table import (
     LOSES,
     WINS,
     beyond,
-    note,
     outcome,
-    recall,
+    probe,
+    store,
     with_answer,
     within,
 )
 from knightfall.solver.reflection import mirrored
 from knightfall.solver.state import STATE, State
-from knightfall.solver.thread_marks import mark, taken
+from knightfall.solver.thread_marks import defer_move, finished_search, starting_search
 from knightfall.solver.winloss import MY_SPACE, MY_WAYS, THEIR_SPACE, THEIR_WAYS, insert, trapped
 
 _u64, _i64 = types.uint64, types.int64
@@ -102,7 +102,7 @@ def _upper(
     left: int,
 ) -> bool:
     """`_lower` with care, for positions with many open cells (`left` of them)."""
-    known = recall(state, open, mover, waiter)
+    known = probe(state, open, mover, waiter)
     attacks = plies & 1 != 0
     if outcome(known) == (LOSES if attacks else WINS) or beyond(known, plies) >= plies:
         return False
@@ -132,8 +132,8 @@ def _upper(
         insert(state, ply, number, value * 64 + cell)
         number += 1
     answer = not attacks
-    put_off = _u64(0)
-    mark(state, open, mover, waiter, plies, True)
+    deferred = _u64(0)
+    starting_search(state, open, mover, waiter, plies)
     for round in range(2):
         for i in range(_u64(number)):
             if answer == attacks or state.nodes >= board.limit:
@@ -146,19 +146,19 @@ def _upper(
                 if round == 0:
                     ways = after & board.knight[_u64(cell)]
                     ends = _lower(board, state, after, theirs & after, ways, plies - 1, ply + 1)
-            elif round == 0 and i > _u64(0) and taken(state, after, waiter, cell, plies - 1):
-                put_off |= one
-            elif round == 0 or put_off & one != _u64(0):
+            elif round == 0 and i > _u64(0) and defer_move(state, after, waiter, cell, plies - 1):
+                deferred |= one
+            elif round == 0 or deferred & one != _u64(0):
                 ends = _upper(board, state, after, waiter, cell, plies - 1, ply + 1, left - 1)
             if ends == attacks:
                 answer = attacks
-        if put_off == _u64(0):
+        if deferred == _u64(0):
             break
-    mark(state, open, mover, waiter, plies, False)
+    finished_search(state, open, mover, waiter, plies)
     if state.nodes >= board.limit:
         return False
-    known = recall(state, open, mover, waiter)
-    note(state, open, mover, waiter, with_answer(known, plies, answer))
+    known = probe(state, open, mover, waiter)
+    store(state, open, mover, waiter, with_answer(known, plies, answer))
     return answer
 
 

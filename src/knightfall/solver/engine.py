@@ -1,4 +1,4 @@
-"""The compiled solver from Python: one board, one table of facts, any number of threads."""
+"""The compiled solver from Python: one board, one table of proofs, any number of threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.stopwatch import stopwatch
 from knightfall.solver.distance import ends_within
-from knightfall.solver.proof_table import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome, recall
+from knightfall.solver.proof_table import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome, probe
 from knightfall.solver.state import DTYPE, PLIES
 from knightfall.solver.thread_marks import MARK_DTYPE, MARKS
 from knightfall.solver.winloss import who_wins
@@ -70,9 +70,13 @@ class Engine:
         states = np.zeros(1, DTYPE)
         states["table"] = self._table.ctypes.data
         states["buckets"] = self._table.size // BUCKET - 1
-        states["busy"] = self._marks.ctypes.data if self.threads > 1 else 0
+        states["marks"] = self._marks.ctypes.data if self.threads > 1 else 0
         states["upper"] = round(self.board.cells * UPPER_SHARE)
         return states
+
+    def occupy_memory(self) -> None:
+        """Have the table's memory at hand, not only promised, before a clock runs."""
+        self._table["data"] = 0
 
     @property
     def nodes(self) -> int:
@@ -100,7 +104,7 @@ class Engine:
 
     def known(self, position: Position) -> bool | None:
         """Whether the side to move wins, if that is in the table already."""
-        found = outcome(recall(self._states[0][0], *self._words(position)))
+        found = outcome(probe(self._states[0][0], *self._words(position)))
         return None if found == UNKNOWN else found == WINS
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""The perfect player: atlas, then solver.
+"""The perfect player: atlas, then reflection, then solver.
 
 In a won position it plays a move that wins, the quickest it can find in its time.  In a lost one
 it plays the move that is hardest to answer: longest resistance first, and among equals the move
@@ -11,14 +11,18 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from contextlib import suppress
+from dataclasses import replace
 
+from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.position import Position
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
-from knightfall.solver.atlas import lookup
-from knightfall.solver.engine import Engine, Limits, OutOfBudget
+from knightfall.solver.atlas import canonical, lookup
+from knightfall.solver.engine import SMALLEST_MB, Engine, Limits, OutOfBudget
+from knightfall.solver.reflection import loses_by_reflection, mirror_move
 from knightfall.solver.solve import Solver, kept_engine
 
 FALLBACK = "improved"
@@ -33,6 +37,9 @@ FALLBACK_NODES = 100_000
 RESERVE = 0.1
 """The part of a time budget that is held back, for all that is not search."""
 
+LEAST_TIME = 100
+"""Microseconds that a heuristic search gets even if none are left."""
+
 
 class _Choice:
     """One decision; whatever is known when the budget ends stays."""
@@ -43,7 +50,10 @@ class _Choice:
         self.after = {move: position.play(move) for move in self.moves}
         self.solver = Solver(engine, limits=limits)
         self.wins: bool | None = None
-        self.move = ""
+        self.move = mirror_move(position) or ""
+        self.by_reflection = bool(self.move) or loses_by_reflection(position)
+        if self.by_reflection:
+            self.wins = bool(self.move)
         self.plies: int | None = None
 
     def decide(self) -> None:
@@ -54,7 +64,7 @@ class _Choice:
             return
         if not self.position.placed and not _stored(self.position):
             raise OutOfBudget  # far too many openings to solve on the clock
-        if self.position.placed:
+        if self.position.placed and not self.by_reflection:
             self._settle()
         winning = []
         if self.wins is not False:
@@ -141,9 +151,9 @@ def choose(position: Position, budget: Budget, seed: int = 0) -> Report:
         choice.decide()
     except OutOfBudget:
         note = _unfinished(choice)
-    if choice.wins is None:
+    if choice.wins is None or not (choice.move or position.placed):
         left = None if seconds is None else start + seconds * (1 - RESERVE) - time.perf_counter()
-        return _fallback(position, left, seed, start, engine.nodes - before)
+        return _fallback(choice, left, seed, start, engine.nodes - before)
     return Report(
         move=choice.move or choice.moves[0],
         score=math.inf if choice.wins else -math.inf,
@@ -157,28 +167,55 @@ def choose(position: Position, budget: Budget, seed: int = 0) -> Report:
     )
 
 
+def warm_up(board: Board, budget: Budget) -> None:
+    """Do what the first choice on a board would do beside searching, so that none is a slow one."""
+    from knightfall.heuristics.evaluator import evaluator
+    from knightfall.search.think import warm_up as warm_up_search
+
+    corners = board.name(0), board.name(board.cells - 1)
+    opening = Position.from_moves(corners, board.width, board.height)
+    lookup(opening)
+    canonical(opening)
+    if budget.time is not None:
+        kept_engine(opening)
+    engine = Engine(board, table_mb=SMALLEST_MB)
+    with suppress(OutOfBudget):
+        engine.wins(opening, Limits(nodes=1))
+        engine.ends_within(opening, 2, Limits(nodes=1))
+    if budget.time is None:
+        warm_up_search(board, "deepening", evaluator(FALLBACK), Budget(nodes=FALLBACK_NODES))
+        return
+    # What is left for a heuristic search, and so the size of its table, depends on the moment.
+    left = budget.time
+    while left >= LEAST_TIME:
+        warm_up_search(board, "deepening", evaluator(FALLBACK), Budget(time=left))
+        left //= 2
+
+
 def _unfinished(choice: _Choice) -> str:
     if choice.wins is None:
         return ""
+    how = " by reflection" if choice.by_reflection else ""
     if choice.wins:
-        return "wins; there was no time to find the quickest way"
-    return "lost; there was no time to find the longest resistance"
+        return f"wins{how}; there was no time to find the quickest way"
+    return f"lost{how}; there was no time to find the longest resistance"
 
 
 def _fallback(
-    position: Position, seconds: float | None, seed: int, start: float, spent: int
+    choice: _Choice, seconds: float | None, seed: int, start: float, spent: int
 ) -> Report:
-    from dataclasses import replace
-
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.think import think
 
     if seconds is None:
         budget = Budget(nodes=FALLBACK_NODES)
     else:
-        budget = Budget(time=max(100, int(seconds * 1e6)))
-    report = think(position, "deepening", evaluator(FALLBACK), budget, seed)
+        budget = Budget(time=max(LEAST_TIME, int(seconds * 1e6)))
+    report = think(choice.position, "deepening", evaluator(FALLBACK), budget, seed)
     note = "" if report.proven else f"not solved in time: the move is that of id({FALLBACK})"
+    if choice.wins is False and not report.proven:  # a placement: nobody knows which is hardest
+        report = replace(report, score=-math.inf, proven=True)
+        note = f"lost by reflection; the move is that of id({FALLBACK})"
     return replace(
         report, nodes=report.nodes + spent, seconds=time.perf_counter() - start, note=note
     )

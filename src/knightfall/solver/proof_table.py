@@ -1,6 +1,6 @@
-"""The solver's table: proven facts about positions.
+"""The solver's table: what has been proven about positions.
 
-A fact stays true, so the table is never emptied, is shared by all threads and outlives a solve.
+A proof stays true, so the table is never emptied, is shared by all threads and outlives a solve.
 An entry is two words, and between them they hold the whole position: a hit is never a mistake,
 on any board of up to 64 cells::
 
@@ -39,10 +39,10 @@ UNKNOWN, WINS, LOSES = 0, 1, 2
 NEVER = 127
 """More plies than any game has."""
 
-# The empty fact: nothing is known, the game may last for ever.
+# Nothing is proven, the game may last for ever.
 BLANK = NEVER << 16
 
-entry_at = records(ENTRY)
+_entry_at = records(ENTRY)
 
 
 @compiled(_u64(_i64, _i64), forceinline=True)
@@ -52,7 +52,7 @@ def cells_of(mover: int, waiter: int) -> int:
 
 
 @compiled(_u64(_u64, _u64), forceinline=True)
-def spread_out(open: Bits, cells: int) -> int:
+def hash_position(open: Bits, cells: int) -> int:
     """A hash of a position."""
     key = (open ^ (cells << _u64(48))) * _u64(0x9E3779B97F4A7C15)
     return key ^ (key >> _u64(29))  # type: ignore[no-any-return]
@@ -66,12 +66,12 @@ def scrambled(data: int) -> int:
 
 
 @compiled(_u64(STATE, _u64, _i64, _i64))
-def recall(state: State, open: Bits, mover: int, waiter: int) -> int:
-    """What is known about a position: its data, 0 if nothing is."""
+def probe(state: State, open: Bits, mover: int, waiter: int) -> int:
+    """What is proven about a position: a copy of its data, 0 if nothing is."""
     cells = cells_of(mover, waiter)
-    start = (spread_out(open, cells) & state.buckets) << _u64(2)
+    start = (hash_position(open, cells) & state.buckets) << _u64(2)
     for i in range(BUCKET):
-        entry = entry_at(state.table, start + _u64(i))
+        entry = _entry_at(state.table, start + _u64(i))
         data = entry.data
         if data & _u64(0x3FFF) == cells and entry.key ^ scrambled(data) == open:
             return data  # type: ignore[no-any-return]
@@ -79,16 +79,16 @@ def recall(state: State, open: Bits, mover: int, waiter: int) -> int:
 
 
 @compiled(types.void(STATE, _u64, _i64, _i64, _u64))
-def note(state: State, open: Bits, mover: int, waiter: int, data: int) -> None:
-    """Write down what is known about a position, over whatever is cheapest to find out again.
+def store(state: State, open: Bits, mover: int, waiter: int, data: int) -> None:
+    """Keep what is proven about a position, over whatever is cheapest to prove again.
 
     That is the position with the fewest open cells in the bucket.
     """
     cells = cells_of(mover, waiter)
-    start = (spread_out(open, cells) & state.buckets) << _u64(2)
+    start = (hash_position(open, cells) & state.buckets) << _u64(2)
     chosen, fewest = start, 65
     for i in range(BUCKET):
-        entry = entry_at(state.table, start + _u64(i))
+        entry = _entry_at(state.table, start + _u64(i))
         there = entry.key ^ scrambled(entry.data)
         if entry.data & _u64(0x3FFF) == cells and there == open:
             chosen, fewest = start + _u64(i), -1
@@ -100,7 +100,7 @@ def note(state: State, open: Bits, mover: int, waiter: int, data: int) -> None:
             chosen, fewest = start + _u64(i), count(there)
     if fewest == 0:
         state.stored += 1
-    entry = entry_at(state.table, chosen)
+    entry = _entry_at(state.table, chosen)
     data = data | cells
     entry.key = open ^ scrambled(data)
     entry.data = data
@@ -130,7 +130,7 @@ def beyond(data: int, plies: int) -> int:
 
 @compiled(_u64(_u64, _i64), forceinline=True)
 def with_outcome(data: int, mover_wins: int) -> int:
-    """The fact with the winner added."""
+    """The data with the winner added."""
     if data == _u64(0):
         data = _u64(BLANK)
     return data | ((_u64(WINS) if mover_wins else _u64(LOSES)) << _u64(14))  # type: ignore[no-any-return]
@@ -138,7 +138,7 @@ def with_outcome(data: int, mover_wins: int) -> int:
 
 @compiled(_u64(_u64, _i64, types.boolean), forceinline=True)
 def with_answer(data: int, plies: int, ends: bool) -> int:
-    """The fact with the answer to `distance.ends_within` added."""
+    """The data with the answer to `distance.ends_within` added."""
     if data == _u64(0):
         data = _u64(BLANK)
     if ends:

@@ -5,6 +5,9 @@ centre itself is not open, the waiter answers each move with its point reflectio
 open (it was, by symmetry, and the mover did not just take it: only the centre is its own image),
 and it is a knight's move away.  So it is the mover who runs out of moves.
 
+With both knights in the pocket the same holds, the first answer being a placement: from the empty
+board with an even side the second player wins.
+
 Point reflection takes cell i of a board of c cells to cell c − 1 − i.
 """
 
@@ -16,6 +19,7 @@ from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry
+from knightfall.position import Position, other
 
 _u64, _i64 = types.uint64, types.int64
 
@@ -34,3 +38,30 @@ def mirrored(board: Geometry, open: Bits, mover: int, waiter: int) -> bool:
             return False
         left = rest(left)
     return True
+
+
+def loses_by_reflection(position: Position) -> bool:
+    """`mirrored` in plain Python, for any position: whether the side to move loses by reflection.
+
+    The knights may both be in the pocket.
+    """
+    last = position.board.cells - 1
+    white, black = position.white, position.black
+    if white is None or black is None:
+        if white is not black:
+            return False
+    elif white + black != last:
+        return False
+    return all(2 * cell != last and last - cell in position.open for cell in position.open)
+
+
+def mirror_move(position: Position) -> str | None:
+    """The move after which the opponent loses by reflection: only the image of its cell can be."""
+    theirs = position.knight(other(position.to_move))
+    if theirs is None:
+        return None
+    image = position.board.cells - 1 - theirs
+    if image not in position.targets(position.to_move):
+        return None
+    move = position.board.name(image)
+    return move if loses_by_reflection(position.play(move)) else None

@@ -1,7 +1,8 @@
 """Who wins, with which moves, and how soon: the exact answer for any position.
 
 Until both knights stand, positions are few and are gone through one by one, in Python; from then
-on the compiled engine answers.
+on the compiled engine answers.  Where reflection settles the matter (`reflection.py`), nothing is
+searched to know the winner.
 """
 
 from __future__ import annotations
@@ -17,10 +18,14 @@ from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import Entry, canonical, lookup
 from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget
+from knightfall.solver.reflection import loses_by_reflection, mirror_move
 
 PROGRESS_EVERY = 0.25
 LONGEST = 10**8
 """Seconds: three years."""
+
+MOST_CELLS = 49
+"""The openings of a larger board take hours or days: nobody means that who gives no budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class Solution:
     """What is known about a position.
 
     `winner` is None, and `winning_moves` and `plies` are None, where the budget ended first.
-    Then `at_least` still says how many plies the game is known to last.
+    Then `known_wins` still has the moves that were seen to win by then, and `at_least` says how
+    many plies the game is known to last.
     """
 
     winner: Side | None
@@ -38,7 +44,10 @@ class Solution:
     nodes: int
     seconds: float
     at_least: int = 0
+    known_wins: tuple[str, ...] = ()
     from_atlas: bool = False
+    by_reflection: bool = False
+    """The winner needs no search: it answers each move with its image in the board's centre."""
     interrupted: bool = False
 
 
@@ -52,10 +61,11 @@ class Progress:
     winner: Side | None = None
     at_least: int = 0
     """Plies the game is known to last."""
+    known_wins: set[str] = field(default_factory=set)
     stage: str = ""
 
 
-Listener = Callable[[Progress], None]
+OnProgress = Callable[[Progress], None]
 
 
 @dataclass
@@ -73,8 +83,10 @@ class Solver:
     def wins(self, position: Position) -> bool:
         """Whether the side to move wins."""
         moves = position.legal_moves
-        if not moves:
+        if not moves or loses_by_reflection(position):
             return False
+        if mirror_move(position) is not None:
+            return True
         if not position.placed:
             return any(not self.wins(position.play(move)) for move in moves)
         entry = self.entry(position)
@@ -92,12 +104,14 @@ class Solver:
         entry = self.entry(position)
         if entry is not None:
             return entry.winning_moves
-        if position.placed and not self.wins(position):
+        if loses_by_reflection(position) or (position.placed and not self.wins(position)):
             return ()
         found = []
         for move in position.legal_moves:
             if not self.wins(position.play(move)):
                 found.append(move)
+                if position == self.root:
+                    self.progress.known_wins.add(move)
             tick()
         return tuple(found)
 
@@ -179,12 +193,15 @@ def solve(
     table_mb: int = TABLE_MB,
     nodes: int | None = None,
     seconds: float | None = None,
-    listener: Listener | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Solution:
     """Solve a position.  Ctrl-C, too, ends it with what is known by then.
 
     `distance=False` asks for the winner and the winning moves only, which is faster;
-    `atlas=False` searches even where the answer is stored; `listener` hears of the progress.
+    `atlas=False` searches even where the answer is stored; `on_progress` hears of the progress.
+
+    On boards of more than 49 cells, where reflection tells the winner of a placement, nothing more
+    is searched for unless there is a budget: it would take days.
     """
     start = time.perf_counter()
     if nodes is not None and nodes < 1:
@@ -209,11 +226,11 @@ def solve(
     try:
         while worker.is_alive():
             worker.join(PROGRESS_EVERY)
-            if listener is not None and worker.is_alive():
+            if on_progress is not None and worker.is_alive():
                 progress = solver.progress
                 progress.nodes, progress.fill = engine.nodes, engine.fill
                 progress.seconds = time.perf_counter() - start
-                listener(progress)
+                on_progress(progress)
     except KeyboardInterrupt:
         engine.stop()
         worker.join()
@@ -228,7 +245,9 @@ def solve(
         nodes=engine.nodes,
         seconds=time.perf_counter() - start,
         at_least=found.plies or solver.progress.at_least,
+        known_wins=tuple(m for m in position.legal_moves if m in solver.progress.known_wins),
         from_atlas=found.from_atlas,
+        by_reflection=found.by_reflection,
         interrupted=found.interrupted,
     )
 
@@ -240,6 +259,7 @@ class _Found:
     plies: int | None = None
     pv: tuple[str, ...] = ()
     from_atlas: bool = False
+    by_reflection: bool = False
     interrupted: bool = False
     failure: BaseException | None = None
 
@@ -249,10 +269,20 @@ def _work(solver: Solver, position: Position, distance: bool, found: _Found) -> 
     progress, mover = solver.progress, position.to_move
     found.from_atlas = solver.entry(position) is not None
     progress.stage = "who wins"
-    if position.placed:
+    mirror = mirror_move(position)
+    if mirror is not None:
+        progress.known_wins.add(mirror)
+    if position.legal_moves and not found.from_atlas:
+        found.by_reflection = mirror is not None or loses_by_reflection(position)
+    if position.placed or found.by_reflection:
         wins = solver.wins(position)
         found.winner = progress.winner = mover if wins else other(mover)
+    if found.by_reflection and not position.placed:
+        found.winning_moves = None if mirror else ()
+        if solver.limits == Limits() and position.board.cells > MOST_CELLS:
+            return
     found.winning_moves = solver.winning_moves(position)
+    progress.known_wins.update(found.winning_moves)
     found.winner = mover if found.winning_moves else other(mover)
     progress.winner = found.winner
     if distance:
@@ -268,7 +298,9 @@ def _work(solver: Solver, position: Position, distance: bool, found: _Found) -> 
 def _kept_engine(width: int, height: int) -> Engine:
     from knightfall.board import Board
 
-    return Engine(Board.of(width, height))
+    engine = Engine(Board.of(width, height))
+    engine.occupy_memory()
+    return engine
 
 
 def kept_engine(position: Position) -> Engine:

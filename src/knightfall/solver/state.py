@@ -13,10 +13,10 @@ PLIES = 66
 DTYPE = np.dtype(
     [
         ("nodes", "i8"),
-        ("table", "u8"),  # the address of the facts (`facts.py`), and the number of buckets − 1
+        ("table", "u8"),  # the address of `proof_table`, and its number of buckets − 1
         ("buckets", "u8"),
         ("stored", "i8"),  # entries this thread was the first to fill
-        ("busy", "u8"),  # the address of what other threads are at (`company.py`); 0 = alone
+        ("marks", "u8"),  # the address of `thread_marks`; 0 = this thread is alone
         ("upper", "i8"),  # positions with at least so many open cells are worth every care
         # Scratch: row p belongs to ply p.
         ("order", "i8", (PLIES, 8)),  # moves, packed as value · 64 + cell, best first

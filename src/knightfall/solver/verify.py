@@ -20,6 +20,17 @@ A certificate is ASCII text, one thing to a line, each line ended by a newline:
 
 Below a line without a mark stand the answers to every move the first player then has (none, if
 it has none).  A first placement is answered for together with its mirror images.
+
+In place of all answers may stand one line,
+
+    method mirror               the second player answers with the image in the board's centre
+
+which is a proof on every board where no cell is its own image, that is, where width or height is
+even.  Whenever the first player is to place or to move, the knights are both unplaced or stand on
+images of each other, and the images of open cells are open.  Whatever cell it takes, the image is
+open (it was, and it is not the cell just taken) and can be taken by the second player, because the
+images of knight's moves are knight's moves.  Then all is as before.  So the second player always
+has an answer, and it is the first player who gets stuck.
 """
 
 from __future__ import annotations
@@ -31,7 +42,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-HEADING = "knightfall certificate 1"
+HEADING, MIRROR = "knightfall certificate 1", "method mirror"
 ANSWER = re.compile(r"( *)([a-z][0-9]+) ([a-z][0-9]+)( [?=])?")
 MOST_SEARCHED = 100_000
 """A position that takes longer is not small: the answers to it must be written out."""
@@ -48,25 +59,29 @@ class Verdict(NamedTuple):
     """Proven: on this board the second player wins.  The numbers say how much was checked."""
 
     board: str
+    method: str
+    """"answers" or "mirror"."""
     placements: int
     answers: int
     searched: int
 
 
-def verify(path: str | Path, listener: Callable[[float], None] | None = None) -> Verdict:
+def verify(path: str | Path, on_progress: Callable[[float], None] | None = None) -> Verdict:
     """Check every line of a certificate.  Raises `Refused`, or `OSError` for an unreadable file.
 
-    The listener hears how much of the work is done, from 0 to 1.
+    `on_progress` hears how much of the work is done, from 0 to 1.
     """
     certificate = _Certificate(Path(path).read_bytes())
     searched = 0
     for number, (line, *position) in enumerate(certificate.small, start=1):
         searched += certificate.search(line, *position)
-        if listener is not None:
-            listener(number / len(certificate.small))
+        if on_progress is not None:
+            on_progress(number / len(certificate.small))
+    if certificate.mirrors:
+        return Verdict(certificate.board, "mirror", 0, 0, 0)
     answers = certificate.lines[3:]
     placements = sum(not line.startswith(" ") for line in answers)
-    return Verdict(certificate.board, placements, len(answers), searched)
+    return Verdict(certificate.board, "answers", placements, len(answers), searched)
 
 
 class _Certificate:
@@ -79,9 +94,13 @@ class _Certificate:
             raise Refused("the end is missing: the last line must be a sha256")
         seal = self.lines.pop()
         self.board, self.at = self._read_heading(), 3  # the next line to read, counted from 0
+        self.mirrors = self.lines[3:4] == [MIRROR]
         self.answered: set[tuple[int, int, int]] = set()  # open cells, first player, second
         self.small: list[tuple[int, int, int, int]] = []  # line, open cells, first, second
-        self._read_answers(0, self.moves[POCKET], POCKET, POCKET)
+        if self.mirrors:
+            self._check_mirror()
+        else:
+            self._read_answers(0, self.moves[POCKET], POCKET, POCKET)
         # Only now: a line that is wrong tells more than a checksum that is.
         if seal != f"sha256 {hashlib.sha256(data[: -len(seal) - 1]).hexdigest()}":
             raise Refused(f"line {len(self.lines) + 1}: the lines above do not have this sha256")
@@ -108,13 +127,26 @@ class _Certificate:
         cells = {(x, y): 1 << y * width + x for x in range(width) for y in range(height)}
         self.named = {f"{chr(ord('a') + x)}{y + 1}": cell for (x, y), cell in cells.items()}
         self.moves = {POCKET: sum(cells.values())}
-        self.images = {}
+        self.images, self.mirror = {}, {}
         for (x, y), cell in cells.items():
+            self.mirror[cell] = cells[width - 1 - x, height - 1 - y]
             self.moves[cell] = sum(c for (a, b), c in cells.items() if abs((a - x) * (b - y)) == 2)
             images = {(a, b) for a in (x, width - 1 - x) for b in (y, height - 1 - y)}
             if width == height:
                 images |= {(b, a) for a, b in images}
             self.images[cell] = sum(cells[image] for image in images)
+
+    def _check_mirror(self) -> None:
+        """Check that the image in the centre is a way to answer on this board."""
+        if len(self.lines) > 4:
+            raise self._refuse(4, f"nothing may follow {MIRROR!r} but the sha256")
+        names = {cell: name for name, cell in self.named.items()}
+        for cell, image in self.mirror.items():
+            if image == cell:
+                raise self._refuse(3, f"{names[cell]} is its own image: both sides are odd")
+            there = sum(self.mirror[to] for to in names if to & self.moves[cell])
+            if there != self.moves[image]:
+                raise self._refuse(3, f"knight's moves from {names[cell]} have no images")
 
     def _read_answers(self, depth: int, open: int, first: int, second: int) -> None:
         """Read the answers to all the first player can do; they stand `depth` spaces deep."""
@@ -190,7 +222,8 @@ def main() -> int:
     except (Refused, OSError) as error:
         print(f"refused: {error}", file=sys.stderr)
         return 2
-    print(f"verified: the second player wins on {verdict.board} ({verdict.answers:,} answers)")
+    how = "by reflection" if verdict.method == "mirror" else f"{verdict.answers:,} answers"
+    print(f"verified: the second player wins on {verdict.board} ({how})")
     return 0
 
 

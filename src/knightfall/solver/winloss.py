@@ -22,10 +22,10 @@ from knightfall.kernel.clock import heed_clock
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, spread
-from knightfall.solver.proof_table import UNKNOWN, WINS, note, outcome, recall, with_outcome
+from knightfall.solver.proof_table import UNKNOWN, WINS, outcome, probe, store, with_outcome
 from knightfall.solver.reflection import mirrored
 from knightfall.solver.state import STATE, State
-from knightfall.solver.thread_marks import mark, taken
+from knightfall.solver.thread_marks import defer_move, finished_search, starting_search
 
 _u64, _i64 = types.uint64, types.int64
 
@@ -86,13 +86,13 @@ def _upper(
     board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int, left: int
 ) -> bool:
     """`_lower` with care, for positions with many open cells (`left` of them)."""
-    known = recall(state, open, mover, waiter)
+    known = probe(state, open, mover, waiter)
     if outcome(known) != UNKNOWN:
         return outcome(known) == WINS
     state.nodes += 1
     heed_clock(board)
     if mirrored(board, open, mover, waiter):
-        note(state, open, mover, waiter, with_outcome(known, 0))
+        store(state, open, mover, waiter, with_outcome(known, 0))
         return False
     mine, theirs = open & board.knight[mover], open & board.knight[waiter]
     number = 0
@@ -104,8 +104,8 @@ def _upper(
         if trapped(my_ways, their_ways):
             continue
         if mirrored(board, after, waiter, cell):
-            note(state, open, mover, waiter, with_outcome(known, 1))
-            note(state, after, waiter, cell, with_outcome(_u64(0), 0))
+            store(state, open, mover, waiter, with_outcome(known, 1))
+            store(state, after, waiter, cell, with_outcome(_u64(0), 0))
             return True
         value = THEIR_WAYS * count(their_ways) - MY_WAYS * count(my_ways)
         value += THEIR_SPACE * count(spread(board, their_ways) & after)
@@ -113,8 +113,8 @@ def _upper(
         insert(state, ply, number, value * 64 + cell)
         number += 1
     wins = False
-    put_off = _u64(0)
-    mark(state, open, mover, waiter, QUESTION, True)
+    deferred = _u64(0)
+    starting_search(state, open, mover, waiter, QUESTION)
     for round in range(2):
         for i in range(_u64(number)):
             if wins or state.nodes >= board.limit:
@@ -126,18 +126,18 @@ def _upper(
                 if round == 0:
                     ways = after & board.knight[_u64(cell)]
                     wins = not _lower(board, state, after, theirs & after, ways, ply + 1)
-            elif round == 0 and i > _u64(0) and taken(state, after, waiter, cell, QUESTION):
-                put_off |= one
-            elif round == 0 or put_off & one != _u64(0):
+            elif round == 0 and i > _u64(0) and defer_move(state, after, waiter, cell, QUESTION):
+                deferred |= one
+            elif round == 0 or deferred & one != _u64(0):
                 wins = not _upper(board, state, after, waiter, cell, ply + 1, left - 1)
-        if put_off == _u64(0):
+        if deferred == _u64(0):
             break
-    mark(state, open, mover, waiter, QUESTION, False)
+    finished_search(state, open, mover, waiter, QUESTION)
     if state.nodes >= board.limit:
         return False
     # Another thread may have written more in the meantime.
-    known = recall(state, open, mover, waiter)
-    note(state, open, mover, waiter, with_outcome(known, _i64(wins)))
+    known = probe(state, open, mover, waiter)
+    store(state, open, mover, waiter, with_outcome(known, _i64(wins)))
     return wins
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from knightfall.arena.results.tallies import Results
 from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write
 
 try:
     import matplotlib
@@ -148,7 +149,7 @@ def image(figure: Figure, format: str) -> bytes:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure to a file, in the format that the end of its name says."""
-    path.write_bytes(image(figure, format_of(path)))
+    atomic_write(path, image(figure, format_of(path)))
 
 
 def format_of(path: Path) -> str:

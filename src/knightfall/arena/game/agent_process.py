@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import IO, Any
 
 from knightfall.agents import Agent
+from knightfall.board import Board
 from knightfall.errors import AgentFailure
 from knightfall.position import Position
 from knightfall.search.report import Report
@@ -58,9 +59,11 @@ class Hosted:
         self._key = str(replace(agent, seed=0))  # the seed comes with the question
         self._limit = move_limit(agent, patience)
 
-    def prepare(self) -> Hosted:
-        """Have the process started and the agent loaded, so that the first move is not slow."""
-        with self._process():
+    def prepare(self, board: Board | None = None) -> Hosted:
+        """Have the agent loaded and ready for a board, so that the first move is not slow."""
+        with self._process() as child:
+            if board is not None:
+                child.prepare(board)
             return self
 
     def analyse(self, position: Position) -> Report:
@@ -142,6 +145,7 @@ class _Child:
         self.end = weakref.finalize(self, _end, self._process)
         self._questions = 0
         self._ready = False
+        self._boards: set[Board] = set()
 
     def begin(self) -> None:
         """Wait until the agent is loaded."""
@@ -149,22 +153,27 @@ class _Child:
             self._answer(STARTING, "was not ready to play")
             self._ready = True
 
+    def prepare(self, board: Board) -> None:
+        """Wait until the agent is ready for a board."""
+        if board not in self._boards:
+            self._boards.add(board)
+            self._send({"board": [board.width, board.height], "limit": STARTING})
+            self._answer(STARTING, "was not ready to play")
+
     def ask(self, position: Position, seed: int, limit: float | None) -> Report:
         """The answer to one question."""
-        self._questions += 1
-        question = {
-            "number": self._questions,
-            "fen": position.fen,
-            "last": position.last,
-            "seed": seed,
-            "limit": limit,
-        }
-        assert self._process.stdin is not None
-        with suppress(OSError):  # a dead one does not listen; its answer will be no answer
-            self._process.stdin.write(json.dumps(question).encode() + b"\n")
-            self._process.stdin.flush()
+        fen, last = position.fen, position.last
+        self._send({"fen": fen, "last": last, "seed": seed, "limit": limit})
         report = self._answer(limit, "did not answer")["report"]
         return Report(**{**report, "pv": tuple(report["pv"])})
+
+    def _send(self, question: dict[str, Any]) -> None:
+        self._questions += 1
+        assert self._process.stdin is not None
+        with suppress(OSError):  # a dead one does not listen; its answer will be no answer
+            line = json.dumps({"number": self._questions, **question})
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
 
     def _answer(self, limit: float | None, complaint: str) -> dict[str, Any]:
         until = None if limit is None else time.monotonic() + limit + GRACE

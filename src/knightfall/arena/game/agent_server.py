@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from typing import IO, Any
 
 from knightfall.agents import Agent, parse_agent
+from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
 
@@ -56,10 +57,13 @@ def serve(text: str) -> None:
 
 
 def _answer(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
-    position = Position.from_fen(question["fen"])
-    if question["last"] is not None:
-        position = replace(position, last=tuple(question["last"]))
     try:
+        if "board" in question:
+            agent.prepare(Board.of(*question["board"]))
+            return {}
+        position = Position.from_fen(question["fen"])
+        if question["last"] is not None:
+            position = replace(position, last=tuple(question["last"]))
         report = replace(agent, seed=question["seed"]).analyse(position)
         return {"report": asdict(report)}
     except BaseException as error:  # whatever the agent does, it must not end the conversation

@@ -18,14 +18,13 @@ from knightfall.agents import known_agent
 from knightfall.arena.game.records import GameRecord, Reason, one_line
 from knightfall.errors import KnightfallError
 from knightfall.kernel.clock import clock_address
-from knightfall.kernel.geometry import NO_LIMIT, geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
-from knightfall.search.budget import DEEPEST
-from knightfall.search.game_loop import GAME_DTYPE, METHOD, PLAYER_DTYPE, play
+from knightfall.search.game_loop import GAME_DTYPE, play
+from knightfall.search.settings import DTYPE as SETTINGS_DTYPE
+from knightfall.search.settings import board_for, settings_for
 from knightfall.search.state import DTYPE as STATE_DTYPE
-from knightfall.search.table import ENTRY_DTYPE, size_for
-from knightfall.search.think import LEAF_SHARE, expected_nodes
+from knightfall.search.table import new_table
 
 if TYPE_CHECKING:
     from knightfall.board import Board
@@ -42,7 +41,7 @@ class Searcher:
     evaluator: Evaluator
     seed: int
     entries: int
-    record: Any  # one of PLAYER_DTYPE, all but its seed and its table
+    settings: Any  # one record, all but its seed and its table
 
 
 @lru_cache(maxsize=512)
@@ -56,16 +55,8 @@ def searcher(text: str) -> Searcher | None:
     heuristic = evaluator(agent.heuristic or "null")
     if not heuristic.compiled:
         return None
-    effort = agent.effort
-    player = np.zeros(1, PLAYER_DTYPE)
-    player["method"] = METHOD[agent.method]
-    player["heuristic"] = heuristic.address
-    player["symmetric"] = heuristic.symmetric
-    player["depth_limit"] = effort.depth or DEEPEST
-    player["limit"] = effort.nodes or NO_LIMIT
-    entries = size_for(expected_nodes(effort) if agent.method == "deepening" else 0)
-    player["entries"] = entries
-    return Searcher(heuristic, agent.seed, entries, player[0])
+    settings = settings_for(agent.method, heuristic, agent.effort)[0]
+    return Searcher(heuristic, agent.seed, int(settings["entries"]), settings)
 
 
 @lru_cache(maxsize=4096)
@@ -80,7 +71,7 @@ class _Room:
     def __init__(self) -> None:
         self.boards: dict[Board, Any] = {}
         self.state = np.zeros(1, STATE_DTYPE)
-        self.players = np.zeros(2, PLAYER_DTYPE)
+        self.players = np.zeros(2, SETTINGS_DTYPE)
         self.game = np.zeros(1, GAME_DTYPE)
         self.game["clock"] = clock_address()
         self.game["dial"] = self.game["reading"].ctypes.data
@@ -89,17 +80,16 @@ class _Room:
     def board(self, board: Board) -> Any:
         """The geometry of a board, for the searches of this thread alone."""
         if board not in self.boards:
-            self.boards[board] = geometry(board)
-            self.boards[board]["share"] = LEAF_SHARE
+            self.boards[board] = board_for(board)
         return self.boards[board]
 
     def seat(self, place: int, player: Searcher, seed: int) -> None:
         """Let someone play: place 0 moves first."""
         if player.entries not in self.tables:
-            table = np.zeros(player.entries, ENTRY_DTYPE)
+            table = new_table(player.entries)
             self.tables[player.entries] = table, table.ctypes.data
         here = self.players
-        here[place] = player.record
+        here[place] = player.settings
         here["seed"][place] = player.seed or seed
         here["table"][place] = self.tables[player.entries][1]
 

@@ -7,12 +7,14 @@ Agents that are nothing but a search with a node or depth budget play whole game
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
 from knightfall.agents import Agent, known_agent
 from knightfall.arena.game.compiled import Searcher, play_compiled, searcher
 from knightfall.arena.game.records import GameRecord, PairRecord, PairTask, Reason, game_record
+from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side, other
 from knightfall.search.report import Report
@@ -20,6 +22,9 @@ from knightfall.search.report import Report
 
 class Player(Protocol):
     """Whoever can be asked for a move."""
+
+    def prepare(self, board: Board) -> object:
+        """Get ready for a game on a board, before the clock runs."""
 
     def analyse(self, position: Position) -> Report:
         """The move; an `AgentFailure` if there is none."""
@@ -57,6 +62,10 @@ def play_asking(
     players: dict[Side, Player], limits: dict[Side, float | None], opening: Position
 ) -> GameRecord:
     """A game in which each move is asked for; whoever takes longer than its limit loses."""
+    for side, player in players.items():
+        if limits[side] is not None:
+            with suppress(KnightfallError):  # whoever cannot get ready will fail when asked
+                player.prepare(opening.board)
     position = opening
     rows: list[tuple[int, Report]] = []
     while position.winner is None:

@@ -49,13 +49,14 @@ def annotate(
       knightfall annotate 4.0.0
       knightfall watch AB_Improved MM_Open --json | knightfall annotate -
     """
+    from knightfall.files import atomic_write
     from knightfall.notation.reader import read_game
     from knightfall.oracle.annotate import annotate as judge
 
     given = read_game(sys.stdin.read()) if game == "-" else game
     annotation = judge(given, store=store_path(store))
     if svg is not None:
-        svg.write_text(annotation.to_svg(), encoding="utf-8")
+        atomic_write(svg, annotation.to_svg())
     print_report(annotation, json=json)
     if annotation.partial:
         say("knightfall: interrupted: not every move is judged")

@@ -47,6 +47,9 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="Write there, not into your data folder."),
 ]
+Again = Annotated[
+    bool, typer.Option("--again", help="Solve even a board that is in the atlas already.")
+]
 SHOWN = 12
 """Exceptions that are listed; there are hundreds on small boards."""
 
@@ -55,27 +58,41 @@ atlas.command(name="certify")(certify)
 
 
 @atlas.command(name="build")
-def build(board: BoardName, threads: Threads = 1, out: Out = None, json: Json = False) -> None:
+def build(
+    board: BoardName,
+    threads: Threads = 1,
+    out: Out = None,
+    again: Again = False,
+    json: Json = False,
+) -> None:
     """Solve every opening of a board and keep the answers.
 
     A build that was stopped, by Ctrl-C or otherwise, goes on where it was.  7x7 takes minutes,
-    7x8 hours, 8x8 days.
+    7x8 hours, 8x8 days.  A board that is in the atlas is not solved again; with --out its entries
+    are copied.
 
     \b
     Examples:
       knightfall atlas build 7x7 --threads 2
       knightfall atlas build 5x8
+      knightfall atlas build 7x7 --again --threads 2
     """
     import time
 
     from knightfall.cli.screen.progress import ticker
-    from knightfall.solver.atlas import forget
+    from knightfall.solver.atlas import entries_of, forget
     from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
 
     there = upright(board_named(board))
     file = user_file() if out is None else out
     start = time.perf_counter()
     builder = Builder(there, threads=threads)
+    known = None if again else entries_of(there)
+    if known is not None:
+        if out is not None:
+            save(out, name_of(there), known)
+        _tell_known(name_of(there), len(builder.classes), out, json)
+        return
     with ticker() as tick:
 
         def told(done: int, of: int) -> None:
@@ -101,6 +118,15 @@ def build(board: BoardName, threads: Threads = 1, out: Out = None, json: Json = 
             f"{name_of(there)}: {len(builder.classes)} classes of openings, {resumed} of them "
             f"solved before, {builder.nodes:,} nodes, {seconds:.1f} s; written to {file}"
         )
+
+
+def _tell_known(name: str, classes: int, out: Path | None, json: bool) -> None:
+    if json:
+        facts = {"board": name, "classes": classes, "resumed": classes, "nodes": 0}
+        print_json({**facts, "seconds": 0.0, "file": None if out is None else str(out)})
+    else:
+        written = "" if out is None else f"; written to {out}"
+        print(f"{name} is in the atlas already (--again solves it anew){written}")
 
 
 @atlas.command(name="show")

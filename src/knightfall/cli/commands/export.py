@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated
+from typing import Annotated
 
 import typer
 
@@ -48,6 +44,7 @@ def export(
     """
     from knightfall.arena.store.export import FORMATS, export_lines, export_parquet
     from knightfall.display.progress import progress
+    from knightfall.files import atomic_writer
 
     if format not in FORMATS:
         raise KnightfallError(
@@ -62,24 +59,8 @@ def export(
         if output is None:
             sys.stdout.writelines(export_lines(found, format))
             return
-        with progress("pairs", found.played) as tell, _all_or_nothing(output) as file:
+        with progress("pairs", found.played) as tell, atomic_writer(output) as file:
             if format == "parquet":
                 export_parquet(found, file, tell)
             else:
                 file.writelines(line.encode() for line in export_lines(found, format, tell))
-
-
-@contextmanager
-def _all_or_nothing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name when it is complete."""
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # as any other file; temporary ones are private
-        os.replace(name, path)
-    except BaseException:  # Ctrl-C too
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -136,7 +136,7 @@ def _run(game: Game, view: GameView) -> None:
     try:
         if game.winner is None:
             keeper.save()
-        game.agent.prepare()
+        game.agent.prepare(game.start.board)
         view.begin(game)
         while game.winner is None:
             if game.your_turn:

@@ -44,13 +44,16 @@ def solve(
 
     The value of best play: the winner hurries, the loser holds out.  Openings of the boards in
     the atlas are looked up, everything else is searched; Ctrl-C ends a long search with what is
-    known by then.  Knights still to be placed are fine, too.
+    known by then.  Knights still to be placed are fine, too: if a side of the empty board is even,
+    the second player wins by reflection, and on boards of more than 49 cells nothing else is
+    searched for without --time or --nodes.
 
     \b
     Examples:
       knightfall solve "7/7/1N5/7/7/4n2/7 w"
       knightfall solve --no-atlas --threads 2 "7/7/1N5/7/7/4n2/7 w"
-      knightfall solve --no-distance 8x8 --time 30s
+      knightfall solve "8/8/8/8/8/8/8/8[Nn] w"
+      knightfall solve --no-distance "8/8/1N6/8/8/4n3/8/8 w" --time 30s
     """
     from knightfall.cli.screen.progress import ticker
     from knightfall.search.budget import parse_budget
@@ -68,7 +71,7 @@ def solve(
             table_mb=TABLE_MB if table_mb is None else table_mb,
             nodes=nodes,
             seconds=seconds,
-            listener=lambda progress: tick(_line(progress)),
+            on_progress=lambda progress: tick(_line(progress)),
         )
     if json:
         print_json(solution_json(solution))
@@ -89,7 +92,9 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "nodes": solution.nodes,
         "seconds": solution.seconds,
         "at_least": solution.at_least,
+        "known_wins": list(solution.known_wins),
         "from_atlas": solution.from_atlas,
+        "by_reflection": solution.by_reflection,
     }
 
 
@@ -116,10 +121,14 @@ def _rows(position: Position, solution: Solution, distance: bool) -> dict[str, s
         rows["plies"] = f"{solution.plies}"
     elif distance and solution.at_least:
         rows["plies"] = f"at least {solution.at_least}"
+    elif distance and solution.by_reflection and not solution.nodes:
+        rows["plies"] = "unknown (not searched for without --time or --nodes)"
     elif distance:
         rows["plies"] = NO_WINNER
     moves = len(position.legal_moves)
-    if winning is None:
+    if winning is None and solution.known_wins:
+        rows["moves"] = f"{' '.join(solution.known_wins)} (which others win is unknown)"
+    elif winning is None:
         rows["moves"] = "which moves win is unknown"
     elif winning:
         rows["moves"] = f"{' '.join(winning)} ({len(winning)} of {moves} win)"
@@ -131,7 +140,9 @@ def _rows(position: Position, solution: Solution, distance: bool) -> dict[str, s
         rows["line"] = " ".join(solution.pv)
     if solution.from_atlas and not solution.nodes:
         rows["source"] = "the atlas"
-    else:
+    elif solution.by_reflection:
+        rows["source"] = "reflection: the winner mirrors each move in the board's centre"
+    if not solution.from_atlas or solution.nodes:
         rows["nodes"] = f"{solution.nodes:,}"
     rows["time"] = duration(solution.seconds)
     return rows

@@ -54,8 +54,12 @@ def verify(file: File, json: Json = False) -> None:
         counts = verdict._asdict()
         print_json({"verified": True, "winner": "second", **counts, "seconds": seconds})
     else:
+        checked = (
+            f"{verdict.placements} placements up to mirror images, {verdict.answers:,} answers, "
+            f"{verdict.searched:,} positions searched, {duration(seconds)}"
+        )
+        if verdict.method == "mirror":
+            checked = "by reflection in the centre, where no cell is its own image"
         print(
-            f"verified: the second player wins on {verdict.board} from free placement "
-            f"({verdict.placements} placements up to mirror images, {verdict.answers:,} answers, "
-            f"{verdict.searched:,} positions searched, {duration(seconds)})"
+            f"verified: the second player wins on {verdict.board} from free placement ({checked})"
         )

@@ -67,6 +67,8 @@ def watch(
 
     start = _placement(seed) if fen is None else position_named(fen)
     players: dict[Side, Agent] = {"w": _player(first, seed), "b": _player(second, seed)}
+    for player in players.values():
+        player.prepare(start.board)
     view: _JsonView | _TextView = _JsonView() if json else _TextView(console())
     view.begin(start, players)
     position, moves = start, []
@@ -86,7 +88,7 @@ def _player(text: str, seed: int) -> Agent:
     agent = parse_agent(text)
     if not re.search(r"[(,]\s*seed\s*=", text):
         agent = replace(agent, seed=seed)
-    return agent.prepare()
+    return agent
 
 
 def _placement(seed: int) -> Position:

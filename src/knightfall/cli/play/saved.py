@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import time
 from itertools import count
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from knightfall.cli.play.game import Game
 from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write
 from knightfall.notation.reader import game_of
 from knightfall.notation.saved_games import LAST, games_folder, saved_game, saved_games
 from knightfall.notation.scoresheet import SEAT, SIDE
@@ -35,16 +35,7 @@ def save(game: Game) -> None:
         "agent": str(game.agent.absolute()) if game.agent.files else game.agent.name,
         "resigned": game.resigned,
     }
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=game.file.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(content, indent=2) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, game.file)
-    except BaseException:  # Ctrl-C too: the old file is still whole
-        Path(name).unlink(missing_ok=True)
-        raise
+    atomic_write(game.file, json.dumps(content, indent=2) + "\n", sync=True)
 
 
 def _new_file() -> Path:

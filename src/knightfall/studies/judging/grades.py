@@ -7,14 +7,12 @@ how often it keeps a won position won where it had a real choice.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from knightfall.arena.plan.version import engine
-from knightfall.files import data_folder
+from knightfall.files import atomic_write, data_folder
 from knightfall.studies.published.published import agent_of
 
 OPENINGS = 100
@@ -125,6 +123,4 @@ class _GradesFile:
             for key, of_key in self._all.items()
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(f"{self.path}.{os.getpid()}")
-        draft.write_text(json.dumps(rows, indent=1), "utf-8")
-        draft.replace(self.path)
+        atomic_write(self.path, json.dumps(rows, indent=1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from knightfall.files import atomic_write
 from knightfall.studies.report.charts import charts
 from knightfall.studies.report.document import document
 from knightfall.studies.report.page import page
@@ -29,5 +30,5 @@ def rendered(report: StudiesReport) -> dict[str, str]:
 def write_report(report: StudiesReport, folder: Path) -> list[Path]:
     """Write all files into a folder that exists; those a person opens."""
     for name, text in rendered(report).items():
-        (folder / name).write_text(text, "utf-8", newline="\n")
+        atomic_write(folder / name, text)
     return [folder / PAGE, folder / MARKDOWN]

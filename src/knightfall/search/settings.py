@@ -1,0 +1,85 @@
+"""What a search is asked, as one record, and the records that it works on: made here and only here.
+
+The settings are what an agent that is nothing but a search is to compiled code
+(`game_loop.play`); a single search gets them copied into its state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import from_dtype
+
+from knightfall.kernel.geometry import NO_LIMIT, GeometryArray, geometry
+from knightfall.search.budget import DEEPEST, Budget
+from knightfall.search.state import DTYPE as STATE_DTYPE
+from knightfall.search.table import size_for
+
+if TYPE_CHECKING:
+    from knightfall.board import Board
+    from knightfall.heuristics.evaluator import Evaluator
+
+METHODS = ("any_move", "minimax", "alphabeta", "plain_deepening", "deepening")
+"""The searches; `method` is an index."""
+
+_ASKED = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries")
+"""The fields that a search's state has, too."""
+
+DTYPE = np.dtype(
+    [
+        ("method", "i8"),
+        ("heuristic", "u8"),  # the address of its C function
+        ("symmetric", "i8"),
+        ("depth_limit", "i8"),
+        ("limit", "i8"),  # nodes a move
+        ("seed", "u8"),
+        ("table", "u8"),  # the address of its table
+        ("entries", "u8"),
+    ],
+    align=True,
+)
+SETTINGS = from_dtype(DTYPE)
+Records = npt.NDArray[Any]
+"""An array of one record."""
+
+LEAF_SHARE = 1000
+"""Steps one evaluation by a dear heuristic may spend inside a search: well under 0.1 ms."""
+
+MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
+"""What a search is given a table for, without any budget but depth, and under a time budget."""
+
+
+def settings_for(method: str, heuristic: Evaluator, budget: Budget, seed: int = 0) -> Records:
+    """What a search is asked, all but the address of its table."""
+    entries = size_for(_expected_nodes(budget) if method == "deepening" else 0)
+    limits = budget.depth or DEEPEST, budget.nodes or NO_LIMIT
+    asked = METHODS.index(method), heuristic.address, heuristic.symmetric
+    settings = np.zeros(1, DTYPE)
+    settings[0] = (*asked, *limits, seed, 0, entries)
+    return settings
+
+
+def _expected_nodes(budget: Budget) -> int:
+    """What a search with such a budget may come to, for the size of its table."""
+    if budget.nodes is not None:
+        return budget.nodes
+    return MANY_NODES if budget.seconds is None else int(NODES_PER_SECOND * budget.seconds)
+
+
+def board_for(board: Board) -> GeometryArray:
+    """A board's geometry, for one search at a time."""
+    boards = geometry(board)
+    boards["share"] = LEAF_SHARE
+    return boards
+
+
+def records_for(board: Board, settings: Records, generation: int) -> tuple[GeometryArray, Records]:
+    """Board and state of one search, which is to call its table's entries by that generation."""
+    boards, states = board_for(board), np.zeros(1, STATE_DTYPE)
+    boards["limit"] = settings["limit"]
+    for field in _ASKED:
+        states[field] = settings[field]
+    states["generation"] = generation
+    return boards, states
