@@ -68,9 +68,15 @@ def module_of(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(file: Path) -> Iterator[tuple[int, str]]:
-    """Every module of ours that a file imports, wherever in the file, with the line."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+def imports(file: Path, *, types: bool = True) -> Iterator[tuple[int, str]]:
+    """Every module of ours that a file imports, wherever in the file, with the line.
+
+    Without `types`, what only a type checker imports is left out.
+    """
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    if not types:
+        tree.body = [node for node in tree.body if not isinstance(node, ast.If)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

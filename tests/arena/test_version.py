@@ -96,7 +96,7 @@ def closure(names: tuple[str, ...]) -> set[str]:
     todo = [PACKAGE / name for name in names if name.endswith(".py")]
     found: set[str] = set()
     while todo:
-        for _, name in imports(todo.pop()):
+        for _, name in imports(todo.pop(), types=False):
             module = name if name in known else name.rpartition(".")[0]
             file = known.get(module)
             if file is None or module in found or file.name == "__init__.py":
@@ -111,6 +111,7 @@ def named(files: tuple[str, ...]) -> set[str]:
 
 
 def test_everything_that_the_named_modules_use_is_named_too() -> None:
-    assert closure(COMPILED) - NO_PART <= named(COMPILED)
+    # Budgets are turned into records before machine code sees them.
+    assert closure(COMPILED) - NO_PART - {"knightfall.search.budget"} <= named(COMPILED)
     hosts = {"knightfall.arena.game.agent_process", "knightfall.arena.game.agent_server"}
     assert closure(DECIDES) - NO_PART - hosts <= named(COMPILED) | named(DECIDES)
