@@ -395,7 +395,7 @@ def test_an_agent_that_fails_keeps_the_game(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "late.py"
     file.write_text(
         "def late(board, open, me, opp, to_move):\n"
-        "    return 1 / (board.cells - 16)\n"  # which fails on SMALL only
+        "    return 1 / (opp - 3)\n"  # which fails once the other knight is on d4
     )
     result = run("play", "--json", "--against", f"greedy({file}:late)", SMALL, input="d4\n")
     assert result.exit_code == 2
