@@ -394,8 +394,9 @@ def test_a_game_goes_on_if_it_cannot_be_saved(
 def test_an_agent_that_fails_keeps_the_game(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "late.py"
     file.write_text(
+        "from knightfall.heuristics import count\n"
         "def late(board, open, me, opp, to_move):\n"
-        "    return 1 / (opp - 3)\n"  # which fails once the other knight is on d4
+        "    return 1 / (count(open) - 14)\n"  # which fails where it is asked first, not sooner
     )
     result = run("play", "--json", "--against", f"greedy({file}:late)", SMALL, input="d4\n")
     assert result.exit_code == 2

@@ -26,7 +26,7 @@ from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
-from knightfall.search.settings import METHODS as EVERY_METHOD
+from knightfall.search.state import METHODS as EVERY_METHOD
 from knightfall.search.think import think
 
 METHODS = tuple(method for method in EVERY_METHOD if method != "any_move")

@@ -16,7 +16,6 @@ COMPILED = (
     "heuristics/vocabulary.py",
     *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),
     *(f"search/{name}.py" for name in ("symmetry", "minimax", "alphabeta", "deepening")),
-    "search/settings.py",
     "search/game_loop.py",
     *(f"solver/{name}.py" for name in ("state", "proof_table", "thread_marks", "reflection")),
     *(f"solver/{name}.py" for name in ("winloss", "distance")),

@@ -10,37 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import from_dtype
 
 from knightfall.kernel.geometry import NO_LIMIT, GeometryArray, geometry
 from knightfall.search.budget import DEEPEST, Budget
-from knightfall.search.state import DTYPE as STATE_DTYPE
+from knightfall.search.state import DTYPE, METHODS, SETTINGS_DTYPE
 from knightfall.search.table import size_for
 
 if TYPE_CHECKING:
     from knightfall.board import Board
     from knightfall.heuristics.evaluator import Evaluator
 
-METHODS = ("any_move", "minimax", "alphabeta", "plain_deepening", "deepening")
-"""The searches; `method` is an index."""
-
 _ASKED = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries")
 """The fields that a search's state has, too."""
 
-DTYPE = np.dtype(
-    [
-        ("method", "i8"),
-        ("heuristic", "u8"),  # the address of its C function
-        ("symmetric", "i8"),
-        ("depth_limit", "i8"),
-        ("limit", "i8"),  # nodes a move
-        ("seed", "u8"),
-        ("table", "u8"),  # the address of its table
-        ("entries", "u8"),
-    ],
-    align=True,
-)
-SETTINGS = from_dtype(DTYPE)
 Records = npt.NDArray[Any]
 """An array of one record."""
 
@@ -56,7 +38,7 @@ def settings_for(method: str, heuristic: Evaluator, budget: Budget, seed: int = 
     entries = size_for(_expected_nodes(budget) if method == "deepening" else 0)
     limits = budget.depth or DEEPEST, budget.nodes or NO_LIMIT
     asked = METHODS.index(method), heuristic.address, heuristic.symmetric
-    settings = np.zeros(1, DTYPE)
+    settings = np.zeros(1, SETTINGS_DTYPE)
     settings[0] = (*asked, *limits, seed, 0, entries)
     return settings
 
@@ -77,7 +59,7 @@ def board_for(board: Board) -> GeometryArray:
 
 def records_for(board: Board, settings: Records, generation: int) -> tuple[GeometryArray, Records]:
     """Board and state of one search, which is to call its table's entries by that generation."""
-    boards, states = board_for(board), np.zeros(1, STATE_DTYPE)
+    boards, states = board_for(board), np.zeros(1, DTYPE)
     boards["limit"] = settings["limit"]
     for field in _ASKED:
         states[field] = settings[field]

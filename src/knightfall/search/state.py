@@ -58,6 +58,25 @@ DTYPE = np.dtype(
 STATE = from_dtype(DTYPE)
 State = Any
 
+METHODS = ("any_move", "minimax", "alphabeta", "plain_deepening", "deepening")
+"""The searches; the settings' `method` is an index."""
+
+# What a search is asked, apart from a state: one for each player of a game.
+SETTINGS_DTYPE = np.dtype(
+    [
+        ("method", "i8"),
+        ("heuristic", "u8"),
+        ("symmetric", "i8"),
+        ("depth_limit", "i8"),
+        ("limit", "i8"),  # nodes a move
+        ("seed", "u8"),
+        ("table", "u8"),
+        ("entries", "u8"),
+    ],
+    align=True,
+)
+SETTINGS = from_dtype(SETTINGS_DTYPE)
+
 ENTRY_POINT = types.void(
     types.Array(GEOMETRY, 1, "C"),
     types.Array(STATE, 1, "C"),

@@ -108,8 +108,8 @@ def warm_up(board: Board, method: str, heuristic: Evaluator, budget: Budget) -> 
     Tables belong to threads: it is for the searches of this one.
     """
     table_for(int(settings_for(method, heuristic, budget)["entries"][0]))
-    corners = board.name(0), board.name(board.cells - 1)  # a knight can always leave a corner
-    position = Position.from_moves(corners, board.width, board.height)
+    corner, beside = board.name(0), board.name(board.at(1, 1))  # a knight can leave any corner
+    position = Position.from_moves([corner, beside], board.width, board.height)
     think(position, method, heuristic, Budget(depth=1, nodes=1000, time=1_000_000))
 
 

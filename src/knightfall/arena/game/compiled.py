@@ -21,9 +21,9 @@ from knightfall.kernel.clock import clock_address
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
 from knightfall.search.game_loop import GAME_DTYPE, play
-from knightfall.search.settings import DTYPE as SETTINGS_DTYPE
 from knightfall.search.settings import board_for, settings_for
 from knightfall.search.state import DTYPE as STATE_DTYPE
+from knightfall.search.state import SETTINGS_DTYPE
 from knightfall.search.table import new_table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ DECIDES = (
     "python_agent.py",
     *(f"heuristics/{name}.py" for name in ("expression", "evaluator", "interpreted")),
     *(f"heuristics/{name}.py" for name in ("published", "user_function", "user_heuristic")),
-    *(f"search/{name}.py" for name in ("budget", "think", "report")),
+    *(f"search/{name}.py" for name in ("budget", "settings", "think", "report")),
     *(f"solver/{name}.py" for name in ("engine", "atlas", "solve", "perfect")),
     "solver/atlas.json",
     *(f"arena/game/{name}.py" for name in ("records", "play", "compiled")),
