@@ -1,6 +1,6 @@
 # make run    set up and play the course's tournament    make test   set up and run every check
 # make bench  the performance ratios                    make docs   write the generated pages anew
-# make measure  count and time anew what docs/theory.md says of the solver (minutes)
+# make bench-docs  measure anew all that docs/performance.md and docs/theory.md tell (minutes)
 # make studies  play the five studies again and write docs/studies/ (half an hour)
 
 PYTHON ?= python3
@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test test-slow lint bench docs measure studies clean
+.PHONY: run test test-slow lint bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -30,11 +30,13 @@ bench: $(VENV)/ready-to-test
 docs: $(VENV)/ready-to-test
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/theory.py
+	$(BIN)/python -m benchmarks.document
 
-measure: $(VENV)/ready-to-test
-	$(BIN)/python benchmarks/run.py --only solver --only board_size --json > $(VENV)/measured.json
+bench-docs: $(VENV)/ready-to-test
+	$(BIN)/knightfall bench --all --json > $(VENV)/measured.json
 	mv $(VENV)/measured.json docs/measured.json
 	$(BIN)/python docs/theory.py
+	$(BIN)/python -m benchmarks.document
 
 studies: $(VENV)/ready-to-test
 	$(BIN)/knightfall reproduce all --pairs 700 --budget all --seed 0 --output docs/studies

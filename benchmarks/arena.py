@@ -46,7 +46,7 @@ def run(pairs: int = PAIRS, sample: int = 1, rounds: int = 3) -> Result:
     ratios["one worker's time ÷ two workers'"] = Ratio(
         seconds["one worker"] / seconds["two workers"], at_least=WORKERS
     )
-    notes = []
+    notes = ["The games in plain Python were played once"]
     if "Dask" in seconds:
         ratios["two Dask workers' time ÷ two workers'"] = Ratio(
             seconds["Dask"] / seconds["two workers"], at_most=DASK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import platform
 from pathlib import Path
 
@@ -40,4 +41,5 @@ def describe() -> dict[str, str | int]:
         "LLVM": ".".join(str(part) for part in llvmlite.binding.llvm_version_info),
         "C++ compiler": compiler_version(),
         "knightfall": knightfall.__version__,
+        "date": datetime.date.today().isoformat(),
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import tempfile
 from itertools import islice
 from pathlib import Path
@@ -12,6 +10,7 @@ from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import PairRecord
 from knightfall.arena.plan.entrants import enter
 from knightfall.arena.plan.plan import Plan, everyone
+from knightfall.arena.reports.kinds import report_on
 from knightfall.arena.store.store import Store
 
 from .measure import seconds_of
@@ -68,7 +67,6 @@ def _list(path: Path) -> None:
 
 
 def _report(path: Path) -> None:
-    from knightfall.cli.reports.report import print_report
-
-    with Store.open(path, read_only=True) as store, contextlib.redirect_stdout(io.StringIO()):
-        print_report(store.last(), json=False)
+    with Store.open(path, read_only=True) as store:
+        if "Elo" not in str(report_on(store.last())):
+            raise AssertionError("nothing is rated")

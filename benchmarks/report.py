@@ -8,8 +8,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from .result import Result
-
 
 def show(value: Any) -> str:
     """A figure in as many digits as it deserves."""
@@ -29,33 +27,29 @@ def show(value: Any) -> str:
     return str(value)
 
 
-def print_results(
-    console: Console,
-    machine: Mapping[str, Any],
-    summaries: Mapping[str, str],
-    results: Mapping[str, Result],
-) -> None:
+def print_results(console: Console, measured: Mapping[str, Any]) -> None:
     """The machine, then one table of ratios, then each benchmark's figures and notes."""
+    machine, benchmarks = measured["machine"], measured["benchmarks"]
     console.print(" · ".join(f"{key} {value}" for key, value in machine.items()), style="dim")
     ratios = Table("benchmark", "ratio", title="Ratios", title_justify="left")
     for column in ("measured", "goal", "met"):
         ratios.add_column(column, justify="right")
-    for name, result in results.items():
-        for label, ratio in result.ratios.items():
-            style = "red" if ratio.met is False else None
-            shown = (show(ratio.value), ratio.goal, show(ratio.met))
+    for name, found in benchmarks.items():
+        for label, ratio in found["ratios"].items():
+            style = "red" if ratio["met"] is False else None
+            shown = (show(ratio["value"]), ratio["goal"], show(ratio["met"]))
             ratios.add_row(name, label, *shown, style=style)
     if ratios.row_count:
         console.print(ratios)
-    for name, result in results.items():
-        console.print(f"\n[bold]{name}[/bold]: {summaries[name]}.", highlight=False)
-        if result.skipped:
-            console.print(f"  skipped: {result.skipped}", markup=False)
-        for label, value in result.figures.items():
+    for name, found in benchmarks.items():
+        console.print(f"\n[bold]{name}[/bold]: {found['about']}.", highlight=False)
+        if found["skipped"]:
+            console.print(f"  skipped: {found['skipped']}", markup=False)
+        for label, value in found["figures"].items():
             console.print(f"  {label}: {show(value)}", markup=False, highlight=False)
-        if result.rows:
-            console.print(_table(result.rows))
-        for note in result.notes:
+        if found["rows"]:
+            console.print(_table(found["rows"]))
+        for note in found["notes"]:
             console.print(f"  {note}", markup=False, highlight=False)
 
 

@@ -53,11 +53,10 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The outcome as JSON has it."""
-        if self.skipped:
-            return {"skipped": self.skipped}
         return {
             "ratios": {name: ratio.to_json() for name, ratio in self.ratios.items()},
             "figures": self.figures,
             "rows": self.rows,
             "notes": self.notes,
+            "skipped": self.skipped,
         }

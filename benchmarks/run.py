@@ -1,19 +1,13 @@
-"""Run the benchmarks: ``python benchmarks/run.py`` or ``knightfall bench``.
-
-With ``--write-docs`` everything but `board_size` is run, `time_budget` included (about half an
-hour; ``--calls`` shortens it), and docs/performance.md is written from the results.  What
-docs/theory.md says about `solver` and `board_size` is measured by ``make measure``.
-"""
+"""Run the benchmarks: what ``knightfall bench`` calls, wherever this folder lies."""
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib
 import importlib.util
 import json as json_module
-import os
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,8 +27,7 @@ DEFAULT = (
     "signature",
 )
 ON_REQUEST = ("time_budget", "board_size", "million_games")
-WRITTEN = (*DEFAULT, "time_budget", "million_games")
-"""What docs/performance.md tells."""
+"""What takes a minute or more and seldom changes."""
 
 
 def module(name: str) -> ModuleType:
@@ -66,75 +59,37 @@ def show_names(json: bool = False) -> None:
         return
     width = max(map(len, about))
     for name, text in about.items():
-        only = "" if name in DEFAULT else " (only by name)"
+        only = "" if name in DEFAULT else " (only by name or with --all)"
         print(f"{name:<{width}}  {text}{only}")
 
 
-def main(
-    json: bool = False,
-    only: list[str] | None = None,
-    *,
-    calls: int | None = None,
-    write_docs: bool = False,
-) -> None:
-    """Run the benchmarks named in `only` (by default all but the slow ones) and print them.
+def main(json: bool = False, only: list[str] | None = None, everything: bool = False) -> None:
+    """Run the benchmarks named in `only`, or all of `everything`, else the quicker ones; print.
 
-    `calls` is how often `time_budget` calls its agents.  `write_docs` runs what
-    docs/performance.md tells and writes it.
+    As JSON they are what docs/measured.json holds.
     """
-    names = list(only or (WRITTEN if write_docs else DEFAULT))
+    from knightfall.display.numbers import duration
+    from knightfall.errors import KnightfallError
+
     known = DEFAULT + ON_REQUEST
+    names = list(only or (known if everything else DEFAULT))
     for name in names:
         if name not in known:
-            from knightfall.errors import KnightfallError
-
             raise KnightfallError(f"no benchmark {name!r}: there are {', '.join(known)}")
-    if calls is not None:
-        os.environ["KNIGHTFALL_BENCH_CALLS"] = str(calls)
-    machine = module("machine").describe()
-    summaries, results = {}, {}
+    measured: dict[str, Any] = {"machine": module("machine").describe(), "benchmarks": {}}
     for name in names:
-        print(f"{name} …", file=sys.stderr, flush=True)
-        benchmark = module(name)
-        summaries[name], results[name] = benchmark.SUMMARY, benchmark.run()
+        print(f"{name} …", end=" ", file=sys.stderr, flush=True)
+        benchmark, start = module(name), time.perf_counter()
+        found = benchmark.run().to_json()
+        seconds = time.perf_counter() - start
+        measured["benchmarks"][name] = {"about": benchmark.SUMMARY, "seconds": seconds, **found}
+        print(duration(seconds), file=sys.stderr, flush=True)
     if json:
-        found: dict[str, Any] = {name: result.to_json() for name, result in results.items()}
-        report = {"machine": machine, "benchmarks": found}
-        print(json_module.dumps(report, indent=2, ensure_ascii=False))
-    else:
-        from rich.console import Console
+        print(json_module.dumps(measured, indent=1, ensure_ascii=False))
+        return
+    from rich.console import Console
 
-        console = Console()
-        if not console.is_terminal:
-            console.width = 120
-        module("report").print_results(console, machine, summaries, results)
-    if write_docs:
-        written = module("document").write(HERE.parent / "docs", machine, summaries, results)
-        for path in written:
-            print(f"wrote {path}", file=sys.stderr)
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    parser.add_argument(
-        "--only",
-        action="append",
-        metavar="NAME",
-        help=f"run this one; may be repeated ({', '.join(DEFAULT + ON_REQUEST)})",
-    )
-    parser.add_argument("--calls", type=int, help="calls that time_budget makes (10000)")
-    parser.add_argument(
-        "--write-docs",
-        action="store_true",
-        help="run everything that docs/performance.md tells and write it",
-    )
-    given = parser.parse_args()
-    if given.write_docs and given.only:
-        parser.error("--write-docs has its own list: it cannot be used with --only")
-    return given
-
-
-if __name__ == "__main__":
-    given = _arguments()
-    main(json=given.json, only=given.only, calls=given.calls, write_docs=given.write_docs)
+    console = Console()
+    if not console.is_terminal:
+        console.width = 120
+    module("report").print_results(console, measured)

@@ -2,8 +2,8 @@
 
 A functional change of a search (what it prunes, in what order it looks, what it remembers)
 changes the signature; anything else must not.  When you mean such a change, update `SIGNATURE`
-(``python benchmarks/run.py --only signature`` prints the new one, agent by agent) and say why in
-the commit.
+(``knightfall bench --only signature`` prints the new one, agent by agent) and say why in the
+commit.
 """
 
 from __future__ import annotations

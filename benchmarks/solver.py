@@ -6,6 +6,7 @@ import ctypes
 import random
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,13 @@ SOURCE = Path(__file__).parent / "solver.cpp"
 BITS = (TABLE_MB << 20).bit_length() - 1 - 3
 """As large a table as the solver's: that many megabytes of one-word entries."""
 SMALL_BITS = 18
+
+PLAIN = {
+    "-O3": (BITS, "-O3"),
+    "-O3 -march=native": (BITS, "-O3", "-march=native"),
+    f"-O3, a table of {8 << SMALL_BITS >> 20} MB": (SMALL_BITS, "-O3"),
+}
+"""The plain method: the size of its table, and how it is compiled."""
 
 IDEAS = {
     "plain": (),
@@ -83,41 +91,62 @@ def ours(threads: int = 1) -> Solve:
 def run(how_many: int = OPENINGS, rounds: int = ROUNDS, classes: bool = True) -> Result:
     """All must agree on every winner."""
     positions = openings(how_many)
-    truth = [ours()(position)[0] for position in positions]
-    single = _time(ours(), positions, truth, rounds)
-    spent = _by_threads(positions, rounds)
-    ratios = {"two threads: speed ÷ one": Ratio(spent[1] / spent[2], at_least=THREADS_GOAL)}
-    rows: list[dict[str, Any]] = [
-        {
-            "idea": "knightfall",
-            "nodes": sum(ours()(position)[1] for position in positions),
-            "seconds": single,
-        }
-    ]
-    notes = []
+    solvers, notes = {"knightfall": ours()}, []
     if compiler() is None:
         notes.append("Skipped: no C++ compiler found (looked for $CXX, g++ and clang++)")
     else:
-        plain = {
-            "-O3": cpp_solver(BITS, "-O3"),
-            "-O3 -march=native": cpp_solver(BITS, "-O3", "-march=native"),
-            f"-O3, a table of {8 << SMALL_BITS >> 20} MB": cpp_solver(SMALL_BITS, "-O3"),
-        }
-        for name, solve in plain.items():
-            spent = _time(solve, positions, truth, rounds)
+        solvers |= _in_cpp()
+    nodes, seconds = _race(solvers, positions, rounds)
+    by_threads = _by_threads(positions, rounds)
+    speedup = Ratio(by_threads[1] / by_threads[2], at_least=THREADS_GOAL)
+    ratios = {"two threads: speed ÷ one": speedup}
+    for name in PLAIN:
+        if name in seconds:
             goal = GOAL if name == "-O3" else None
-            ratios[f"time ÷ C++ {name}"] = Ratio(single / spent, at_most=goal)
-        rows += _ideas(positions, truth, rounds)
+            ratios[f"time ÷ C++ {name}"] = Ratio(
+                seconds["knightfall"] / seconds[name], at_most=goal
+            )
+    rows = [
+        {"idea": name, "nodes": nodes[name], "seconds": seconds[name]}
+        for name in solvers
+        if name not in PLAIN
+    ]
     figures: dict[str, Any] = {"openings": how_many, "table MB": TABLE_MB}
     if classes:
         figures |= _all_classes(ratios)
     return Result(ratios=ratios, figures=figures, rows=rows, notes=notes)
 
 
-def _time(solve: Solve, positions: list[Position], truth: list[bool], rounds: int) -> float:
-    if [solve(position)[0] for position in positions] != truth:
-        raise AssertionError("the solvers do not agree")
-    return fastest({"": lambda: [solve(position) for position in positions]}, rounds)[""]
+def _in_cpp() -> dict[str, Solve]:
+    """The plain method, and what each idea is worth to it on this machine if its table is small."""
+    ideas = {
+        f"C++: {name}": (SMALL_BITS, "-O3", "-march=native", *(f"-D{one}" for one in switches))
+        for name, switches in IDEAS.items()
+    }
+    solvers = {}
+    for name, (bits, *flags) in (PLAIN | ideas).items():
+        try:
+            solvers[name] = cpp_solver(bits, *flags)
+        except subprocess.CalledProcessError as error:
+            raise AssertionError(f"{name}: {error.stderr}") from None
+    return solvers
+
+
+def _race(
+    solvers: dict[str, Solve], positions: list[Position], rounds: int
+) -> tuple[dict[str, int], dict[str, float]]:
+    """Nodes and shortest time of each solver for all positions, in turns."""
+    nodes: dict[str, int] = {}
+    winners: list[list[bool]] = []
+
+    def solve_all(name: str) -> None:
+        found = [solvers[name](position) for position in positions]
+        nodes[name] = sum(spent for _, spent in found)
+        winners.append([won for won, _ in found])
+        if winners[-1] != winners[0]:
+            raise AssertionError(f"{name} does not agree with {next(iter(solvers))}")
+
+    return nodes, fastest({name: partial(solve_all, name) for name in solvers}, rounds)
 
 
 def _by_threads(positions: list[Position], rounds: int) -> dict[int, float]:
@@ -131,21 +160,6 @@ def _by_threads(positions: list[Position], rounds: int) -> dict[int, float]:
                 total[threads] += seconds_of(lambda e=engine, p=position: e.wins(p))
         best = {threads: min(best[threads], total[threads]) for threads in best}
     return best
-
-
-def _ideas(positions: list[Position], truth: list[bool], rounds: int) -> list[dict[str, Any]]:
-    """What each idea is worth, in C++ for this machine and a table that fits its cache."""
-    rows = []
-    for name, switches in IDEAS.items():
-        flags = [f"-D{switch}" for switch in switches]
-        try:
-            solve = cpp_solver(SMALL_BITS, "-O3", "-march=native", *flags)
-        except subprocess.CalledProcessError as error:
-            raise AssertionError(f"{name}: {error.stderr}") from None
-        seconds = _time(solve, positions, truth, rounds)
-        nodes = sum(solve(position)[1] for position in positions)
-        rows.append({"idea": f"C++: {name}", "nodes": nodes, "seconds": seconds})
-    return rows
 
 
 def _all_classes(ratios: dict[str, Ratio]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from knightfall.agents import AGENT_KINDS, COURSE
+from knightfall.agents import AGENT_KINDS, COURSE, COURSE_NODES
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.registry import STUDIES
 
@@ -69,9 +69,13 @@ def agents_page() -> str:
         "",
         "- The heuristic comes first: any id of [heuristics.md](heuristics.md), a sum of them, or",
         "  your own `file.py:function`.",
-        "- A budget says how much a move may cost: `depth=5`, `nodes=2500` (2,500 is what the",
-        "  course's pure-Python agents get out of their 150 ms) or `time=150ms`. Depth and nodes",
-        "  are deterministic; time is not. Given together, whichever is met first ends the search.",
+        "- A budget says how much a move may cost: `depth=5`, `nodes=2500` or `time=150ms`. Depth",
+        "  and nodes are deterministic; time is not. Given together, whichever is met first ends",
+        "  the search.",
+        f"- {COURSE_NODES:,} nodes are a low estimate of what the course's pure-Python agents got",
+        "  out of their 150 ms on the machines of 2017. On one of today, agents that students",
+        "  handed in and that use their time visit a median of about 10,600 from an opening",
+        "  (4,000 to 21,200).",
         "- `plain` (for `id`) deepens as the course's agents do: no table, no ordering, no",
         "  separation.",
         "- `seed=3` breaks ties among equal moves another way. Same seed, same position: the same",
@@ -90,7 +94,7 @@ def agents_page() -> str:
             lines.append(
                 f"| `{name}` | `{agent}` |"
                 if agent.heuristic or agent.kind == "random"
-                else f"| `{name}(…)` | `id(…, nodes=2500, plain)` |"
+                else f"| `{name}(…)` | `id(…, nodes={COURSE_NODES}, plain)` |"
             )
     return "\n".join(lines) + "\n"
 

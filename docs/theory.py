@@ -6,8 +6,8 @@ The page is written by hand but for its blocks::
     …
     <!-- end generated -->
 
-They are made from the atlas, in seconds, or from docs/measured.json, which ``make measure`` makes
-in minutes.  The tests fail when a block or a picture differs from what this makes.
+They are made from the atlas, in seconds, or from docs/measured.json, which ``make bench-docs``
+makes in minutes.  The tests fail when a block or a picture differs from what this makes.
 """
 
 from __future__ import annotations

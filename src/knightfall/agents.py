@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from knightfall.heuristics.expression import Atom
 
 COURSE_NODES = 2500
-"""What the course's pure-Python agents get out of their 150 ms."""
+"""A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
+
+On a machine of today, agents that students handed in visit a median of 10,600 from an opening."""
 
 MOST_SEED = 2**63 - 1
 

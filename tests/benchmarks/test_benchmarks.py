@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import tomllib
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
-from benchmark_runner import load_runner
+from benchmark_runner import FOLDER, load_runner
 
 from knightfall.errors import KnightfallError
 
@@ -100,9 +102,8 @@ def test_json_output(runner: ModuleType, capsys: pytest.CaptureFixture[str]) -> 
     runner.main(json=True, only=["signature"])
     report = json.loads(capsys.readouterr().out)
     assert set(report) == {"machine", "benchmarks"}
-    assert {"processor", "cores", "Python", "Numba", "LLVM", "C++ compiler"} <= set(
-        report["machine"]
-    )
+    named = {"processor", "cores", "Python", "Numba", "LLVM", "C++ compiler", "date"}
+    assert named <= set(report["machine"])
     assert report["benchmarks"]["signature"]["figures"]["signature"] > 0
 
 
@@ -116,21 +117,98 @@ def test_an_unknown_benchmark_is_named(runner: ModuleType) -> None:
         runner.main(only=["speed"])
 
 
-def test_the_page_is_written_from_results(runner: ModuleType, tmp_path: Path) -> None:
-    result, document = runner.module("result"), runner.module("document")
-    results = {
-        "one": result.Result(
-            ratios={"a ÷ b": result.Ratio(2.0, at_most=1.5)},
-            figures={"nodes": 12345},
-            rows=[{"heuristic": "open", "study": "course", "ns": 3.0}],
-        ),
+def test_all_are_run_and_timed(
+    runner: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runner, "DEFAULT", ("one",))
+    monkeypatch.setattr(runner, "ON_REQUEST", ("two",))
+    result, module = runner.module("result"), runner.module
+    found = {
+        "one": result.Result(ratios={"a ÷ b": result.Ratio(2.0, at_most=1.5)}),
         "two": result.Result(skipped="no compiler"),
     }
-    (page,) = document.write(tmp_path, {"cores": 2}, {"one": "one", "two": "two"}, results)
-    text = page.read_text(encoding="utf-8")
+    fakes = {
+        name: SimpleNamespace(SUMMARY=f"About {name}", run=lambda found=one: found)
+        for name, one in found.items()
+    }
+    monkeypatch.setattr(runner, "module", lambda name: fakes.get(name) or module(name))
+    runner.main(json=True)
+    assert list(json.loads(capsys.readouterr().out)["benchmarks"]) == ["one"]
+    runner.main(json=True, everything=True)
+    measured = json.loads(capsys.readouterr().out)["benchmarks"]
+    assert {name: row["about"] for name, row in measured.items()} == {
+        "one": "About one",
+        "two": "About two",
+    }
+    assert all(row["seconds"] > 0 for row in measured.values())
+    runner.main(everything=True)
+    printed = capsys.readouterr().out
+    assert "a ÷ b" in printed
+    assert "skipped: no compiler" in printed
+
+
+def test_the_page_tells_what_was_measured(runner: ModuleType) -> None:
+    result = runner.module("result")
+    ratios = {"a ÷ b": result.Ratio(2.0, at_most=1.5)}
+    rows = [{"position": "3/3/3[Nn] w", "nodes": 7}]
+    results = {
+        "one": result.Result(ratios=ratios, figures={"nodes": 12345}, rows=rows),
+        "two": result.Result(skipped="no compiler"),
+    }
+    measured = {
+        "machine": {"cores": 2},
+        "benchmarks": {
+            name: {"about": f"About {name}", "seconds": 61.0, **found.to_json()}
+            for name, found in results.items()
+        },
+    }
+    text = runner.module("document").page(measured)
+    assert "took 2:02 min on this machine" in text
+    assert "| cores | 2 |" in text
     assert "| [`one`](#one) | a ÷ b | 2.000 | ≤ 1.5 | no |" in text
+    assert "About one. Measured in 61.0 s." in text
     assert "| nodes | 12,345 |" in text
+    assert "| `3/3/3[Nn] w` | 7 |" in text
     assert "Skipped: no compiler" in text
+
+
+def test_the_page_is_that_of_the_record(runner: ModuleType) -> None:
+    document = runner.module("document")
+    measured = json.loads((document.DOCS / document.RECORD).read_text(encoding="utf-8"))
+    assert list(measured["benchmarks"]) == [*runner.DEFAULT, *runner.ON_REQUEST]
+    page = (document.DOCS / document.PAGE).read_text(encoding="utf-8")
+    assert page == document.page(measured), "run make docs"
+
+
+def test_timed_agents_are_asked_as_often_as_is_said(runner: ModuleType) -> None:
+    benchmark = runner.module("time_budget")
+    rows = benchmark.run(most=2).rows
+    assert [row["agent"] for row in rows] == list(benchmark.CALLS)
+    assert {row["calls"] for row in rows} == {2}
+
+
+def test_a_store_is_filled_listed_and_reported(runner: ModuleType) -> None:
+    """It raises if nothing is listed, or nothing rated."""
+    figures = runner.module("million_games").run(games=5000, rounds=1).figures
+    assert figures["games"] == 5000
+    assert figures["megabytes"] > 1
+
+
+def test_what_is_installed_needs_nothing_that_is_not() -> None:
+    root = FOLDER.parent
+    build = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    left_out = [root / path for path in build["build"]["targets"]["wheel"]["exclude"]]
+    assert all(path.exists() for path in left_out)
+    needed = {
+        (file.parents[node.level - 1] / (node.module or "").replace(".", "/")).with_suffix(suffix)
+        for file in FOLDER.rglob("*.py")
+        if not any(file.is_relative_to(path) for path in left_out)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level
+        for suffix in ("", ".py")
+    }
+    assert FOLDER / "measure.py" in needed
+    assert not needed & set(left_out)
 
 
 def test_the_plot(runner: ModuleType, tmp_path: Path) -> None:

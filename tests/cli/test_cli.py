@@ -276,10 +276,13 @@ def test_agents_lists_kinds_and_names() -> None:
 
 
 def test_bench_runs_the_folder_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "run.py").write_text("def main(json, only):\n    print(json, only)\n")
+    fake = "def main(json, only, everything):\n    print(json, only, everything)\n"
+    (tmp_path / "run.py").write_text(fake)
     monkeypatch.setattr(bench, "_folder", lambda: tmp_path)
-    assert run("bench").stdout == "False []\n"
-    assert run("bench", "--json", "--only", "a", "--only", "b").stdout == "True ['a', 'b']\n"
+    assert run("bench").stdout == "False [] False\n"
+    assert run("bench", "--json", "--only", "a", "--only", "b").stdout == "True ['a', 'b'] False\n"
+    assert run("bench", "--all").stdout == "False [] True\n"
+    assert "--only a" in refused("bench", "--all", "--only", "a")
 
 
 def test_bench_says_where_it_looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,7 +302,7 @@ def test_bench_lists_what_it_can_run() -> None:
     assert {"signature", "solver", "time_budget"} <= set(names)
     for name, line in zip(names, lines, strict=True):
         assert told["about"][name] in line
-        assert line.endswith("(only by name)") == (name in told["on_request"])
+        assert line.endswith("(only by name or with --all)") == (name in told["on_request"])
 
 
 # -- positions by name ---------------------------------------------------------------------------

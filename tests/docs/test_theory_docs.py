@@ -107,7 +107,7 @@ def test_recorded_nodes_are_those_of_the_solver() -> None:
     assert len(rows) == 40
     for row in rows:
         position = Position.from_fen(row["position"])
-        assert row["nodes"] == benchmark.nodes_of(position), "run make measure"
+        assert row["nodes"] == benchmark.nodes_of(position), "run make bench-docs"
 
 
 def test_no_measured_opening_is_decided_by_reflection() -> None:

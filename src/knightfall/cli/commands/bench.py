@@ -18,12 +18,11 @@ Only = Annotated[
         "--only", metavar="NAME", help="Run this one; may be repeated.", show_default=False
     ),
 ]
-
-
+All = Annotated[bool, typer.Option("--all", help="Also run those that take minutes.")]
 List = Annotated[bool, typer.Option("--list", help="Only name them.")]
 
 
-def bench(only: Only = None, list_: List = False, json: Json = False) -> None:
+def bench(only: Only = None, all_: All = False, list_: List = False, json: Json = False) -> None:
     """Run the benchmarks.
 
     Node counts that must not change, and speed as ratios within one run.
@@ -33,12 +32,15 @@ def bench(only: Only = None, list_: List = False, json: Json = False) -> None:
       knightfall bench
       knightfall bench --list
       knightfall bench --only cpp --json
+      knightfall bench --all
     """
+    if only and all_:
+        raise KnightfallError(f"--all runs every benchmark: leave out --only {only[0]}, or --all")
     benchmarks = _load(_folder() / "run.py")
     if list_:
         benchmarks.show_names(json=json)
     else:
-        benchmarks.main(json=json, only=list(only or []))
+        benchmarks.main(json=json, only=list(only or []), everything=all_)
 
 
 def _folder() -> Path:
