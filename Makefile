@@ -20,8 +20,8 @@ test-slow: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/ready-to-test
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks docs README.md
+	$(BIN)/ruff check src tests benchmarks docs examples
+	$(BIN)/ruff format --check src tests benchmarks docs examples README.md
 	$(BIN)/mypy
 
 bench: $(VENV)/ready-to-test

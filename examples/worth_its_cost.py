@@ -1,4 +1,4 @@
-"""Is a heuristic worth what it costs?  At equal nodes only judgement counts; time tells the rest."""
+"""Is a heuristic worth its cost?  At equal nodes only judgement counts; time tells the rest."""
 
 import knightfall as kf
 

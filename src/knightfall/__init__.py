@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from knightfall.oracle.grade import grade
     from knightfall.oracle.grade_report import Grade
     from knightfall.search.report import Report
-    from knightfall.solver.solve import Solution, solve
+    from knightfall.solver.solution import Solution
+    from knightfall.solver.solve import solve
 
 __version__ = "0.1.0"
 
@@ -44,7 +45,7 @@ _LATER = {
     "annotate": "knightfall.oracle.annotate",
     "grade": "knightfall.oracle.grade",
     "Report": "knightfall.search.report",
-    "Solution": "knightfall.solver.solve",
+    "Solution": "knightfall.solver.solution",
     "solve": "knightfall.solver.solve",
     "league": "knightfall.arena.events",
     "match": "knightfall.arena.events",

@@ -81,13 +81,14 @@ NO_PART = {
     "knightfall.errors",
     "knightfall.position",
     "knightfall.picture",
+    "knightfall.solver.solution",
     "knightfall.files",
     "knightfall.user_files",
     "knightfall.kernel.interrupt",
     "knightfall.search.stopwatch",
 }
-"""What the named modules use, but takes no part in choosing a move or in machine code: errors,
-drawing, finding files, being interrupted.  `Position` only translates for machine code."""
+"""What the named modules use, but takes no part in choosing a move or in machine code, beside all
+that is for display: errors, drawing, finding files, being interrupted.  `Position` only translates for machine code."""
 
 
 def closure(names: tuple[str, ...]) -> set[str]:
@@ -99,7 +100,12 @@ def closure(names: tuple[str, ...]) -> set[str]:
         for _, name in imports(todo.pop(), types=False):
             module = name if name in known else name.rpartition(".")[0]
             file = known.get(module)
-            if file is None or module in found or file.name == "__init__.py":
+            if (
+                file is None
+                or module in found
+                or file.name == "__init__.py"
+                or ".display." in module
+            ):
                 continue
             found.add(module)
             todo.append(file)

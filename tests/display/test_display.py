@@ -25,7 +25,7 @@ from knightfall.display.numbers import (
     signed,
 )
 from knightfall.display.progress import Progress, clock, progress
-from knightfall.display.report import Heading, Part, Report, as_text
+from knightfall.display.report import Displayable, Heading, Part, as_text
 from knightfall.display.table import NAME_WIDTH, Table
 
 # -- tables ----------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def test_html_holds_every_cell(table: Table) -> None:
 # -- reports ---------------------------------------------------------------------------------
 
 
-class Short(Report):
+class Short(Displayable):
     def parts(self) -> Iterator[Part]:
         yield Heading("A < B")
         yield "word " * 60

@@ -36,7 +36,7 @@ def nobody(done: int) -> None:
 class Progress:
     """What is known of a computation, for whoever shows it.
 
-    Call it with what is done by now, or give `note` a text where there is no amount.
+    Call it with what is done by now, or `say` so where there is no amount.
     """
 
     def __init__(self, what: str, total: int | None, done: int = 0) -> None:
@@ -47,6 +47,10 @@ class Progress:
 
     def __call__(self, done: int) -> None:
         self.done = done
+
+    def say(self, text: str) -> None:
+        """What is to be shown where there is no amount."""
+        self.note = text
 
     def line(self) -> str:
         """Everything in one line."""

@@ -37,7 +37,7 @@ Part = str | Table
 """A paragraph, a `Heading`, a `Line` or a table.  An empty paragraph is an empty line."""
 
 
-class Report(ABC):
+class Displayable(ABC):
     """Whatever has something to report.  `print` shows it; a notebook shows it by itself."""
 
     @abstractmethod

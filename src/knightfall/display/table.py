@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Literal
@@ -136,3 +136,11 @@ class Table:
         body = "".join(row(cells, "td") for cells in self.rows)
         foot = f"<tfoot>{row(self.footer, 'th')}</tfoot>" if self.footer else ""
         return f"<table>{head}<tbody>{body}</tbody>{foot}</table>"
+
+
+def facts(rows: Mapping[str, str]) -> Table:
+    """Names and what is known of them, a row each; both may be folded."""
+    table = Table(["", ""], labels=2)
+    for name, value in rows.items():
+        table.add(name, value)
+    return table

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from knightfall.display.report import Line, Part, Report, html_of, unicode_is_shown
+from knightfall.display.report import Displayable, Line, Part, html_of, unicode_is_shown
 from knightfall.display.table import Table
 from knightfall.notation.scoresheet import RESIGNED, SEAT, Scoresheet
 from knightfall.position import Side
@@ -73,7 +73,7 @@ class Remark:
 
 
 @dataclass(frozen=True)
-class Annotation(Report):
+class Annotation(Displayable):
     """A judged game.
 
     `winners` tells who wins each position of the game, from the start to the last: one more than

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.board import Board
 from knightfall.display.numbers import count, duration, for_json, interval, percent
-from knightfall.display.report import Heading, Part, Report, unicode_is_shown
+from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
 from knightfall.display.table import Table
 from knightfall.oracle.measures import Auc, Bin
 from knightfall.statistics.rates import Share
@@ -145,7 +145,7 @@ class Reliability:
 
 
 @dataclass(frozen=True)
-class Grade(Report):
+class Grade(Displayable):
     """What the truth says of a player; `reliability` is None for one that gives no scores.
 
     A `partial` grade is that of the first `games` openings.

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import Entry, canonical, lookup
 from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget
 from knightfall.solver.reflection import loses_by_reflection, mirror_move
+from knightfall.solver.solution import Solution, SolveProgress
 
 PROGRESS_EVERY = 0.25
 LONGEST = 10**8
@@ -28,44 +31,7 @@ MOST_CELLS = 49
 """The openings of a larger board take hours or days: nobody means that who gives no budget."""
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
-    """What is known about a position.
-
-    `winner` is None, and `winning_moves` and `plies` are None, where the budget ended first.
-    Then `known_wins` still has the moves that were seen to win by then, and `at_least` says how
-    many plies the game is known to last.
-    """
-
-    winner: Side | None
-    winning_moves: tuple[str, ...] | None
-    plies: int | None
-    pv: tuple[str, ...]
-    nodes: int
-    seconds: float
-    at_least: int = 0
-    known_wins: tuple[str, ...] = ()
-    from_atlas: bool = False
-    by_reflection: bool = False
-    """The winner needs no search: it answers each move with its image in the board's centre."""
-    interrupted: bool = False
-
-
-@dataclass
-class Progress:
-    """How far a solve has got."""
-
-    nodes: int = 0
-    seconds: float = 0.0
-    fill: float = 0.0
-    winner: Side | None = None
-    at_least: int = 0
-    """Plies the game is known to last."""
-    known_wins: set[str] = field(default_factory=set)
-    stage: str = ""
-
-
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[SolveProgress], None]
 
 
 @dataclass
@@ -75,7 +41,7 @@ class Solver:
     engine: Engine
     use_atlas: bool = True
     limits: Limits = field(default_factory=Limits)
-    progress: Progress = field(default_factory=Progress)
+    progress: SolveProgress = field(default_factory=SolveProgress)
     root: Position | None = None
     """The position whose progress is told."""
     _seen: dict[tuple[str, tuple[int, int]], bool | int] = field(default_factory=dict)
@@ -185,7 +151,7 @@ class Solver:
 
 
 def solve(
-    position: Position,
+    position: Position | str,
     *,
     distance: bool = True,
     atlas: bool = True,
@@ -193,17 +159,20 @@ def solve(
     table_mb: int = TABLE_MB,
     nodes: int | None = None,
     seconds: float | None = None,
-    on_progress: OnProgress | None = None,
+    progress: bool | OnProgress = True,
 ) -> Solution:
-    """Solve a position.  Ctrl-C, too, ends it with what is known by then.
+    """Solve a position, or that of a FEN.  Ctrl-C, too, ends it with what is known by then.
 
     `distance=False` asks for the winner and the winning moves only, which is faster;
-    `atlas=False` searches even where the answer is stored; `on_progress` hears of the progress.
+    `atlas=False` searches even where the answer is stored; `progress` is shown unless it is False,
+    or told to a function.
 
     On boards of more than 49 cells, where reflection tells the winner of a placement, nothing more
     is searched for unless there is a budget: it would take days.
     """
     start = time.perf_counter()
+    if isinstance(position, str):
+        position = Position.from_fen(position)
     if nodes is not None and nodes < 1:
         raise KnightfallError(f"nodes={nodes} must be at least 1")
     if seconds is not None and not 0 < seconds < LONGEST:
@@ -224,13 +193,14 @@ def solve(
     worker = threading.Thread(target=work, name="knightfall-solver", daemon=True)
     worker.start()
     try:
-        while worker.is_alive():
-            worker.join(PROGRESS_EVERY)
-            if on_progress is not None and worker.is_alive():
-                progress = solver.progress
-                progress.nodes, progress.fill = engine.nodes, engine.fill
-                progress.seconds = time.perf_counter() - start
-                on_progress(progress)
+        with _shown_or_told(progress) as tell:
+            while worker.is_alive():
+                worker.join(PROGRESS_EVERY)
+                if worker.is_alive():
+                    state = solver.progress
+                    state.nodes, state.fill = engine.nodes, engine.fill
+                    state.seconds = time.perf_counter() - start
+                    tell(state)
     except KeyboardInterrupt:
         engine.stop()
         worker.join()
@@ -238,6 +208,7 @@ def solve(
     if found.failure is not None:
         raise found.failure
     return Solution(
+        position=position,
         winner=found.winner,
         winning_moves=found.winning_moves,
         plies=found.plies,
@@ -249,7 +220,18 @@ def solve(
         from_atlas=found.from_atlas,
         by_reflection=found.by_reflection,
         interrupted=found.interrupted,
+        distance=distance,
     )
+
+
+@contextmanager
+def _shown_or_told(wanted: bool | OnProgress) -> Iterator[OnProgress]:
+    """A line that is kept up to date, nothing at all, or whoever wants to hear."""
+    if wanted is not True:
+        yield wanted or (lambda state: None)
+        return
+    with shown_progress() as shown:
+        yield lambda state: shown.say(str(state))
 
 
 @dataclass

@@ -13,7 +13,7 @@ from knightfall.arena.game.records import REASONS
 from knightfall.arena.results.standings import Rated, Standing, outcomes_of, rated
 from knightfall.arena.results.tallies import Results, results
 from knightfall.display.numbers import count, for_json, mean
-from knightfall.display.report import Part, Report
+from knightfall.display.report import Displayable, Part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from knightfall.arena.store.run import Run
 
 
-class RunReport(Report):
+class RunReport(Displayable):
     """A run, finished or not, as of the moment the report was made.
 
     `interrupted` tells that Ctrl-C came before the end; the same call goes on from there if the
@@ -73,7 +73,7 @@ class RunReport(Report):
         """What is shown while a run goes on."""
 
     def parts(self) -> Iterator[Part]:
-        """See `Report`."""
+        """See `Displayable`."""
         yield self._heading()
         yield ""
         nothing = self.nothing_measured()
@@ -85,7 +85,7 @@ class RunReport(Report):
         yield from self.body()
 
     def to_dict(self) -> dict[str, Any]:
-        """See `Report`."""
+        """See `Displayable`."""
         found, plan = self.results, self.plan
         return {
             "run": self.run.id,

@@ -79,7 +79,7 @@ def build(
     """
     import time
 
-    from knightfall.cli.screen.progress import ticker
+    from knightfall.display.progress import progress
     from knightfall.solver.atlas import entries_of, forget
     from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
 
@@ -93,11 +93,11 @@ def build(
             save(out, name_of(there), known)
         _tell_known(name_of(there), len(builder.classes), out, json)
         return
-    with ticker() as tick:
+    with progress() as shown:
 
         def told(done: int, of: int) -> None:
             spent = time.perf_counter() - start
-            tick(f"{done} of {of} classes · {builder.nodes:,} nodes · {spent:.0f} s")
+            shown.say(f"{done} of {of} classes · {builder.nodes:,} nodes · {spent:.0f} s")
 
         resumed = len(builder.resumed())
         try:

@@ -37,7 +37,7 @@ def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json 
     """
     import time
 
-    from knightfall.cli.screen.progress import ticker
+    from knightfall.display.progress import progress
     from knightfall.solver.certificate import certify as prove
 
     there = board_named(board)
@@ -46,10 +46,12 @@ def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json 
     if file.is_dir() or not file.parent.is_dir():  # better said now than after the work
         raise KnightfallError(f"cannot write {str(file)!r}: it must name a file in a folder")
     start = time.perf_counter()
-    with ticker() as tick:
+    with progress() as shown:
 
         def told(share: float) -> None:
-            tick(f"{share:.0%} of the first moves answered · {time.perf_counter() - start:.0f} s")
+            shown.say(
+                f"{share:.0%} of the first moves answered · {time.perf_counter() - start:.0f} s"
+            )
 
         certificate = prove(there, threads=threads, on_progress=told)
     certificate.write(file)

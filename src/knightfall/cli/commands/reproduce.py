@@ -176,14 +176,14 @@ def _command(
 
 
 def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[HeuristicGrade]:
-    from knightfall.cli.screen.bar import bar
     from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.display.progress import progress
     from knightfall.machine import cores
     from knightfall.studies.judging.grades import grades, missing_grades
 
     missing = missing_grades(ids, seed=seed)
     try:
-        with bar("grades", missing) as told:
+        with progress("grades", missing) as told:
             return grades(
                 ids,
                 seed=seed,

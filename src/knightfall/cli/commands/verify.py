@@ -28,7 +28,7 @@ def verify(file: File, json: Json = False) -> None:
     """
     import time
 
-    from knightfall.cli.screen.progress import ticker
+    from knightfall.display.progress import progress
     from knightfall.solver.verify import Refused
     from knightfall.solver.verify import verify as check
 
@@ -39,10 +39,10 @@ def verify(file: File, json: Json = False) -> None:
         nonlocal told
         line = f"{share:.0%} checked · {time.perf_counter() - start:.0f} s"
         if line != told:  # thousands of times a second it is the same
-            tick(line)
+            shown.say(line)
             told = line
 
-    with ticker() as tick:
+    with progress() as shown:
         try:
             verdict = check(file, tell)
         except Refused as refused:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from knightfall.display.report import Report as DisplayedReport
+    from knightfall.display.report import Displayable
     from knightfall.search.report import Report
 
 NOT_A_SCREEN = 240
@@ -23,7 +23,7 @@ def print_json(thing: Any) -> None:
     print(json.dumps(thing, allow_nan=False), flush=True)
 
 
-def print_report(report: DisplayedReport, *, json: bool) -> None:
+def print_report(report: Displayable, *, json: bool) -> None:
     """A report for a person, or the same as JSON."""
     from knightfall.display.report import print_parts
 
@@ -56,34 +56,6 @@ def print_table(table: Table) -> None:
         page.print(table)
     for line in capture.get().splitlines():
         print(line.rstrip())
-
-
-NAME_WIDTH = 14
-"""What names get at least in a table of numbers, before they are broken."""
-
-
-def page_width() -> int:
-    """How many columns of letters there are: the screen's, or in a pipe plenty."""
-    screen = console()
-    return screen.width if screen.is_terminal else NOT_A_SCREEN
-
-
-def keep_numbers_whole(table: Table, start: int = 1, drop: Sequence[str] = ()) -> None:
-    """Align the columns from `start` on to the right, and never break what stands in them.
-
-    On a narrow screen the columns named in `drop` go first, the last of them first.
-    """
-    for column in table.columns[start:]:
-        column.justify, column.no_wrap = "right", True
-    names = table.columns[start - 1]
-    names.min_width = NAME_WIDTH
-    longest = max((len(str(cell)) for cell in names.cells), default=0)
-    spare = max(0, longest - NAME_WIDTH)  # names may be broken, numbers not
-    left = list(drop)
-    while left and console(NOT_A_SCREEN).measure(table).maximum - spare > page_width():
-        title = left.pop()
-        gone = next(c for c in table.columns if c.header == title)
-        table.columns.remove(gone)
 
 
 def columns(*titles: str) -> Table:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from knightfall.display.report import Part, Report
+from knightfall.display.report import Displayable, Part
 from knightfall.display.table import Table
 from knightfall.studies.judging.claims import MARKS, Judgement
 from knightfall.studies.judging.grades import HeuristicGrade
@@ -125,7 +125,7 @@ class Timings:
 
 
 @dataclass(frozen=True)
-class StudiesReport(Report):
+class StudiesReport(Displayable):
     """All of it."""
 
     version: str
