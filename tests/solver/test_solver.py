@@ -38,7 +38,8 @@ from knightfall.solver import distance, proof_table, reflection, thread_marks, w
 from knightfall.solver import solve as solve_module
 from knightfall.solver.atlas import Entry
 from knightfall.solver.engine import Engine, Limits, OutOfBudget
-from knightfall.solver.solve import Progress, Solution, Solver, kept_engine, solve
+from knightfall.solver.solution import Solution, SolveProgress
+from knightfall.solver.solve import Solver, kept_engine, solve
 from knightfall.solver.state import DTYPE, STATE
 
 SMALL = [(3, 3), (3, 4), (4, 3), (3, 5), (5, 3), (3, 6), (6, 3), (4, 4), (4, 5), (5, 4)]
@@ -723,12 +724,12 @@ def test_stop_ends_what_would_take_long(threads: int) -> None:
 def test_an_interrupted_solve_says_what_is_known_by_then(threads: int) -> None:
     heard: list[tuple[int, float, str]] = []
 
-    def on_progress(progress: Progress) -> None:
+    def on_progress(progress: SolveProgress) -> None:
         heard.append((progress.nodes, progress.fill, progress.stage))
         if progress.nodes > 0:
             raise KeyboardInterrupt
 
-    found = solve(Position.start(7, 9), atlas=False, threads=threads, on_progress=on_progress)
+    found = solve(Position.start(7, 9), atlas=False, threads=threads, progress=on_progress)
     assert answer(found) == (None, None, None, ())
     assert found.interrupted
     nodes, fill, stage = heard[-1]
