@@ -4,7 +4,7 @@ the promises every search makes: legal moves, kept budgets, the same answer ever
 The node counts in `SIGNATURE` are the signature of the searches.  After a change that is meant to
 alter them, print the new table with::
 
-    python tests/test_search.py
+    python tests/search/test_search.py
 """
 
 from __future__ import annotations
