@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import threading
+from contextlib import suppress
 from typing import Any, NoReturn
 
 INTERRUPTED = 130
@@ -40,27 +40,29 @@ def raises() -> bool:
     return signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@contextmanager
-def held_off() -> Iterator[None]:
-    """Hear of Ctrl-C when the block is over."""
-    before = hold_off()
-    try:
-        yield
-    finally:
-        let_through(before)
+class HeldOff:
+    """Hear of Ctrl-C when the block is over.
 
+    To block the signal would not do: it then comes through any other thread.
+    """
 
-def hold_off() -> Any:
-    """Begin of `held_off`: what `let_through` wants to know."""
-    if hasattr(signal, "pthread_sigmask"):
-        return signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    return None
+    def __enter__(self) -> None:
+        self._came = False
+        self._before: Any = None
+        if threading.current_thread() is threading.main_thread():
+            handler = signal.getsignal(signal.SIGINT)
+            if callable(handler):  # not in the background, where it is ignored
+                self._before = handler
+                signal.signal(signal.SIGINT, self._note)
 
+    def __exit__(self, *raised: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            if self._came:
+                signal.raise_signal(signal.SIGINT)
 
-def let_through(before: Any) -> None:
-    """End of `held_off`."""
-    if before is not None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    def _note(self, *_: object) -> None:
+        self._came = True
 
 
 def _end(*_: object) -> NoReturn:

@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -150,19 +150,19 @@ class _Undisturbed(event.Listener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.depth = 0
-        self.before: Any = None
+        self.calm = ExitStack()
 
     def on_start(self, happening: Any) -> None:
         if current_thread() is main_thread():
-            if self.depth == 0:
-                self.before = sigint.hold_off() if sigint.raises() else None
+            if self.depth == 0 and sigint.raises():
+                self.calm.enter_context(sigint.HeldOff())
             self.depth += 1
 
     def on_end(self, happening: Any) -> None:
         if current_thread() is main_thread():
             self.depth -= 1
             if self.depth == 0:
-                sigint.let_through(self.before)
+                self.calm.close()
 
 
 event.register("numba:compiler_lock", _Undisturbed())
