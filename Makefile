@@ -7,6 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run test test-slow lint bench docs measure studies clean
 
@@ -14,7 +15,7 @@ run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-slow: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest -m slow

@@ -56,7 +56,11 @@ def here(plan: Plan) -> list[PairRecord]:
 
 
 USERS_CODE = """
+import ctypes
 from knightfall.heuristics import count, heuristic, mobility
+
+usleep = ctypes.CDLL(None).usleep
+usleep.argtypes, usleep.restype = [ctypes.c_uint], ctypes.c_int
 
 def choose(position):
     print("thinking", position)
@@ -75,7 +79,7 @@ def fails(board, open, me, opp, to_move):
 def stuck(board, open, me, opp, to_move):
     cells = count(open)
     while board.width == 5 and cells < 16:
-        cells = (cells * 7 + me) % 16
+        cells = (cells * 7 + me + usleep(10_000)) % 16  # compiled, and at nobody's expense
     return 1.0 * cells
 
 def deadly(board, open, me, opp, to_move):
@@ -280,7 +284,7 @@ def check_the_guilty(runner: Runner, guilty: tuple[str, ...]) -> None:
 def test_the_guilty_lose_in_a_pool(
     guilty: tuple[str, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with Pool(2, patience=1.5) as pool:
+    with Pool(2, patience=1.0) as pool:
         check_the_guilty(pool, guilty)
     assert capfd.readouterr() == ("", "")
 
