@@ -1,8 +1,8 @@
 """Every line of a small board to its end, in plain Python.
 
 The obvious recursion of `naive_search.plies_by_the_rules`, on sets of cells that are Python
-integers so that every opening of a board of 20 cells takes seconds.  Shares nothing with the solver, and its
-knight's moves are those of `naive.py`.
+integers so that every opening of a board of 20 cells takes seconds.  Shares nothing with the
+solver, and its knight's moves are those of `naive.py`.
 """
 
 from __future__ import annotations
