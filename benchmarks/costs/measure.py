@@ -22,8 +22,8 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.alphabeta import plain_deepening
 from knightfall.search.budget import DEEPEST
-from knightfall.search.state import DTYPE
 from knightfall.search.settings import LEAF_SHARE
+from knightfall.search.state import DTYPE
 from knightfall.studies.costs.costs import BASELINE, NodeCosts
 
 from ..course_board import CourseBoard, Score, set_up
