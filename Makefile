@@ -7,14 +7,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Files are shared out whole: what a file compiles or plays at its beginning is done once.
+PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run test test-slow lint bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
 
-test: lint
-	$(BIN)/python -m pytest
+test: $(VENV)/ready-to-test
+	@$(BIN)/python tests/warm_up.py & warming=$$!; \
+	  $(MAKE) --no-print-directory lint || { kill $$warming; exit 1; }; wait $$warming
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-slow: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest -m slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import hashlib
 import os
 import shutil
 import subprocess
@@ -14,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
 from knightfall.kernel import geometry
+from knightfall.kernel.compile import cache_folder
 from knightfall.search import state
 
 SOURCE = Path(__file__).parent / "alphabeta.cpp"
@@ -30,6 +33,7 @@ def compiler() -> str | None:
     return None
 
 
+@cache
 def compiler_version() -> str:
     """The first line of what the compiler says about itself; a note if there is none."""
     name = compiler()
@@ -53,7 +57,10 @@ def _struct(name: str, dtype: np.dtype[Any]) -> str:
 
 @cache
 def _folder() -> Path:
-    """Where to build: a folder that goes when this process does."""
+    """Where libraries are kept: beside the machine code, else until this process ends."""
+    folder = cache_folder()
+    if folder is not None:
+        return folder
     folder = Path(tempfile.mkdtemp(prefix="knightfall-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -66,26 +73,37 @@ def build(*flags: str) -> ctypes.CDLL:
     compile; there must be a compiler.
     """
     layouts = _struct("Geometry", geometry.DTYPE) + _struct("State", state.DTYPE)
-    (_folder() / "layout.h").write_text(layouts)
-    return build_from(SOURCE, *flags)
+    return build_from(SOURCE, *flags, layouts=layouts)
 
 
-def build_from(source: Path, *flags: str) -> ctypes.CDLL:
-    """`build`, from any source file."""
-    folder = _folder()
-    name = source.stem + "".join(flag.replace("=", "_") for flag in flags) + ".so"
-    library = folder / name
-    # Built beside and moved into place: a library that is already loaded must not be overwritten.
-    fresh = folder / f"{os.getpid()}-{name}"
-    command = [compiler() or "g++", "-std=c++17", *flags, "-shared", "-fPIC", f"-I{folder}"]
-    subprocess.run(
-        [*command, str(source), "-o", str(fresh)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    fresh.replace(library)
+def build_from(source: Path, *flags: str, layouts: str = "") -> ctypes.CDLL:
+    """`build`, from any source file, which may include ``layout.h``.
+
+    A library is built once for what it is made from: the texts, the flags, the compiler and, as
+    -march=native depends on it, the processor.
+    """
+    text = source.read_bytes()
+    made_from = (text, layouts, flags, compiler_version(), get_host_cpu_name(), _features())
+    key = hashlib.sha256(repr(made_from).encode()).hexdigest()[:16]
+    library = _folder() / f"{source.stem}-{key}.so"
+    if not library.exists():
+        with tempfile.TemporaryDirectory(dir=_folder()) as draft:
+            (Path(draft) / "layout.h").write_text(layouts)
+            fresh = Path(draft) / library.name
+            command = [compiler() or "g++", "-std=c++17", *flags, "-shared", "-fPIC", f"-I{draft}"]
+            subprocess.run(
+                [*command, str(source), "-o", str(fresh)],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            fresh.replace(library)  # whole or not at all: somebody else may be building it, too
     return ctypes.CDLL(str(library))
+
+
+@cache
+def _features() -> str:
+    return str(get_host_cpu_features().flatten())
 
 
 def search_of(library: ctypes.CDLL) -> Callable[..., None]:

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 def no_collection() -> Iterator[None]:
     """Keep the garbage collector out of the measurement."""
     was_on = gc.isenabled()
-    gc.collect()
     gc.disable()
     try:
         yield

@@ -2,9 +2,62 @@
 
 from __future__ import annotations
 
+import gc
 import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import naive_search
+import naive_solver
+import pytest
 
 # A shell starts background jobs with Ctrl-C ignored, and every process they start inherits that.
 # The tests interrupt processes of their own, so they must not.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+HERE = Path(__file__).parent
+
+LONGEST_FIRST = (
+    "arena/test_runners.py",
+    "solver/test_solver.py",
+    "heuristics/test_user_heuristics.py",
+    "search/test_search.py",
+    "oracle/test_oracle.py",
+    "cli/test_cli_process.py",
+    "studies/test_reproduce.py",
+    "arena/test_conduct.py",
+    "cli/test_cli_arena.py",
+    "test_sigint.py",
+    "solver/test_perfect.py",
+)
+"""Two processes that share the files are busy to the end if what takes long comes first."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile everything once before there are two processes that would."""
+    starts_others = getattr(config.option, "numprocesses", None)
+    if starts_others and not hasattr(config, "workerinput"):
+        subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest."""
+    rank = {HERE / name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_what_slow_twins_remember() -> Iterator[None]:
+    """Each file begins with empty hands, or the suite would need gigabytes."""
+    yield
+    naive_solver.forget()
+    naive_search.forget()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from naive import Naive, knight_moves
+from naive_solver import plies_to_end
 
 from knightfall.board import Board
 from knightfall.position import Position, Side, other
@@ -81,14 +82,13 @@ def timeless(report: Report) -> Report:
 # -- the end of the game ---------------------------------------------------------------------
 
 
-@cache
-def plies_to_end(position: Position) -> int:
+def plies_by_the_rules(position: Position) -> int:
     """How long the game lasts if the winner hurries and the loser holds out.
 
     Every ply changes the mover and a mover without a move has lost, so an odd number means that
-    the side to move wins.
+    the side to move wins.  `naive_solver.plies_to_end` is the same, sooner.
     """
-    lengths = [plies_to_end(position.play(move)) for move in position.legal_moves]
+    lengths = [plies_by_the_rules(position.play(move)) for move in position.legal_moves]
     wins = [length for length in lengths if length % 2 == 0]
     if wins:
         return 1 + min(wins)
@@ -148,3 +148,9 @@ def swapped(position: Position) -> Position:
     return replace(
         position, white=position.black, black=position.white, to_move=other(position.to_move)
     )
+
+
+def forget() -> None:
+    """Give the memory back."""
+    following.cache_clear()
+    longest_walk.cache_clear()

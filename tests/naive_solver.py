@@ -1,16 +1,21 @@
 """Every line of a small board to its end, in plain Python.
 
-The obvious recursion of `naive_search.plies_to_end`, on sets of cells that are Python integers so
-that every opening of a board of 20 cells takes seconds.  Shares nothing with the solver, and its
-knight's moves are those of `naive.py`.
+The obvious recursion of `naive_search.plies_by_the_rules`, on sets of cells that are Python
+integers so that every opening of a board of 20 cells takes seconds.  Shares nothing with the
+solver, and its knight's moves are those of `naive.py`.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 from naive import knight_moves
 
 from knightfall.board import Board
 from knightfall.position import Position, other
+
+Seen = dict[tuple[int, int, int], int]
+"""Plies by open cells, mover and waiter."""
 
 
 def openings(board: Board) -> list[Position]:
@@ -36,14 +41,24 @@ def opening_classes(board: Board) -> dict[Position, int]:
 
 
 class BruteForce:
-    """How long games on one board last; nothing is pruned, and what was seen is remembered."""
+    """How long games on one board last; nothing is pruned, and what was seen is remembered.
 
-    def __init__(self, board: Board) -> None:
+    A board higher than wide is laid on its side, where `seen` may know its lines already.
+    """
+
+    def __init__(self, board: Board, seen: Seen | None = None) -> None:
         self.board = board
-        self.steps = [sum(1 << to for to in knight_moves(board, at)) for at in range(board.cells)]
+        flat = flattened(board)
+        self.place = [
+            x + y * flat.width if flat is board else y + x * flat.width
+            for y in range(board.height)
+            for x in range(board.width)
+        ]
         # A knight in the pocket stands on one cell more, a move away from all others.
-        self.steps.append((1 << board.cells) - 1)
-        self.seen: dict[tuple[int, int, int], int] = {}
+        self.place.append(board.cells)
+        self.steps = [sum(1 << to for to in knight_moves(flat, at)) for at in range(flat.cells)]
+        self.steps.append((1 << flat.cells) - 1)
+        self.seen: Seen = {} if seen is None else seen
 
     def plies(self, position: Position) -> int:
         """How long the game lasts if the winner hurries and the loser holds out.
@@ -53,15 +68,16 @@ class BruteForce:
         assert position.board == self.board
         mover, waiter = position.knight(position.to_move), position.knight(other(position.to_move))
         return self._plies(
-            sum(1 << cell for cell in position.open),
-            self.board.cells if mover is None else mover,
-            self.board.cells if waiter is None else waiter,
+            sum(1 << self.place[cell] for cell in position.open),
+            self.place[self.board.cells if mover is None else mover],
+            self.place[self.board.cells if waiter is None else waiter],
         )
 
     def _plies(self, open: int, mover: int, waiter: int) -> int:
         key = open, mover, waiter
-        if key in self.seen:
-            return self.seen[key]
+        known = self.seen.get(key)
+        if known is not None:
+            return known
         quickest_win, slowest_loss = 99, 0
         left = open & self.steps[mover]
         while left:
@@ -72,11 +88,35 @@ class BruteForce:
                 quickest_win = min(quickest_win, plies)
             else:
                 slowest_loss = max(slowest_loss, plies)
-        self.seen[key] = slowest_loss if quickest_win == 99 else quickest_win
-        return self.seen[key]
+        found = slowest_loss if quickest_win == 99 else quickest_win
+        self.seen[key] = found
+        return found
 
     def winning_moves(self, position: Position) -> tuple[str, ...]:
         """The moves after which the opponent loses."""
         return tuple(
             move for move in position.legal_moves if self.plies(position.play(move)) % 2 == 0
         )
+
+
+def flattened(board: Board) -> Board:
+    """The board, laid on its side if it is higher than wide."""
+    return Board.of(board.height, board.width) if board.height > board.width else board
+
+
+@lru_cache(maxsize=32)
+def brute_force(board: Board) -> BruteForce:
+    """One for all who ask; it shares what it has seen with that of the board on its side."""
+    return BruteForce(
+        board, None if flattened(board) is board else brute_force(flattened(board)).seen
+    )
+
+
+def plies_to_end(position: Position) -> int:
+    """`BruteForce.plies` of any position of few cells."""
+    return brute_force(position.board).plies(position)
+
+
+def forget() -> None:
+    """Give the memory back."""
+    brute_force.cache_clear()

@@ -14,6 +14,7 @@ PACKAGE = ROOT / "src" / "knightfall"
 
 ROOMS = (
     "errors",
+    "sigint",
     "board",
     "position picture",  # a position draws itself
     "display",

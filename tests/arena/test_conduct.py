@@ -286,6 +286,7 @@ import sys
 from knightfall.arena import conduct as conducting
 from knightfall.arena.conduct import conduct
 from knightfall.arena.runners.pool import Pool
+from knightfall.arena.runners.runner import InProcess
 from knightfall.arena.plan.plan import Plan
 from knightfall.arena.store.store import Store
 if __name__ == "__main__":
@@ -294,9 +295,9 @@ if __name__ == "__main__":
     agents = [entrant.agent for entrant in plan.entrants]
     with Store.open(sys.argv[1]) as store:
         run = store.begin(plan, "1", {})
-        with Pool(2, agents) as pool:
+        with Pool(2, agents) if sys.argv[2] == "pool" else InProcess(agents) as runner:
             print("ready", flush=True)
-            conduct(run, pool)
+            conduct(run, runner)
 """
 
 
@@ -309,7 +310,7 @@ def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> N
     path, rng, kills = tmp_path / "killed.sqlite", random.Random(2), 0
     while True:
         process = subprocess.Popen(
-            [sys.executable, str(driver), str(path)],
+            [sys.executable, str(driver), str(path), "pool" if kills in (1, 4) else "here"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -222,13 +222,41 @@ def test_the_plot(runner: ModuleType, tmp_path: Path) -> None:
 
 
 def test_the_solvers_in_cpp_agree_with_ours(runner: ModuleType) -> None:
-    """It raises if any variant names another winner."""
+    """Every variant names the same winners; each idea is worth nodes."""
     if runner.module("cpp_build").compiler() is None:
         pytest.skip("no C++ compiler")
-    result = runner.module("solver").run(how_many=3, rounds=1, classes=False)
-    nodes = {row["idea"]: row["nodes"] for row in result.rows}
-    assert len(nodes) == 1 + len(runner.module("solver").IDEAS)
-    assert nodes["knightfall"] < nodes["C++: plain"]
+    solver = runner.module("solver")
+    positions = solver.openings(3)
+    truth = [solver.ours()(position) for position in positions]
+    nodes = {}
+    for name, switches in solver.IDEAS.items():
+        solve = solver.cpp_solver(solver.SMALL_BITS, "-O3", *(f"-D{one}" for one in switches))
+        found = [solve(position) for position in positions]
+        assert [won for won, _ in found] == [won for won, _ in truth], name
+        nodes[name] = sum(number for _, number in found)
+    assert sum(number for _, number in truth) < nodes["plain"]
+
+
+def test_a_library_is_built_once_for_what_it_is_made_from(
+    runner: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    build = runner.module("cpp_build")
+    if build.compiler() is None:
+        pytest.skip("no C++ compiler")
+    monkeypatch.setattr(build, "_folder", lambda: tmp_path)
+    source = tmp_path / "answer.cpp"
+
+    def libraries(text: str, *flags: str) -> int:
+        source.write_text(text)
+        answer = build.build_from(source, *flags).answer()
+        assert answer == int(text.split()[-2].rstrip(";"))
+        return len([*tmp_path.glob("answer-*.so")])
+
+    assert libraries('extern "C" int answer() { return 41; }') == 1
+    assert libraries('extern "C" int answer() { return 42; }') == 2
+    assert libraries('extern "C" int answer() { return 42; }') == 2
+    assert libraries('extern "C" int answer() { return 42; }', "-O2") == 3
+    assert {file.suffix for file in tmp_path.iterdir()} == {".cpp", ".so"}
 
 
 def test_plain_python_plays_the_same_games(runner: ModuleType) -> None:

@@ -296,7 +296,7 @@ def test_bad_input_is_named_and_nothing_is_stored(data: Path, args: list[str], s
 
 
 def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(data: Path) -> None:
-    args = ["match", "id(improved, nodes=20000)", "id(open, nodes=20000)", "--pairs", "150"]
+    args = ["match", "id(improved, nodes=20000)", "id(open, nodes=20000)", "--pairs", "100"]
     args += ["--workers", "2"]
     process = subprocess.Popen(
         [*RUN, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -316,13 +316,13 @@ def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(data: Path) -> 
     assert process.returncode == 130, err
     assert "the same command goes on with run 1" in err
     assert "Traceback" not in err
-    assert "unfinished, 300 planned" in out
+    assert "unfinished, 200 planned" in out
     with Store.open(data / "arena.sqlite", read_only=True) as store:
         before = store.run(1).played
-    assert 3 < before < 150
+    assert 3 < before < 100
     finished = subprocess.run([*RUN, *args, "--json"], capture_output=True, text=True, check=True)
     report = json.loads(finished.stdout)
-    assert (report["run"], report["pairs"], report["finished"]) == (1, 150, True)
+    assert (report["run"], report["pairs"], report["finished"]) == (1, 100, True)
     fresh = told(*args[:-2], "--again", *QUICK)
     assert fresh["counts"] == report["counts"]
     assert [row["mean_nodes"] for row in fresh["agents"]] == [

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from naive_search import plies_to_end
+from naive_solver import plies_to_end
 from typer.testing import CliRunner
 
 from knightfall.cli.app import app

@@ -22,7 +22,7 @@ import pytest
 from helpers import random_game
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_search import plies_to_end
+from naive_solver import plies_to_end
 from typer.testing import CliRunner, Result
 
 import knightfall as kf

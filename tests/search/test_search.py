@@ -4,7 +4,7 @@ the promises every search makes: legal moves, kept budgets, the same answer ever
 The node counts in `SIGNATURE` are the signature of the searches.  After a change that is meant to
 alter them, print the new table with::
 
-    python tests/test_search.py
+    python tests/search/test_search.py
 """
 
 from __future__ import annotations
@@ -24,16 +24,8 @@ from helpers import random_game, random_positions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import NAIVE, Naive, naive_static_reach
-from naive_search import (
-    exact_value,
-    mirrored,
-    plies_to_end,
-    reported,
-    roamed,
-    search,
-    timeless,
-    within_ceiling,
-)
+from naive_search import exact_value, mirrored, reported, roamed, search, timeless, within_ceiling
+from naive_solver import plies_to_end
 from strategies import odd_positions, positions
 
 from knightfall.agents import Agent, parse_agent
@@ -377,12 +369,19 @@ def moody(board, open, me, opp, to_move):
 """
 
 
+@pytest.fixture(scope="module")
+def misleading_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file for all, so that each function is compiled once."""
+    file = tmp_path_factory.mktemp("misleading") / "misleading.py"
+    file.write_text(MISLEADING)
+    return file
+
+
 @pytest.mark.parametrize(
     "name", ["huge", "hopeless", "infinite", "minus_infinite", "not_a_number", "moody"]
 )
-def test_no_heuristic_outweighs_a_proof(tmp_path: Path, name: str) -> None:
-    (tmp_path / "misleading.py").write_text(MISLEADING)
-    misleading = evaluator(f"{tmp_path}/misleading.py:{name}")
+def test_no_heuristic_outweighs_a_proof(misleading_file: Path, name: str) -> None:
+    misleading = evaluator(f"{misleading_file}:{name}")
     for position in solvable()[::2]:
         plies = plies_to_end(position)
         check_exact(position, think(position, "deepening", misleading, Budget(depth=64)))
@@ -396,12 +395,11 @@ def test_no_heuristic_outweighs_a_proof(tmp_path: Path, name: str) -> None:
                 assert abs(report.score) > 1e300
 
 
-def test_an_infinite_heuristic_is_no_proof(tmp_path: Path) -> None:
-    (tmp_path / "misleading.py").write_text(MISLEADING)
+def test_an_infinite_heuristic_is_no_proof(misleading_file: Path) -> None:
     position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
     for name, score in [("infinite", math.inf), ("hopeless", -math.inf), ("huge", math.inf)]:
         for method in METHODS:
-            misleading = evaluator(f"{tmp_path}/misleading.py:{name}")
+            misleading = evaluator(f"{misleading_file}:{name}")
             report = think(position, method, misleading, Budget(depth=3))
             assert (report.score, report.proven, report.plies) == (score, False, None)
 

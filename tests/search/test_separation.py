@@ -12,7 +12,8 @@ from helpers import random_positions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import knight_moves
-from naive_search import exact_value, longest_walk, plies_to_end, reported, roamed, search
+from naive_search import exact_value, longest_walk, reported, roamed, search
+from naive_solver import plies_to_end
 from strategies import boards, odd_positions, positions
 
 from knightfall.agents import parse_agent

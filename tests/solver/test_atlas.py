@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from naive_search import mirrored, plies_to_end
+from naive_search import mirrored
+from naive_solver import plies_to_end
 from typer.testing import CliRunner
 
 from knightfall.board import Board

@@ -7,7 +7,7 @@ import random
 
 import pytest
 from hypothesis import given, settings
-from naive_search import plies_to_end
+from naive_solver import plies_to_end
 from strategies import positions
 
 from knightfall.agents import agent, parse_agent
@@ -54,7 +54,7 @@ def test_its_moves_are_best(position: Position) -> None:
 def test_it_never_leaves_a_won_position(opponent: str) -> None:
     """On 7×7, whatever the opponent does; nodes stand for the time, so that tests need no clock."""
     board, rng = Board.of(7, 7), random.Random(5)
-    truth, player, other = Engine(board), parse_agent("perfect(nodes=6000000)"), agent(opponent)
+    truth, player, other = Engine(board), parse_agent("perfect(nodes=2000000)"), agent(opponent)
     kept = 0
     for cells in rng.sample(representatives(board), 4):
         for seat in ("w", "b"):

@@ -23,8 +23,8 @@ import pytest
 from helpers import FULL_WORD, NEARLY_FULL_WORD, random_positions
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_search import mirrored, swapped
-from naive_solver import BruteForce, opening_classes, openings
+from naive_search import mirrored, plies_by_the_rules, swapped
+from naive_solver import BruteForce, brute_force, opening_classes, openings, plies_to_end
 from numba import types
 from strategies import WORDS, odd_positions, positions
 
@@ -125,7 +125,21 @@ def check_against(brute: BruteForce, position: Position) -> None:
 @pytest.fixture(scope="module", params=SMALL, ids=lambda size: "{}x{}".format(*size))
 def brute(request: pytest.FixtureRequest) -> BruteForce:
     """Brute force on every small board, one after the other."""
-    return BruteForce(Board.of(*request.param))
+    return brute_force(Board.of(*request.param))
+
+
+def test_brute_force_follows_the_rules() -> None:
+    """Held either way, and whoever asked before."""
+    held = [Board.of(*size) for size in ((3, 3), (3, 4), (4, 3))]
+    some = crowded(200, 1, 8, [Board.of(5, 4), Board.of(4, 5), Board.of(3, 7), Board.of(7, 3)])
+    for position in [*(one for board in held for one in openings(board)), *some]:
+        plies = plies_by_the_rules(position)
+        assert BruteForce(position.board).plies(position) == plies, position.fen
+        assert plies_to_end(position) == plies, position.fen
+    for board in held:
+        start = Position.start(board.width, board.height)
+        for move in start.legal_moves[:2]:
+            assert plies_to_end(start.play(move)) == plies_by_the_rules(start.play(move))
 
 
 def test_every_opening_of_a_small_board(brute: BruteForce) -> None:

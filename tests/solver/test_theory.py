@@ -18,8 +18,8 @@ from helpers import EVERY_BOARD, random_game, random_positions
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive import knight_moves
-from naive_search import longest_walk, plies_to_end, roamed, swapped
-from naive_solver import BruteForce, openings
+from naive_search import longest_walk, roamed, swapped
+from naive_solver import BruteForce, openings, plies_to_end
 from strategies import odd_positions, positions
 
 from knightfall.board import Board

@@ -16,6 +16,7 @@ from knightfall.arena.results.scoreboard import Scoreboard, scoreboard_of
 from knightfall.arena.runners.runner import Runner
 from knightfall.arena.store.repeats import Repeats
 from knightfall.arena.store.run import Run
+from knightfall.sigint import raise_from_here
 
 WRITE_EVERY = 0.5
 """Seconds between two writes: what a kill costs, beside pairs that wait for a slower one's turn."""
@@ -26,6 +27,7 @@ OnPairs = Callable[[Scoreboard], None]
 
 def conduct(run: Run, runner: Runner, on_pairs: OnPairs = lambda board: None) -> Scoreboard:
     """Play a run to its end, from where it was left."""
+    raise_from_here()
     board = scoreboard_of(run)
     on_pairs(board)
     if run.finished:

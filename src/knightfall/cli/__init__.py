@@ -8,7 +8,10 @@ import sys
 def main() -> None:
     """Run the command line; the console script's entry point."""
     try:
-        # Nothing is imported before this line, so that even an early Ctrl-C ends quietly.
+        # Before anything else is imported, so that even an early Ctrl-C ends quietly.
+        from knightfall.sigint import end_at_once
+
+        end_at_once()
         from knightfall.cli.app import app
         from knightfall.cli.screen.guard import close_output, tolerate_any_stream
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from knightfall.sigint import raise_from_here
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
@@ -154,6 +156,7 @@ class _Terminal(_Outlet):
         from rich.console import Console
         from rich.live import Live
 
+        raise_from_here()  # or Ctrl-C would leave the terminal without a cursor
         console = Console(stderr=True, markup=False, highlight=False, emoji=False)
         bar = None if self.state.total is None else self._bar(console, self.state.total)
 

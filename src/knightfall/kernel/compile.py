@@ -12,15 +12,17 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
 import numba
 from numba.core import config, event
 from platformdirs import user_cache_path
 
+from knightfall import sigint
 from knightfall.kernel.sources import COMPILED, hash_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -140,5 +142,29 @@ def quiet() -> Iterator[None]:
         _announcer.said = before
 
 
+class _Undisturbed(event.Listener):  # type: ignore[misc]
+    """Keeps `KeyboardInterrupt` out of Numba while it compiles a function or loads one.
+
+    LLVM calls back into Python, where the exception would get lost or crash the process.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.calm = ExitStack()
+
+    def on_start(self, happening: Any) -> None:
+        if current_thread() is main_thread():
+            if self.depth == 0 and sigint.raises():
+                self.calm.enter_context(sigint.HeldOff())
+            self.depth += 1
+
+    def on_end(self, happening: Any) -> None:
+        if current_thread() is main_thread():
+            self.depth -= 1
+            if self.depth == 0:
+                self.calm.close()
+
+
+event.register("numba:compiler_lock", _Undisturbed())
 if os.environ.get("KNIGHTFALL_QUIET") != "1":
     event.register("numba:compile", _announcer)

@@ -15,6 +15,7 @@ from multiprocessing import resource_tracker
 
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import GeometryArray
+from knightfall.sigint import HeldOff, raise_from_here
 
 GRACE = 1.0
 """Seconds to wait for work that was told to stop.  Only a heuristic that hangs takes longer."""
@@ -70,12 +71,14 @@ def ctrl_c_later() -> Iterator[None]:
 
     A terminal sends it to them all, but only the one that started the others is to act on it.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # of multiprocessing; when it starts, it lets Ctrl-C through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    raise_from_here()  # or they would outlive us
+    with HeldOff():
+        if not hasattr(signal, "pthread_sigmask"):
+            yield
+            return
+        resource_tracker.ensure_running()  # of multiprocessing; it lets Ctrl-C through as it starts
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which they inherit
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -12,6 +12,7 @@ from knightfall.oracle.annotation import Annotation, Remark
 from knightfall.oracle.find_game import find_game
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position, Side, other
+from knightfall.sigint import raise_from_here
 
 
 def annotate(
@@ -52,6 +53,7 @@ def questions(game: Scoresheet) -> int:
 
 def _judge(game: Scoresheet, on_progress: OnProgress) -> tuple[list[tuple[str, ...] | None], Side]:
     """The winning moves of each position that has a move, and who wins the last position."""
+    raise_from_here()
     truth = Truth(game.start.board)
     winning: list[tuple[str, ...] | None] = [None] * len(game.moves)
     last: Side | None = None

@@ -18,6 +18,7 @@ from knightfall.oracle.games import records_of
 from knightfall.oracle.grade_report import FirstBlunder, Grade, Keeping, Reliability
 from knightfall.oracle.measures import Scored, auc, clustered_error, quantile_bins
 from knightfall.oracle.record import PHASES, ROLES, Analyst, Decision, Record, draw_openings
+from knightfall.sigint import raise_from_here
 from knightfall.statistics.rates import Share
 
 OPENINGS = 50
@@ -40,6 +41,7 @@ def grade(
     over, or is a function that hears it.  Ctrl-C, too, ends it with what is known by then, once a
     game is over.
     """
+    raise_from_here()
     start = time.perf_counter()
     board = Board.named(board) if isinstance(board, str) else board
     drawn = draw_openings(board, openings, seed)

@@ -16,6 +16,7 @@ from pathlib import Path
 from knightfall.board import Board
 from knightfall.files import atomic_write, data_folder, locked
 from knightfall.position import Position
+from knightfall.sigint import raise_from_here
 from knightfall.solver.atlas import BYTES, USER_FILE, first_moves, position_of, representatives
 from knightfall.solver.engine import Engine, OutOfBudget, check_threads
 from knightfall.solver.solve import Solver
@@ -45,6 +46,7 @@ class Builder:
 
     def build(self, on_progress: OnProgress | None = None) -> bytes:
         """Solve what is missing and return the board's entries; the journal may go then."""
+        raise_from_here()
         done = self.resumed()
         missing = [cells for cells in self.classes if cells not in done]
         if on_progress:

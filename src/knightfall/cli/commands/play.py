@@ -12,6 +12,7 @@ from knightfall.cli.options.common import STARTPOS, Json, MaybeFen, board_named,
 from knightfall.cli.options.completion import agent_names
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.errors import KnightfallError
+from knightfall.sigint import raise_from_here
 
 if TYPE_CHECKING:
     from knightfall.cli.play.game import Game
@@ -133,6 +134,7 @@ def _view(json: bool) -> GameView:
 
 def _run(game: Game, view: GameView) -> None:
     keeper = _Keeper(game)
+    raise_from_here()
     try:
         if game.winner is None:
             keeper.save()

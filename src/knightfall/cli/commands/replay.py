@@ -14,6 +14,7 @@ from knightfall.cli.options.common import Json
 from knightfall.cli.options.store import LAST, StorePath, reading
 from knightfall.cli.screen.output import console, effort, number, print_json, verdict
 from knightfall.errors import KnightfallError
+from knightfall.sigint import raise_from_here
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -147,6 +148,7 @@ def _animate(played: _Played, screen: Console, delay: float) -> None:
 
     from knightfall.cli.screen.drawing import knight, show
 
+    raise_from_here()
     easel = console()  # what is drawn here, Live shows there, always in the same place
     line, reports = played.sheet.positions, played.reports
     title = Text(f"Game {played.id}", "bold")

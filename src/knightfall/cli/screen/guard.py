@@ -16,8 +16,9 @@ import typer
 from typer.core import TyperGroup
 
 from knightfall.errors import KnightfallError
+from knightfall.sigint import INTERRUPTED as INTERRUPTED
 
-BAD_INPUT, INTERNAL, INTERRUPTED, PIPE_CLOSED = 2, 1, 130, 141
+BAD_INPUT, INTERNAL, PIPE_CLOSED = 2, 1, 141
 
 # Typer exports this one usage error; the class of all of them is the one it derives from.
 _UsageError: Any = typer.BadParameter.__base__

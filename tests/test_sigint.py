@@ -1,0 +1,175 @@
+"""Ctrl-C always takes effect: whenever it comes, the process ends and nobody is left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs signals"),
+    pytest.mark.xdist_group("processes"),
+]
+
+PATIENCE = 120
+FEN = "7/7/1N5/7/7/4n2/7 w"
+
+COMMAND = """
+import os
+from knightfall.cli import main
+os.write(1, b"!")
+main()
+"""
+
+IN_A_CALLBACK = """
+import os, signal, sys
+from llvmlite.binding.executionengine import ExecutionEngine
+
+find, came = ExecutionEngine._find_module_ptr, []
+
+def ctrl_c_comes(engine, pointer):  # LLVM asks for a cached function through ctypes
+    if not came:
+        came.append(True)
+        os.kill(os.getpid(), signal.SIGINT)
+    return find(engine, pointer)
+
+ExecutionEngine._find_module_ptr = ctrl_c_comes
+"""
+AS_A_COMMAND = """
+from knightfall.cli import main
+main()
+"""
+AS_A_LIBRARY = """
+try:
+    import knightfall.search.deepening
+except KeyboardInterrupt:
+    sys.exit("heard" if came else "too early")
+"""
+
+COMMANDS = (
+    ("analyse", FEN, "--agent", "minimax(open, depth=60)", "--json"),
+    ("solve", "8/8/8/8/8/8/8/8[Nn] w", "--no-atlas"),
+    ("grade", "id(improved, nodes=20000)", "--openings", "500", "--workers", "2"),
+    ("match", "id(improved, nodes=50000)", "id(open, nodes=50000)", "--pairs", "900"),
+)
+
+
+def ended(*command: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", *command],
+        env={**os.environ, "KNIGHTFALL_QUIET": "1", **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+def test_a_command_that_is_still_loading_ends() -> None:
+    done = ended(IN_A_CALLBACK + AS_A_COMMAND, *COMMANDS[0])
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "knightfall: interrupted\n"
+
+
+def test_a_program_that_is_still_loading_gets_an_exception() -> None:
+    """Not lost in the callback, and the process does not crash of it."""
+    assert ended(IN_A_CALLBACK + AS_A_LIBRARY).stderr == "heard\n"
+
+
+def test_in_the_background_it_is_ignored() -> None:
+    """As a shell script's `command &` begins."""
+    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    done = ended(code + IN_A_CALLBACK + AS_A_COMMAND, "analyse", FEN, "--agent", "greedy(open)")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_was_printed_before_is_not_lost() -> None:
+    code = (
+        "import signal\nfrom knightfall import sigint\nsigint.end_at_once()\n"
+        "print('so far')\nsignal.raise_signal(signal.SIGINT)\n"
+    )
+    done = ended(code)
+    assert (done.returncode, done.stdout) == (130, "so far\n")
+
+
+@pytest.mark.parametrize("hold", ["sigint.HeldOff", "kernel.interrupt.ctrl_c_later"])
+def test_from_some_point_on_it_is_an_exception_but_not_where_that_would_hurt(hold: str) -> None:
+    """With another thread about, which may be the one to get the signal."""
+    module, _, name = hold.rpartition(".")
+    code = (
+        "import os, signal, threading, time\n"
+        f"from knightfall import sigint\nfrom knightfall.{module} import {name} as hold\n"
+        "threading.Thread(target=lambda: time.sleep(600), daemon=True).start()\n"
+        "sigint.end_at_once()\nassert not sigint.raises()\n"
+        "sigint.raise_from_here()\nassert sigint.raises()\n"
+        "try:\n    with hold():\n        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        time.sleep(0.01)\n        print('first')\n"
+        "except KeyboardInterrupt:\n    print('then')\n"
+    )
+    done = ended(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "first\nthen\n", "")
+
+
+# -- at any moment ---------------------------------------------------------------------------
+
+
+def relatives(token: str) -> list[int]:
+    """Every process that was started with the token in its environment."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if token.encode() in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def interrupt(command: tuple[str, ...], seconds: float, folder: Path) -> str:
+    """What the command says when Ctrl-C comes so many seconds after its first line has run."""
+    token = uuid.uuid4().hex
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *command],
+        env={**os.environ, "KNIGHTFALL_QUIET": "1", "KNIGHTFALL_DATA_DIR": str(folder), "T": token},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.read(1) == "!"
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)  # all of them, as a terminal does
+    try:
+        _, errors = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 130, (command, seconds, errors)
+    until = time.monotonic() + PATIENCE
+    while (left := relatives(token)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not left
+    return errors
+
+
+def check_moments(rng: random.Random, times: int, latest: float, folder: Path) -> None:
+    for number in range(times):
+        command, seconds = COMMANDS[number % len(COMMANDS)], rng.uniform(0.0, latest)
+        errors = interrupt(command, seconds, folder)
+        assert "interrupted" in errors, (command, seconds)
+        assert len(errors.splitlines()) <= 2, (command, seconds, errors)
+
+
+def test_it_may_come_at_any_moment(tmp_path: Path) -> None:
+    check_moments(random.Random(os.getpid()), 8, 1.5, tmp_path)
+
+
+@pytest.mark.slow
+def test_it_may_come_at_any_of_many_moments(tmp_path: Path) -> None:
+    check_moments(random.Random(1), 300, 4.0, tmp_path)

@@ -1,0 +1,32 @@
+"""Compile everything that is kept between runs, unless that was done before.
+
+python tests/warm_up.py
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+
+import knightfall
+from knightfall.kernel.compile import cache_folder
+
+
+def compile_everything() -> None:
+    """Import every room, which compiles the kernels, and get every heuristic ready."""
+    for module in pkgutil.walk_packages(knightfall.__path__, "knightfall."):
+        if not module.name.endswith("__main__") and "_benchmarks" not in module.name:
+            import_module(module.name)
+    from knightfall.heuristics.evaluator import evaluator
+    from knightfall.heuristics.registry import REGISTRY
+
+    for id, row in REGISTRY.items():
+        if not row.parameter:
+            evaluator(id)
+
+
+if __name__ == "__main__":
+    folder = cache_folder()
+    if folder is not None and not (folder / "complete").exists():
+        compile_everything()
+        (folder / "complete").touch()
