@@ -84,6 +84,7 @@ NO_PART = {
     "knightfall.solver.solution",
     "knightfall.files",
     "knightfall.user_files",
+    "knightfall.sigint",
     "knightfall.kernel.interrupt",
     "knightfall.search.stopwatch",
 }
