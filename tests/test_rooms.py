@@ -20,6 +20,7 @@ ROOMS = (
     "openings",
     "machine",
     "files",
+    "revision",
     "user_files",
     "notation",
     "kernel",

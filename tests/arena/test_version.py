@@ -82,6 +82,7 @@ NO_PART = {
     "knightfall.position",
     "knightfall.picture",
     "knightfall.files",
+    "knightfall.revision",
     "knightfall.user_files",
     "knightfall.kernel.interrupt",
     "knightfall.search.stopwatch",
