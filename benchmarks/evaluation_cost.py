@@ -20,7 +20,7 @@ from knightfall.kernel.bits import ask
 from knightfall.kernel.compile import compiled, quiet
 from knightfall.kernel.geometry import GEOMETRY, geometry
 from knightfall.kernel.rules import words
-from knightfall.search.settings import LEAF_SHARE
+from knightfall.search.settings import LEAF_STEP_LIMIT
 
 from .measure import fastest, seconds_of
 from .positions import sampled_positions
@@ -64,7 +64,7 @@ def run(how_many: int = HOW_MANY, rounds: int = ROUNDS) -> Result:
     me, opp = (np.array([row[side] for row in asked], np.int64) for side in (1, 2))
     to_move = np.array([words(position)[1] for position in positions], np.int64)
     boards = geometry(Board.of(7, 7))
-    boards["share"] = LEAF_SHARE
+    boards["step_limit"] = LEAF_STEP_LIMIT
     with quiet():
         loop = _make_loop()
     ids = published_ids()
@@ -107,11 +107,11 @@ def run(how_many: int = HOW_MANY, rounds: int = ROUNDS) -> Result:
             "improved ns": own["improved"],
             "the loop and the call alone (null), already subtracted, ns": spent["null"],
             "positions less than a fifth open": sum(len(p.open) < 49 / 5 for p in positions),
-            "steps a dear evaluation may take": LEAF_SHARE,
+            "steps a costly evaluation may take": LEAF_STEP_LIMIT,
         },
         rows=rows,
         notes=[
-            "Cut short: the part of the evaluations that ran out of their share of steps",
+            "Cut short: the part of the evaluations that ran out of steps",
             "Random games seldom last into the phase in which `main*` looks for longest wins, so "
             "its figures hardly show what that costs",
         ],

@@ -68,7 +68,8 @@ def agents_page() -> str:
     lines += [
         "",
         "- The heuristic comes first: any id of [heuristics.md](heuristics.md), a sum of them, or",
-        "  your own `file.py:function`.",
+        "  your own `file.py:function`. A heuristic alone, such as `mine.py:cosy`, is short for",
+        "  `id(mine.py:cosy)`; `mine.py:cosy@HEAD` is what it was at a git revision.",
         "- A budget says how much a move may cost: `depth=5`, `nodes=2500` or `time=150ms`. Depth",
         "  and nodes are deterministic; time is not. Given together, whichever is met first ends",
         "  the search.",

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from naive import NAIVE
 
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.expression import Atom, Expression
+from knightfall.heuristics.expression import Expression, Id
 from knightfall.search.budget import DEEPEST, LONGEST, MOST_NODES, Budget
+from knightfall.user_files import UserFunction
 
 
 def limits(most: int) -> st.SearchStrategy[int | None]:
@@ -53,6 +54,8 @@ PATHS = (
 
 FUNCTIONS = st.from_regex(r"\A[A-Za-z_][A-Za-z0-9_]{0,8}\Z")
 
+REVISIONS = st.just("") | st.from_regex(r"\A[A-Za-z0-9_.~^/{}][A-Za-z0-9_.~^/@{}-]{0,9}\Z")
+
 NUMBERS = st.builds(Fraction, st.integers(0, 10**9 - 1), st.integers(1, 10**9 - 1))
 
 PARAMETERS = NUMBERS.filter(lambda number: 0 < number < 1) | st.sampled_from(
@@ -60,9 +63,9 @@ PARAMETERS = NUMBERS.filter(lambda number: 0 < number < 1) | st.sampled_from(
 )
 
 ATOMS = st.one_of(
-    st.sampled_from(IDS).map(Atom),
-    PARAMETERS.map(lambda r: Atom("static_reach", parameter=r)),
-    st.builds(Atom, FUNCTIONS, st.none(), PATHS),
+    st.sampled_from(IDS).map(Id),
+    PARAMETERS.map(lambda r: Id("static_reach", parameter=r)),
+    st.builds(UserFunction, PATHS, FUNCTIONS, REVISIONS),
 )
 
 WEIGHTS = st.one_of(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from agent_strategies import BUDGETS, EXPRESSIONS
+from cli_runner import run
 from helpers import random_positions
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -453,3 +454,29 @@ def test_agents_want_positions(wrong: object) -> None:
 def test_nothing_is_given_twice(text: str) -> None:
     with pytest.raises(KnightfallError, match="given twice"):
         parse_agent(text)
+
+
+# -- reading once ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agents", [("id(open)", "random"), ("mine.py:score", "AB_Improved")])
+def test_a_match_reads_each_agent_once(
+    agents: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("def score(board, open, me, opp, to_move):\n    return me\n")
+    read: list[str] = []
+    course_agent = knightfall.agents.course_agent
+
+    def counting(name: str) -> Agent | None:
+        """What every reading of a string begins with."""
+        read.append(name)
+        return course_agent(name)
+
+    monkeypatch.setattr(knightfall.agents, "course_agent", counting)
+    monkeypatch.setattr(knightfall.agents, "_known", {})
+    done = run(
+        "match", *agents, "--pairs", "2", "--workers", "0", "--board", "4x4", "--store", "x.db"
+    )
+    assert done.exit_code == 0, done.output
+    assert len(read) == 2

@@ -21,6 +21,7 @@ ROOMS = (
     "openings",
     "machine",
     "files",
+    "revision",
     "user_files",
     "notation",
     "kernel",

@@ -22,7 +22,7 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.alphabeta import plain_deepening
 from knightfall.search.budget import DEEPEST
-from knightfall.search.settings import LEAF_SHARE
+from knightfall.search.settings import LEAF_STEP_LIMIT
 from knightfall.search.state import DTYPE
 from knightfall.studies.costs.costs import BASELINE, NodeCosts
 
@@ -125,7 +125,7 @@ def _compiled(heuristic: Evaluator, position: Position) -> float:
     """Nodes a second of ``id(heuristic, nodes=2500, plain)``, without anything around it."""
     boards = geometry(position.board)
     boards["limit"] = COURSE_NODES
-    boards["share"] = LEAF_SHARE
+    boards["step_limit"] = LEAF_STEP_LIMIT
     states = np.zeros(1, DTYPE)
     states["depth_limit"] = DEEPEST
     states["symmetric"] = heuristic.symmetric

@@ -6,7 +6,7 @@ that the study leaves the end of the game to the search, except where it uses `i
 
 from __future__ import annotations
 
-from knightfall.search.settings import LEAF_SHARE
+from knightfall.search.settings import LEAF_STEP_LIMIT
 
 from ..course_board import CourseBoard, Score, improved_score
 from .course import mobility
@@ -30,9 +30,9 @@ def open_space_next(game: CourseBoard, player: object) -> float:
     return max((open_space(board, player) for board in after), default=0.0)
 
 
-def _longest(game: CourseBoard, player: object, share: int) -> int:
-    """The longest line that the player wins, among the first `share` positions of all lines."""
-    best, left = 0, share
+def _longest(game: CourseBoard, player: object, step_limit: int) -> int:
+    """The longest line that the player wins, among the first so many positions of all lines."""
+    best, left = 0, step_limit
 
     def follow(board: CourseBoard, length: int) -> None:
         nonlocal best, left
@@ -48,20 +48,22 @@ def _longest(game: CourseBoard, player: object, share: int) -> int:
     return best
 
 
-def longest_win(game: CourseBoard, player: object, share: int = LEAF_SHARE) -> float:
+def longest_win(game: CourseBoard, player: object, step_limit: int = LEAF_STEP_LIMIT) -> float:
     """Length of the longest continuation, both sides helping, that ends in a win.
 
-    All continuations are played out one after the other.  Where they have more than `share`
+    All continuations are played out one after the other.  Where they have more than `step_limit`
     positions, the longest found in that many counts.  Our search allows a leaf as many, but does
     not look at lines that cannot be longer: beyond the limit it finds more, and values differ.
     """
-    return float(_longest(game, player, share))
+    return float(_longest(game, player, step_limit))
 
 
-def longest_win_difference(game: CourseBoard, player: object, share: int = LEAF_SHARE) -> float:
-    """The longest way to win, less the opponent's longest; each side gets half of the share."""
-    mine = _longest(game, player, share // 2)
-    theirs = _longest(game, game.get_opponent(player), share // 2)
+def longest_win_difference(
+    game: CourseBoard, player: object, step_limit: int = LEAF_STEP_LIMIT
+) -> float:
+    """The longest way to win, less the opponent's longest; each side gets half of it."""
+    mine = _longest(game, player, step_limit // 2)
+    theirs = _longest(game, game.get_opponent(player), step_limit // 2)
     return float(mine - theirs)
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from knightfall.heuristics.evaluator import Evaluator, evaluator
     from knightfall.oracle.annotate import annotate
     from knightfall.oracle.annotation import Annotation
+    from knightfall.oracle.check import check
+    from knightfall.oracle.findings import Check
     from knightfall.oracle.grade import grade
     from knightfall.oracle.grade_report import Grade
     from knightfall.search.report import Report
@@ -36,7 +38,9 @@ __version__ = "0.1.0"
 # the rules in plain Python cost nothing.
 _LATER = {
     "Agent": "knightfall.agents",
+    "Check": "knightfall.oracle.findings",
     "agent": "knightfall.agents",
+    "check": "knightfall.oracle.check",
     "heuristic": "knightfall.heuristics",
     "Evaluator": "knightfall.heuristics.evaluator",
     "evaluator": "knightfall.heuristics.evaluator",
@@ -58,6 +62,7 @@ __all__ = [
     "Agent",
     "Annotation",
     "Board",
+    "Check",
     "Evaluator",
     "Grade",
     "KnightfallError",
@@ -66,6 +71,7 @@ __all__ = [
     "Solution",
     "agent",
     "annotate",
+    "check",
     "evaluator",
     "grade",
     "heuristic",

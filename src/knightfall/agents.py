@@ -7,16 +7,17 @@
     id(bfs_reach, nodes=2500)         id(improved, time=150ms, plain)
     perfect(time=150ms)               python(mine.py:choose, time=1s)
 
-`plain` deepens as the course's agents do, without table and ordering.  Every kind takes
-``seed=N``; ties among equal moves (all moves, for `random`) are broken by the seed and the
-position alone, so the same seed plays the same game on every machine.
+A heuristic alone (``improved``, ``mine.py:cosy``) is an `id` agent that uses it.  `plain` deepens
+as the course's agents do, without table and ordering.  Every kind takes ``seed=N``; ties among
+equal moves (all moves, for `random`) are broken by the seed and the position alone, so the same
+seed plays the same game on every machine.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from knightfall.board import Board
@@ -27,7 +28,8 @@ from knightfall.search.report import Report
 
 if TYPE_CHECKING:
     from knightfall.heuristics.evaluator import Evaluator
-    from knightfall.heuristics.expression import Atom
+    from knightfall.heuristics.expression import Atom, Expression
+    from knightfall.user_files import UserFunction
 
 COURSE_NODES = 2500
 """A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
@@ -162,31 +164,36 @@ class Agent:
         return self.budget.time is not None
 
     @property
+    def users_functions(self) -> tuple[UserFunction, ...]:
+        """The functions in users' files it is made of."""
+        from knightfall.user_files import UserFunction
+
+        return tuple(atom for atom in self._atoms if isinstance(atom, UserFunction))
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The users' files it comes from, as they are named."""
-        if self.kind == "python":
-            from knightfall.python_agent import file_of
-
-            return (file_of(self.heuristic),)
-        return tuple(atom.path for atom in self._atoms if atom.path is not None)
+        return tuple(function.path for function in self.users_functions)
 
     @property
     def has_users_code(self) -> bool:
         """Whether anything in it was written by somebody else, and may do anything at all."""
-        if self.kind == "python":
+        if self.users_functions:
             return True
-        from knightfall.heuristics.registry import REGISTRY, YOURS
+        from knightfall.heuristics.registry import REGISTRY, USER
 
-        return any(atom.path or REGISTRY[atom.name].study == YOURS for atom in self._atoms)
+        return any(REGISTRY[atom.name].study == USER for atom in self._atoms)
 
     @property
     def only_here(self) -> bool:
         """Whether only this process knows its heuristic: one declared in a notebook, say."""
         if self.kind == "python":
             return False
-        from knightfall.heuristics.registry import REGISTRY, YOURS
+        from knightfall.heuristics.registry import REGISTRY, USER
+        from knightfall.user_files import UserFunction
 
-        return any(not atom.path and REGISTRY[atom.name].study == YOURS for atom in self._atoms)
+        declared = (atom for atom in self._atoms if not isinstance(atom, UserFunction))
+        return any(REGISTRY[atom.name].study == USER for atom in declared)
 
     @property
     def may_hang(self) -> bool:
@@ -195,23 +202,18 @@ class Agent:
 
     def absolute(self) -> Agent:
         """The same agent, its files named by their full paths: good in any folder."""
-        if self.kind == "python":
-            from knightfall.python_agent import absolute
-
-            return replace(self, heuristic=absolute(self.heuristic))
-        if not self.files:
+        if not self.users_functions:
             return self
-        from knightfall.heuristics.expression import parse_heuristic
-
-        return replace(self, heuristic=str(parse_heuristic(self.heuristic).absolute()))
+        return replace(self, heuristic=str(_read(self.kind, self.heuristic).absolute()))
 
     @property
     def _atoms(self) -> list[Atom]:
         if not self.heuristic:
             return []
-        from knightfall.heuristics.expression import parse_heuristic
+        from knightfall.user_files import UserFunction
 
-        return [atom for _, atom in parse_heuristic(self.heuristic).terms]
+        read = _read(self.kind, self.heuristic)
+        return [read] if isinstance(read, UserFunction) else [atom for _, atom in read.terms]
 
     # -- playing ---------------------------------------------------------------------------
 
@@ -327,7 +329,7 @@ COURSE: dict[str, dict[str, Agent]] = {
 ``2017a:AB_Open`` and ``aggressive:AB_Custom_2`` say which."""
 
 
-YOURS_TO_FILL = ("AB_Custom", "AB_Custom_2", "AB_Custom_3", "Student")
+FOR_STUDENTS = ("AB_Custom", "AB_Custom_2", "AB_Custom_3", "Student")
 """The names the course left to its students: they may be given a heuristic of one's own."""
 
 
@@ -358,18 +360,10 @@ def parse_agent(text: str) -> Agent:
     if not isinstance(text, str):
         raise KnightfallError(f"an agent must be a string such as 'random', not {text!r}")
     match = _CALL.fullmatch(text)
-    if match is None:
-        raise KnightfallError(
-            f"agent {text!r} cannot be read: agents look like {AGENT_KINDS['id'].example}, "
-            "random or AB_Improved"
-        )
-    name, inside = match[1], match[2]
+    name, inside = (match[1], match[2]) if match else ("", None)
     named = course_agent(name)
     if named is None and name not in AGENT_KINDS:
-        known = [*AGENT_KINDS, *(alias for names in COURSE.values() for alias in names)]
-        raise KnightfallError(
-            f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all)"
-        )
+        return _deepening_with(text, name)
     base = named or Agent(name, budget=AGENT_KINDS[name].default)
     return _with_arguments(base, text, _split(inside) if inside is not None else [])
 
@@ -387,10 +381,44 @@ def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     return match[1], "".join(first), tuple(arguments[len(first) :])
 
 
-@lru_cache(maxsize=512)
+def _deepening_with(text: str, name: str) -> Agent:
+    """The agent that a heuristic alone stands for; if it is none, `name` may be misspelt."""
+    from knightfall.heuristics.expression import parse_heuristic
+    from knightfall.heuristics.registry import REGISTRY
+
+    try:
+        heuristic = parse_heuristic(text)
+    except KnightfallError:
+        if ".py:" in text or name in REGISTRY:
+            raise
+        if not name:
+            raise KnightfallError(
+                f"agent {text!r} cannot be read: agents look like {AGENT_KINDS['id'].example}, "
+                "random or AB_Improved"
+            ) from None
+        known = [*AGENT_KINDS, *(alias for names in COURSE.values() for alias in names), *REGISTRY]
+        raise KnightfallError(
+            f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all, "
+            "knightfall heuristics what they search with)"
+        ) from None
+    return Agent("id", str(heuristic), AGENT_KINDS["id"].default)
+
+
+_known: dict[str, Agent] = {}
+
+
 def known_agent(text: str) -> Agent:
     """The agent of a string that was read before: for whoever has to ask about it again."""
-    return parse_agent(text)
+    if text not in _known:
+        remember(parse_agent(text), text)
+    return _known[text]
+
+
+def remember(agent: Agent, text: str = "") -> str:
+    """Let `known_agent` know an agent without reading its string; that string."""
+    text = text or str(agent)
+    _known[text] = replace(agent)  # a value: whoever wants to play takes a copy
+    return text
 
 
 def _split(inside: str) -> list[str]:
@@ -409,7 +437,7 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
     kind = AGENT_KINDS[base.kind]
     heuristic, plain, seed = base.heuristic, base.plain, base.seed
     fillable = kind.needs_heuristic and (
-        not base.heuristic or base.label.rpartition(":")[2] in YOURS_TO_FILL
+        not base.heuristic or base.label.rpartition(":")[2] in FOR_STUDENTS
     )
     budgets: dict[str, str] = {}
     given = [argument.partition("=")[0].strip() for argument in arguments]
@@ -425,7 +453,7 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
         elif equals and key in kind.budgets:
             budgets[key] = value
         elif not equals and number == 0 and fillable:
-            heuristic = _what_it_asks(base, argument)
+            heuristic = str(_read(base.kind, argument))
         else:
             accepted = [_WANTED.get(base.kind, "a heuristic")] if fillable else []
             accepted += [*kind.budgets, "seed"] + (["plain"] if base.kind == "id" else [])
@@ -454,14 +482,15 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
 _WANTED = {"python": "a function"}
 
 
-def _what_it_asks(base: Agent, argument: str) -> str:
-    if base.kind == "python":
+def _read(kind: str, text: str) -> UserFunction | Expression:
+    """The function a `python` agent asks, or the heuristic any other kind asks."""
+    if kind == "python":
         from knightfall.python_agent import parse_chooser
 
-        return parse_chooser(argument)
+        return parse_chooser(text)
     from knightfall.heuristics.expression import parse_heuristic
 
-    return str(parse_heuristic(argument))
+    return parse_heuristic(text)
 
 
 def _seed(text: str) -> int:
@@ -478,5 +507,6 @@ __all__ = [
     "course_agent",
     "known_agent",
     "parse_agent",
+    "remember",
     "spelling",
 ]

@@ -67,3 +67,13 @@ def locked(path: Path) -> Iterator[None]:
     with path.with_name(f".{path.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def cache_folder() -> Path:
+    """The user's folder of what can be made anew; KNIGHTFALL_CACHE_DIR moves it."""
+    override = os.environ.get("KNIGHTFALL_CACHE_DIR")
+    if override:
+        return Path(override).absolute()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("knightfall")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -11,35 +9,23 @@ from typing import Any
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
 from knightfall.search.report import Report
-from knightfall.user_files import describe, named_in
-
-_WHERE = re.compile(r"(.+\.py):([A-Za-z_][A-Za-z0-9_]*)", re.ASCII)
+from knightfall.user_files import UserFunction, describe, parse_function
 
 
-def parse_chooser(text: str) -> str:
+def parse_chooser(text: str) -> UserFunction:
     """``file.py:function``, checked for its form; the file is looked at later."""
-    if _WHERE.fullmatch(text) is None:
+    function = parse_function(text)
+    if function is None:
         raise KnightfallError(f"{text!r} is not a function in a file, as in mine.py:choose")
-    return text
-
-
-def file_of(text: str) -> str:
-    """The file of ``file.py:function``."""
-    return text.rpartition(":")[0]
-
-
-def absolute(text: str) -> str:
-    """The same, the file named by its full path."""
-    path, _, name = text.rpartition(":")
-    return f"{os.path.abspath(os.path.expanduser(path))}:{name}"
+    return function
 
 
 def load_chooser(text: str) -> Callable[[Position], Any]:
     """The function of ``file.py:function``."""
-    path, _, name = text.rpartition(":")
-    function = named_in(path, name, "agent")
+    parsed = parse_chooser(text)
+    function = parsed.load("agent")
     if not callable(function):
-        raise KnightfallError(f"agent {text}: {name!r} is not a function")
+        raise KnightfallError(f"agent {text}: {parsed.name!r} is not a function")
     return function  # type: ignore[no-any-return]
 
 

@@ -1,17 +1,109 @@
-"""A user's Python file: loaded by path, its errors told with its own line numbers."""
+"""A user's Python file: loaded by path, its errors told with its own line numbers.
+
+While a file is loaded, it is noted which modules of the user's it imports and which files it reads.
+They all decide what the file does, so an edit in any of them means that it is loaded anew, and that
+what was played with it before is another matter.
+"""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import os
+import re
 import sys
+import sysconfig
+import threading
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from knightfall.errors import KnightfallError, nearest
+from knightfall.files import cache_folder, data_folder
+from knightfall.revision import at_revision, commit_of, kept_revisions
 
-_loaded: dict[tuple[Path, int], Any] = {}
+REVISION = r"(?:@((?!-)[^\s,()*+]+))?"
+
+
+@dataclass(frozen=True, slots=True)
+class UserFunction:
+    """A function in a user's file, as it is or as it was at a git revision.
+
+    Written ``mine.py:name`` and ``mine.py:name@HEAD``.  Spellings of one path are made equal.
+    """
+
+    path: str
+    name: str
+    revision: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", _normal(self.path))
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.name}{f'@{self.revision}' if self.revision else ''}"
+
+    def absolute(self) -> UserFunction:
+        """The same, by its full path and its commit: good in any folder, at any time."""
+        path = os.path.join(os.getcwd(), os.path.expanduser(self.path))
+        commit = commit_of(path, self.revision) if self.revision else ""
+        return replace(self, path=path, revision=commit)
+
+    def load(self, what: str) -> Any:
+        """Whatever the file calls by that name; `what` it should be is for the error."""
+        shown = self._shown
+        module = _load(self._file(what), shown).module
+        found = getattr(module, self.name, None)
+        if found is None:
+            callables = [key for key, value in vars(module).items() if callable(value)]
+            hint = nearest(self.name, callables)
+            raise KnightfallError(f"{what} {self}: {shown} defines no {self.name!r}{hint}")
+        return found
+
+    def sources(self) -> tuple[str, ...]:
+        """The user's files that decide what it does: its own, and what that imports and reads.
+
+        It is loaded for that.  Of a former version, its commit says enough.
+        """
+        found = _load(self._file("agent"), self._shown).stamps
+        return tuple(path for path in found if not Path(path).is_relative_to(kept_revisions()))
+
+    @property
+    def _shown(self) -> str:
+        return f"{self.path}@{self.revision}" if self.revision else self.path
+
+    def _file(self, what: str) -> Path:
+        try:
+            file = Path(self.path).expanduser()
+            if self.revision:
+                file = at_revision(str(file.absolute()), self.revision)
+            exists = file.is_file()
+        except (OSError, RuntimeError) as error:  # a name too long, a user unknown
+            raise KnightfallError(f"{what} {self}: {error}") from None
+        if not exists:
+            raise KnightfallError(f"{what} {self}: there is no file {self.path!r}")
+        return file.resolve()
+
+
+def parse_function(text: str) -> UserFunction | None:
+    """The function that ``file.py:name`` or ``file.py:name@revision`` names; None if none."""
+    match = re.fullmatch(rf"(.+\.py):([A-Za-z_][A-Za-z0-9_]*){REVISION}", text, re.ASCII)
+    return None if match is None else UserFunction(match[1], match[2], match[3] or "")
+
+
+def _normal(path: str) -> str:
+    """``mine.py`` for ``./mine.py`` and ``there/../mine.py``, unless `there` is a link."""
+    normal = os.path.normpath(path)
+    if ".." in Path(path).parts and os.path.realpath(path) != os.path.realpath(normal):
+        return path
+    return normal
+
+
+# -- errors ----------------------------------------------------------------------------------
 
 
 def line_in(path: str, error: BaseException) -> int | None:
@@ -30,55 +122,150 @@ def describe(path: str, error: BaseException, shown: str) -> str:
     return f"{where}: {type(error).__name__}: {what}"
 
 
-def named_in(path: str, name: str, what: str) -> Any:
-    """Whatever the file at `path` calls `name`; `what` it should be is for the error."""
-    try:
-        file = Path(path).expanduser()
-        exists = file.is_file()
-    except (OSError, RuntimeError) as error:  # a name too long, a user unknown
-        raise KnightfallError(f"{what} {path}:{name}: {error}") from None
-    if not exists:
-        raise KnightfallError(f"{what} {path}:{name}: there is no file {path!r}")
-    module = _module(file.resolve(), path)
-    found = getattr(module, name, None)
-    if found is None:
-        callables = [key for key, value in vars(module).items() if callable(value)]
-        raise KnightfallError(
-            f"{what} {path}:{name}: {path} defines no {name!r}{nearest(name, callables)}"
-        )
-    return found
+# -- loading ---------------------------------------------------------------------------------
+
+Stamp = tuple[int, int]
+"""What changes when a file is edited."""
 
 
-def _module(file: Path, shown: str) -> Any:
-    key = (file, file.stat().st_mtime_ns)
-    if key in _loaded:
-        return _loaded[key]
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    module: Any
+    stamps: dict[str, Stamp | None]
+
+
+_loaded: dict[Path, _Loaded] = {}
+_loading = threading.RLock()
+
+
+def _load(file: Path, shown: str) -> _Loaded:
+    with _loading:
+        known = _loaded.get(file)
+        if known is None or any(_stamp(path) != then for path, then in known.stamps.items()):
+            known = _loaded[file] = _load_anew(file, shown)
+        return known
+
+
+def _load_anew(file: Path, shown: str) -> _Loaded:
     spec = importlib.util.spec_from_file_location(f"knightfall_user_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise KnightfallError(f"{shown} cannot be loaded as a Python file")
     module = importlib.util.module_from_spec(spec)
-    # The file may import its neighbours, as it could when run by itself.
-    sys.path.insert(0, str(file.parent))
-    before = set(sys.modules)
     try:
-        spec.loader.exec_module(module)
+        with _own_modules(file.parent) as imported, _noting_reads() as read:
+            spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise
     except KnightfallError as error:
         raise KnightfallError(f"{shown}: {error}") from None
     except BaseException as error:  # a file that calls sys.exit() is an error like any other
         raise KnightfallError(describe(str(file), error, shown)) from None
+    found = {path for path in imported | read if _is_users(path, file.parent)}
+    return _Loaded(module, {path: _stamp(path) for path in sorted(found | {str(file)})})
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+@contextmanager
+def _own_modules(folder: Path) -> Iterator[set[str]]:
+    """Let a file import its neighbours, as it could when run by itself; yields their files.
+
+    It gets them as they are now, and nobody else gets them: the next file may have a neighbour of
+    the same name.
+    """
+    here = str(folder)
+    mine = {
+        name: module
+        for name, module in sys.modules.items()
+        if name != "__main__" and Path(_source(module)).is_relative_to(folder)
+    }
+    mine = {name: module for name, module in mine.items() if _is_users(_source(module), folder)}
+    for name in mine:
+        del sys.modules[name]
+    before, imported = set(sys.modules), set[str]()
+    # Byte code is known by its source's second and size: two quick edits would look alike.
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    importlib.invalidate_caches()
+    sys.path.insert(0, here)
+    try:
+        yield imported
     finally:
+        sys.dont_write_bytecode = writes
         with suppress(ValueError):
-            sys.path.remove(str(file.parent))
-        _forget_neighbours(file.parent, before)
-    _loaded[key] = module
-    return module
+            sys.path.remove(here)
+        for name in set(sys.modules) - before:
+            source = _source(sys.modules[name])
+            if _is_users(source, folder):
+                imported.add(source)
+                del sys.modules[name]
+        sys.modules.update(mine)
 
 
-def _forget_neighbours(folder: Path, before: set[str]) -> None:
-    """Let the next user's file import its own neighbour of the same name, not this one's."""
-    for name in set(sys.modules) - before:
-        where = getattr(sys.modules[name], "__file__", None)
-        if where and Path(where).parent == folder:
-            del sys.modules[name]
+def _source(module: ModuleType) -> str:
+    file = getattr(module, "__file__", None)
+    return str(Path(file).resolve()) if isinstance(file, str) and file.endswith(".py") else ""
+
+
+# -- whose files -----------------------------------------------------------------------------
+
+_reads = threading.local()
+
+
+@contextmanager
+def _noting_reads() -> Iterator[set[str]]:
+    """The files that this thread opens for reading, and not for writing, inside the block."""
+    _listen_to_opens()
+    outer, written = getattr(_reads, "noted", None), set[str]()
+    noted = _reads.noted = set[str](), written
+    found = set[str]()
+    try:
+        yield found
+    finally:
+        _reads.noted = outer
+        found.update(noted[0] - written)
+
+
+@cache
+def _listen_to_opens() -> None:
+    sys.addaudithook(_hear)
+
+
+def _hear(event: str, details: tuple[Any, ...]) -> None:
+    noted = getattr(_reads, "noted", None) if event == "open" else None
+    if noted is None or not isinstance(details[0], str | bytes | os.PathLike):
+        return
+    with suppress(Exception):  # whatever is wrong with it, the one who opens it shall hear
+        path, flags = os.path.realpath(os.fsdecode(details[0])), details[2]
+        writing = bool(flags & (os.O_WRONLY | os.O_RDWR)) if isinstance(flags, int) else False
+        noted[writing].add(path)
+
+
+def _is_users(path: str, folder: Path) -> bool:
+    """Whether a file belongs to the user whose folder that is: not to Python, not to us."""
+    if not path or path.endswith((".pyc", ".so", ".pyd")) or not os.path.isfile(path):
+        return False
+    parts = Path(path)
+    if {"site-packages", "dist-packages"} & set(parts.parts):
+        return False
+    return not any(
+        parts.is_relative_to(place) and not (weak and folder.is_relative_to(place))
+        for place, weak in _not_users()
+    )
+
+
+@cache
+def _not_users() -> tuple[tuple[Path, bool], ...]:
+    """Folders of Python's and ours; in the weak ones, such as /usr, there may be users' as well."""
+    strong = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), "/proc", "/sys"]
+    strong += [str(Path(__file__).parent), str(cache_folder() / "machine-code"), str(data_folder())]
+    weak = [sys.prefix, sys.base_prefix]
+    return (
+        *((Path(place).resolve(), False) for place in strong),
+        *((Path(place).resolve(), True) for place in weak),
+    )

@@ -278,5 +278,5 @@ def test_files_are_named_in_full_and_their_contents_count(
     Path("mine.py").write_text("def score(): return 1\ndef choose(position): ...\n")
     assert files_of(entrants) != before
     Path("mine.py").unlink()
-    with pytest.raises(KnightfallError, match="No such file"):
+    with pytest.raises(KnightfallError, match="there is no file"):
         files_of(entrants)

@@ -438,6 +438,16 @@ def test_what_is_lost_is_played_again_by_itself_then_carefully() -> None:
         backlog.lost(again)
 
 
+def test_nobody_waits_twice_for_a_worker_that_stalled() -> None:
+    backlog = Backlog(tasks_of(*QUICK[:2]))
+    chunk = backlog.take()
+    assert chunk is not None
+    backlog.lost(chunk, stalled=True)
+    again = backlog.take()
+    assert again is not None
+    assert (again.tasks, again.careful) == (chunk.tasks[:1], True)
+
+
 def test_only_users_code_can_stall(mine: str) -> None:
     backlog = Backlog(iter(()), patience=5.0)
 

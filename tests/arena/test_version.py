@@ -83,6 +83,7 @@ NO_PART = {
     "knightfall.picture",
     "knightfall.solver.solution",
     "knightfall.files",
+    "knightfall.revision",
     "knightfall.user_files",
     "knightfall.sigint",
     "knightfall.kernel.interrupt",

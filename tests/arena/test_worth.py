@@ -116,7 +116,7 @@ def test_heuristics_and_agents_that_deepen_are_accepted(tmp_path: Path) -> None:
     [
         ({"a": "greedy(open)"}, r"'greedy\(open\)' has no budget to vary"),
         ({"a": "random"}, "'random' has no budget to vary"),
-        ({"a": "opne"}, "unknown heuristic 'opne'; did you mean 'open'"),
+        ({"a": "opne"}, "unknown agent 'opne'; did you mean 'open'"),
         ({"a": "id(open)"}, "against itself"),
         ({"nodes": ["10", "010"]}, "nodes=10 is given twice"),
         ({"nodes": ["1e3"]}, "nodes=1e3 must be a whole number"),

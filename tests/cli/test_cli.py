@@ -253,7 +253,7 @@ def test_heuristics_looks_at_a_users_file(tmp_path: Path) -> None:
     assert f"{file}:cosy" in text
     assert "Likes [red]company[/red]." in text
     row = answer("heuristics", f"{file}:cosy", "--json")["heuristics"][0]
-    assert (row["study"], row["compiled"]) == ("yours", True)
+    assert (row["study"], row["compiled"]) == ("user", True)
 
 
 def test_agents_lists_kinds_and_names() -> None:

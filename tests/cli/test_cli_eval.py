@@ -104,7 +104,7 @@ def test_values_are_under_the_names_that_were_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_value_cut_short_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluate, "SHARE", 5)
+    monkeypatch.setattr(evaluate, "STEP_LIMIT", 5)
     result = run("eval", "--heuristic", "longest_win", "--heuristic", "open", FEN)
     row = json.loads(result.stdout)
     assert row["cut"] == ["longest_win"]

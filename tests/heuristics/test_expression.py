@@ -19,8 +19,9 @@ from strategies import positions
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
+from knightfall.heuristics.expression import Expression, Id, parse_heuristic
 from knightfall.position import Position, Side
+from knightfall.user_files import UserFunction
 
 NUMBER_TEXTS = st.from_regex(r"\A([0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(/[1-9][0-9]{0,17})?)\Z")
 
@@ -31,8 +32,10 @@ PIECES = st.sampled_from([*IDS[:6], "static_reach", *SIGNS, *NUMERALS, *FILES])
 
 
 @given(EXPRESSIONS)
-@example(Expression(((Fraction(1), Atom("score", path="dir/my-file.py")),)))
-@example(Expression(((Fraction(-1, 3), Atom("f", path="1/3.py")), (Fraction(0), Atom("open")))))
+@example(Expression(((Fraction(1), UserFunction("dir/my-file.py", "score")),)))
+@example(Expression(((Fraction(1), UserFunction("./open-2.py", "f")),)))
+@example(Expression(((Fraction(1), UserFunction("a/../-2.py", "f")),)))
+@example(Expression(((Fraction(-1, 3), UserFunction("1/3.py", "f")), (Fraction(0), Id("open")))))
 def test_an_expression_prints_as_it_parses(expression: Expression) -> None:
     assert parse_heuristic(str(expression)) == expression
 
@@ -108,7 +111,10 @@ def atoms(text: str) -> list[tuple[Fraction, str]]:
         ("dir/my-file.py:score", [(1, "dir/my-file.py:score")]),
         ("2*dir/my-file.py:score-open", [(2, "dir/my-file.py:score"), (-1, "open")]),
         ("a.py:f-b-c.py:g", [(1, "a.py:f"), (-1, "b-c.py:g")]),
-        ("./open-improved.py:f", [(1, "./open-improved.py:f")]),
+        ("./open-improved.py:f", [(1, "open-improved.py:f")]),
+        ("./my.py:score-./a//b/../my.py:score", [(1, "my.py:score"), (-1, "a/my.py:score")]),
+        ("my.py:f@HEAD~1+my.py:f", [(1, "my.py:f@HEAD~1"), (1, "my.py:f")]),
+        ("my.py:f@my-branch -open", [(1, "my.py:f@my-branch"), (-1, "open")]),
         ("open-improved.py:f", [(1, "open"), (-1, "improved.py:f")]),
         ("7.py:f", [(1, "7.py:f")]),
         ("my file.py:f", [(1, "my file.py:f")]),
@@ -229,7 +235,7 @@ def test_nothing_is_evaluated_before_both_knights_stand(fen: str) -> None:
 
 def test_a_share_that_runs_out_is_told() -> None:
     position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
-    value, exact = evaluator("longest_win").measure(position, share=50)
+    value, exact = evaluator("longest_win").measure(position, step_limit=50)
     assert value >= 0
     assert not exact
     late = Position.from_fen("*2*1*1/1*N**1*/**1**2/1*1*n*1/*1**1**/1*2*1*/**1*1*1 b")

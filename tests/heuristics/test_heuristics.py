@@ -301,7 +301,7 @@ def test_values_are_finite_where_the_game_goes_on(id: str) -> None:
 def test_a_spent_share_ends_the_evaluation_and_is_counted(id: str) -> None:
     position = Position.from_fen(ENDLESS)
     sheet = geometry(position.board)[0]
-    sheet.share = 50
+    sheet.step_limit = 50
     for evaluations in (1, 2, 3):
         value(id, position, "w", sheet)
         assert sheet.cut == evaluations
@@ -316,7 +316,7 @@ def test_a_share_never_finds_more_than_there_is_and_a_larger_one_no_less() -> No
             before = 0.0
             for share in (0, 1, 5, 50, 500, NO_LIMIT):
                 sheet = geometry(position.board)[0]
-                sheet.share = share
+                sheet.step_limit = share
                 found = value("longest_win", position, side, sheet)
                 assert before <= found <= exact
                 assert sheet.cut == 1 or found == exact
@@ -334,7 +334,7 @@ def test_a_share_of_exactly_the_steps_needed_is_enough() -> None:
         _, left = staged._longest(sheet, np.uint64(open), me, opp, me, 10**6)
         needed = 10**6 - left
         for share, cut in ((needed, 0), (needed - 1, 1)):
-            sheet.share, sheet.cut = share, 0
+            sheet.step_limit, sheet.cut = share, 0
             value("longest_win", position, position.to_move, sheet)
             assert sheet.cut == cut
 
@@ -345,7 +345,7 @@ def test_each_side_of_a_difference_gets_half_the_share() -> None:
         position = with_open(7, 7, 24, seed)
         for share in (50, 101, 500):
             halves, sheet = geometry(position.board)[0], geometry(position.board)[0]
-            halves.share, sheet.share = share // 2, share
+            halves.step_limit, sheet.step_limit = share // 2, share
             white, black = (value("longest_win", position, side, halves) for side in SIDES)
             assert value("longest_win_difference", position, "w", sheet) == white - black
             assert value("longest_win_difference", position, "b", sheet) == black - white
@@ -358,7 +358,7 @@ def test_each_side_of_a_difference_gets_half_the_share() -> None:
 @pytest.mark.parametrize("id", sorted(SEARCHING - LONGEST))
 def test_the_share_reaches_the_mixed_heuristics(id: str) -> None:
     sheet = geometry(Position.start().board)[0]
-    sheet.share = 0
+    sheet.step_limit = 0
     value(id, scattered(7, 7, 4, seed=0), "w", sheet)
     assert sheet.cut == (0 if id.startswith("main_less") else 1)
 
@@ -366,11 +366,11 @@ def test_the_share_reaches_the_mixed_heuristics(id: str) -> None:
 def test_another_thread_can_stop_an_evaluation() -> None:
     position = Position.from_fen(ENDLESS)
     sheet = geometry(position.board)[0]
-    sheet.share = 10**6
+    sheet.step_limit = 10**6
     value("longest_win_difference", position, "w", sheet)
     assert sheet.cut == 1, "this position must keep it busy"
 
-    sheet.share, sheet.cut = NO_LIMIT, 0
+    sheet.step_limit, sheet.cut = NO_LIMIT, 0
     # A daemon, so that a heuristic that does not listen fails the test instead of hanging it.
     worker = threading.Thread(
         target=value, args=("longest_win_difference", position, "w", sheet), daemon=True
@@ -433,7 +433,7 @@ def test_relations_between_heuristics(position: Position) -> None:
 @given(positions(min_placed=2))
 def test_a_longest_win_is_a_line_that_fits_the_board(position: Position) -> None:
     sheet = geometry(position.board)[0]
-    sheet.share = 2000
+    sheet.step_limit = 2000
     for side in SIDES:
         length = value("longest_win", position, side, sheet)
         assert 0 <= length <= len(position.open)

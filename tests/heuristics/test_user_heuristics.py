@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 import textwrap
 import threading
@@ -23,6 +24,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.heuristics.user_heuristic import HeuristicWarning
+from knightfall.kernel import interrupt
 from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
@@ -285,7 +287,7 @@ def test_the_example_of_the_documentation_works(files: Files) -> None:
     for position in random_positions(7, 7, 20, 65, min_placed=2):
         expected = naive.open8(position, "w") - 0.5 * naive.M(position, "b")
         assert ready.value(position, "w") == expected
-    assert REGISTRY["cosy"].study == "yours"
+    assert REGISTRY["cosy"].study == "user"
     assert evaluator("2*cosy").value(START) == 2 * ready.value(START)
 
 
@@ -835,6 +837,111 @@ def test_an_endless_loop_ends_with_the_budget(files: Files) -> None:
     )
     with pytest.raises(KnightfallError, match="does not return"):
         think(START, "deepening", evaluator(f"{path}:score"), Budget(time=50_000))
+
+
+ENDLESS = """
+    from time import sleep
+
+    from knightfall.heuristics import count
+
+    OVER = []
+
+    def score(board, open, me, opp, to_move):
+        while board.width == 5 and count(open) < 18 and not OVER:
+            sleep(0.001)
+        return 1.0
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_heuristic_that_never_returns_is_named(
+    files: Files, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(interrupt, "PATIENCE", 0.3)
+    path = files.write("endless.py", ENDLESS)
+    ready = slow_evaluator(f"{path}:score")
+    said = f"heuristic {re.escape(path)}:score does not return"
+    small = Position.from_fen("5/1N3/5/3n1/5 w")
+    assert think(small, method, ready, Budget(depth=4)).depth == 4
+    for budget in (Budget(depth=7), Budget(depth=20, nodes=10**6), Budget(time=10**9)):
+        if budget.time is None or "deepening" in method:
+            with pytest.raises(KnightfallError, match=said):
+                think(small, method, ready, budget)
+    with pytest.raises(KnightfallError, match=said):
+        ready.value(Position.from_fen("1***1/1N3/***2/3n1/5 w"))
+    ready.terms[0].python.__globals__["OVER"].append(True)
+
+
+def test_a_heuristic_that_takes_its_time_is_waited_for(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interrupt, "PATIENCE", 0.2)
+    path = files.write("endless.py", ENDLESS.replace("while", "if").replace("0.001", "0.01"))
+    ready = slow_evaluator(f"{path}:score")
+    small = Position.from_fen("5/1N3/5/3n1/5 w")
+    assert think(small, "alphabeta", ready, Budget(depth=6)).depth == 6
+
+
+def test_a_compiled_heuristic_that_never_returns_ends_a_command(files: Files) -> None:
+    path = files.write(
+        "endless.py",
+        """
+        from knightfall.heuristics import count
+
+        def score(board, open, me, opp, to_move):
+            n = 1
+            while n > 0 and count(open) < 40:
+                n = n ^ 2
+                if board.limit == -1:  # never, but the compiler cannot know
+                    return 0.0
+            return 1.0
+        """,
+    )
+    script = (
+        "import sys\n"
+        "from knightfall.kernel import interrupt\n"
+        "interrupt.PATIENCE = 0.5\n"
+        "from knightfall.cli import main\n"
+        "main()\n"
+    )
+    late = "1***1**/7/1N5/***4/7/4n2/***4 w"
+    for command in (
+        ("analyse", "--agent", f"id({path}:score, nodes=1000000)", START.fen),
+        ("eval", "--heuristic", f"{path}:score", late),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *command], capture_output=True, text=True, timeout=120
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"heuristic {path}:score does not return" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        ("2**70", None),
+        ("2**(me + 56)", None),  # me is 15
+        ("1 << (me + 56)", None),
+        ("2**-me", None),
+        ("2.0**70", 2.0**70),
+        ("float(2)**-me", 2.0**-15),
+        ("2**me", 2.0**15),
+        ("me**2 + 2**40", 225.0 + 2**40),
+    ],
+)
+def test_a_number_too_big_for_machine_code_is_an_error_not_zero(
+    files: Files, body: str, value: float | None
+) -> None:
+    path = files.write(
+        "big.py",
+        f"def score(board, open, me, opp, to_move):\n    return {body}\n",
+    )
+    if value is None:
+        said = refusal(f"{path}:score")
+        assert said.startswith(f"heuristic {path}:score: compiled, whole numbers have 64 bits")
+    else:
+        assert evaluator(f"{path}:score").compiled
+        assert evaluator(f"{path}:score").value(START) == value
 
 
 def test_one_wrong_function_does_not_spoil_the_others(files: Files) -> None:

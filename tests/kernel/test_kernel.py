@@ -152,9 +152,9 @@ def test_the_record_says_what_the_board_says(board: Board) -> None:
 
 def test_each_search_gets_a_work_sheet_of_its_own() -> None:
     mine, yours = geometry(Board.of(7, 7)), geometry(Board.of(7, 7))
-    mine[0].share = 5
+    mine[0].step_limit = 5
     mine[0].knight[3] = 0
-    assert yours[0].share != 5
+    assert yours[0].step_limit != 5
     assert geometry(Board.of(7, 7))[0].knight[3] == yours[0].knight[3] != 0
 
 

@@ -505,11 +505,11 @@ def test_a_game_that_is_over_has_no_move(method: str) -> None:
         think(over, method, evaluator("improved"), Budget(depth=2))
 
 
-# -- dear heuristics -------------------------------------------------------------------------
+# -- costly heuristics -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("id", ["longest_win", "longest_win_difference", "main", "main_alt_03"])
-def test_a_dear_heuristic_keeps_the_budget_and_counts_what_it_cut(id: str) -> None:
+def test_a_costly_heuristic_keeps_the_budget_and_counts_what_it_cut(id: str) -> None:
     cut = {"early": 0, "late": 0}
     for position in still_on(random_positions(7, 7, 40, 21, min_placed=2)):
         report = parse_agent(f"id({id}, nodes=2000)").analyse(position)
@@ -527,7 +527,7 @@ def test_a_dear_heuristic_keeps_the_budget_and_counts_what_it_cut(id: str) -> No
     assert cut["late"] == 0
 
 
-def test_a_dear_heuristic_in_a_shallow_search_equals_the_slow_one() -> None:
+def test_a_costly_heuristic_in_a_shallow_search_equals_the_slow_one() -> None:
     compared = 0
     for position in still_on(random_positions(5, 5, 300, 22, min_placed=2)):
         if len(position.open) > 11:

@@ -11,6 +11,7 @@ from knightfall.cli.commands.analyse import analyse
 from knightfall.cli.commands.annotate import annotate
 from knightfall.cli.commands.atlas import atlas
 from knightfall.cli.commands.bench import bench
+from knightfall.cli.commands.check import check
 from knightfall.cli.commands.eval import evaluate
 from knightfall.cli.commands.export import export
 from knightfall.cli.commands.games import games
@@ -78,6 +79,7 @@ app.command(name="analyse")(analyse)
 app.command(name="solve")(solve)
 app.add_typer(atlas)
 app.command(name="verify")(verify)
+app.command(name="check")(check)
 app.command(name="eval")(evaluate)
 app.command(name="moves")(moves)
 app.command(name="perft")(perft)

@@ -10,36 +10,36 @@ from typing import Any
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
-from knightfall.heuristics.interpreted import PlainPython, plain_board
+from knightfall.heuristics.interpreted import PlainPython, a_number, plain_board
 from knightfall.heuristics.registry import (
     HEURISTIC,
     REGISTRY,
-    YOURS,
+    USER,
     ask_once,
     check_parameters,
     ready,
     ready_for_python,
 )
-from knightfall.heuristics.user_function import a_number, load_function, python_function
-from knightfall.heuristics.user_heuristic import compile_yours
+from knightfall.heuristics.user_heuristic import compile_users, load_heuristic, python_function
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import GeometryArray, geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
-from knightfall.user_files import describe, line_in
+from knightfall.user_files import UserFunction, describe, line_in
 
 
 @dataclass(frozen=True)
 class _Term:
-    """One atom, ready: `score` is its dispatcher (None if it cannot be compiled)."""
+    """One atom, ready: `score` is its dispatcher, None if it cannot be compiled (`why_plain`)."""
 
     atom: Atom
     score: Any
     python: Callable[..., float]
     symmetric: bool
-    dear: bool
-    yours: bool
+    costly: bool
+    users: bool
+    why_plain: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,24 +59,24 @@ class Evaluator:
 
     @property
     def quick(self) -> bool:
-        """Whether an evaluation is surely a matter of microseconds: published, and not dear."""
-        return not any(term.yours or term.dear for term in self.terms)
+        """Whether an evaluation is surely a matter of microseconds: published, and not costly."""
+        return not any(term.users or term.costly for term in self.terms)
 
     def value(self, position: Position, side: Side | None = None) -> float:
         """The value of a position for a side (the side to move by default), without any limit."""
         return self.measure(position, side)[0]
 
     def measure(
-        self, position: Position, side: Side | None = None, share: int | None = None
+        self, position: Position, side: Side | None = None, step_limit: int | None = None
     ) -> tuple[float, bool]:
-        """The value, and whether it is exact: a dear heuristic may run out of its `share`."""
+        """The value, and whether it is exact: a costly heuristic may run out of steps."""
         if not position.placed:
             raise KnightfallError(
                 f"position {position.fen!r} cannot be evaluated: both knights must be on the board"
             )
         boards = geometry(position.board)
-        if share is not None:
-            boards["share"] = share
+        if step_limit is not None:
+            boards["step_limit"] = step_limit
         open, me, opp = words(position, side)
         _, to_move, _ = words(position)
         values: list[float] = []
@@ -88,8 +88,14 @@ class Evaluator:
             if self.quick:
                 evaluate()
             else:
-                interruptibly(evaluate, limit_to_nothing(boards))
+                interruptibly(evaluate, limit_to_nothing(boards), **self.patience(lambda: 0))
         return values[0], bool(boards["cut"][0] == 0)
+
+    def patience(self, progress: Callable[[], int]) -> dict[str, Any]:
+        """What `interruptibly` needs to know to notice that a user's heuristic never returns."""
+        if not any(term.users for term in self.terms):
+            return {}
+        return {"progress": progress, "blamed": f"heuristic {self.id}"}
 
     @contextmanager
     def errors_explained(self, boards: GeometryArray) -> Iterator[None]:
@@ -111,8 +117,8 @@ class Evaluator:
     def _explained(self, error: BaseException) -> KnightfallError:
         """The error as one line that names the user's function it came from."""
         for term in self.terms:
-            path = term.python.__code__.co_filename if term.yours else ""
-            if term.yours and (line_in(path, error) or len(self.terms) == 1):
+            path = term.python.__code__.co_filename if term.users else ""
+            if term.users and (line_in(path, error) or len(self.terms) == 1):
                 return KnightfallError(f"heuristic {describe(path, error, str(term.atom))}")
         return KnightfallError(f"heuristic {self.id}: {type(error).__name__}: {error}")
 
@@ -157,8 +163,8 @@ def evaluator(heuristic: str | Expression) -> Evaluator:
     expression = parse_heuristic(heuristic) if isinstance(heuristic, str) else heuristic
     key: list[Any] = []
     for _, atom in expression.terms:
-        if atom.path is not None:
-            key.append(load_function(atom.path, atom.name))
+        if isinstance(atom, UserFunction):
+            key.append(load_heuristic(atom))
         else:
             key.append(REGISTRY[atom.name])  # a notebook may declare a name anew
     return _evaluator(expression, tuple(key))
@@ -168,24 +174,24 @@ def evaluator(heuristic: str | Expression) -> Evaluator:
 
 
 def _term(atom: Atom) -> _Term:
-    if atom.path is None:
+    if not isinstance(atom, UserFunction):
         declared = REGISTRY[atom.name]
-        if declared.study != YOURS:
+        if declared.study != USER:
             score = declared.score
             if atom.parameter is not None:
                 score = compile_later(score(float(atom.parameter)), cache=True)
             ready(score)
-            return _Term(atom, score, score, declared.symmetric, declared.dear, yours=False)
+            return _Term(atom, score, score, declared.symmetric, declared.costly, users=False)
         function, symmetric = declared.score, declared.symmetric
         check_parameters(function)
     else:
-        function, symmetric = load_function(atom.path, atom.name), False
+        function, symmetric = load_heuristic(atom), False
         declared_here = REGISTRY.get(atom.name)
         if declared_here is not None and declared_here.score is function:
             symmetric = declared_here.symmetric
     python = python_function(function)
-    score = compile_yours(str(atom), python)
-    return _Term(atom, score, python, symmetric, dear=False, yours=True)
+    score, why_plain = compile_users(str(atom), python)
+    return _Term(atom, score, python, symmetric, False, users=True, why_plain=why_plain)
 
 
 # -- sums ----------------------------------------------------------------------------------

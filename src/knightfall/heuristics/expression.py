@@ -4,47 +4,46 @@
 
     expression  =  ["-"] term  { ("+" | "-") term }
     term        =  [ number "*" ] atom
-    atom        =  id  |  id "(" number ")"  |  file.py ":" function
+    atom        =  id  |  id "(" number ")"  |  file.py ":" function [ "@" revision ]
     number      =  2  |  0.5  |  1/3
 """
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from knightfall.errors import KnightfallError, nearest
 from knightfall.heuristics.registry import REGISTRY
+from knightfall.user_files import REVISION, UserFunction
 
 # A decimal prints as a fraction, whose parts may be twice as long.
 _NUMBER = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(?:/[0-9]{1,18})?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_FILE = re.compile(r"((?!-)[^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)", re.ASCII)
+_FILE = re.compile(r"((?!-)[^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)" + REVISION, re.ASCII)
 _SPACE = re.compile(r"\s*")
 
 FORMS = "an id, sums and multiples such as 2*open-improved, or file.py:function"
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
-    """One heuristic: a declared one, a member of a family, or a function in a user's file."""
+class Id:
+    """A declared heuristic, or a member of a declared family."""
 
     name: str
     parameter: Fraction | None = None
-    path: str | None = None
 
     def __str__(self) -> str:
-        if self.path is not None:
-            return f"{self.path}:{self.name}"
         return self.name if self.parameter is None else f"{self.name}({self.parameter})"
 
-    def absolute(self) -> Atom:
-        """The same, its file named by its full path."""
-        if self.path is None:
-            return self
-        return replace(self, path=os.path.abspath(os.path.expanduser(self.path)))
+    def absolute(self) -> Id:
+        """The same: it is one everywhere."""
+        return self
+
+
+Atom = Id | UserFunction
+"""One heuristic: a declared one, or a function in a user's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +53,28 @@ class Expression:
     terms: tuple[tuple[Fraction, Atom], ...]
 
     def __str__(self) -> str:
-        text = ""
+        text, revision = "", ""
         for weight, atom in self.terms:
             sign = "-" if weight < 0 else "+" if text else ""
+            if sign == "-" and revision:
+                text += " "  # or the minus would be part of the revision
+            revision = atom.revision if isinstance(atom, UserFunction) else ""
             factor = "" if abs(weight) == 1 else f"{abs(weight)}*"
-            text += f"{sign}{factor}{atom}"
+            text += f"{sign}{factor}{_spelt(atom)}"
         return text
 
     def absolute(self) -> Expression:
         """The same, its files named by their full paths."""
         return Expression(tuple((weight, atom.absolute()) for weight, atom in self.terms))
+
+
+def _spelt(atom: Atom) -> str:
+    """An atom so that it reads back; a file called open-2.py is no difference."""
+    text = str(atom)
+    name = _NAME.match(text)
+    rest = text[name.end() :].lstrip() if name and name[0] in REGISTRY else text
+    misread = isinstance(atom, UserFunction) and (rest[:1] == "-" or text[:1].isspace())
+    return f"./{text}" if misread else text
 
 
 class _Reader:
@@ -133,7 +144,7 @@ def _atom(reader: _Reader) -> Atom:
         reader.at = start
         file = reader.take(_FILE)
         if file:
-            return Atom(file[2], path=file[1])
+            return UserFunction(file[1], file[2], file[3] or "")
         reader.at = end
         if name is None:
             rest = reader.text[start:]
@@ -153,7 +164,7 @@ def _atom(reader: _Reader) -> Atom:
             raise reader.error(
                 f"{name[0]} needs its parameter, as in {name[0]}({declared.published[0]})"
             )
-        return Atom(name[0])
+        return Id(name[0])
     if not declared.parameter:
         raise reader.error(f"{name[0]} takes no parameter")
     number = reader.take(_NUMBER)
@@ -163,7 +174,7 @@ def _atom(reader: _Reader) -> Atom:
             f"the parameter of {name[0]} must be a number between 0 and 1, "
             f"as in {name[0]}({declared.published[0]})"
         )
-    return Atom(name[0], parameter=value)
+    return Id(name[0], value)
 
 
 def _fraction(reader: _Reader, text: str) -> Fraction:

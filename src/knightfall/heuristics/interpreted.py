@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from knightfall.heuristics.user_function import a_number
 from knightfall.kernel.geometry import FIELDS, GeometryArray
 
 _CALLBACK = ctypes.CFUNCTYPE(
@@ -23,6 +22,13 @@ _CALLBACK = ctypes.CFUNCTYPE(
     ctypes.c_int64,
     ctypes.c_int64,
 )
+
+
+def a_number(value: Any) -> float:
+    """What a heuristic returned, as a float."""
+    if value is None:
+        raise TypeError("it returned None: is a return missing?")
+    return float(value)
 
 
 class _Whole:

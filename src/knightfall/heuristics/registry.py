@@ -31,12 +31,13 @@ Score = Callable[..., float]
 """A heuristic's Python function."""
 
 HEURISTIC = types.float64(GEOMETRY, types.uint64, types.int64, types.int64, types.int64)
-"""The one signature of every heuristic, built in or yours."""
+"""The one signature of every heuristic, published or a user's."""
 
 PARAMETERS = ("board", "open", "me", "opp", "to_move")
 
 STUDIES = ("course", "lookahead", "directional", "reachability", "staged", "aggressive")
-YOURS = "yours"
+USER = "user"
+"""What stands for a study where a heuristic is somebody's own."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Declared:
     formula: str
     summary: str
     symmetric: bool
-    dear: bool
+    costly: bool
     score: Any = field(repr=False)
     parameter: str = ""
     published: tuple[Fraction, ...] = ()
@@ -64,7 +65,7 @@ REGISTRY: dict[str, Declared] = {}
 
 def _declare(row: Declared) -> None:
     known = REGISTRY.get(row.id)
-    if known is not None and known.study != YOURS:
+    if known is not None and known.study != USER:
         raise KnightfallError(
             f"heuristic id {row.id!r} is taken by the {known.study} study: choose another name"
         )
@@ -75,30 +76,31 @@ def _declare(row: Declared) -> None:
 def heuristic(function: Score) -> Any: ...
 @overload
 def heuristic(
-    *, study: str = ..., formula: str = ..., symmetric: bool = ..., dear: bool = ...
+    *, study: str = ..., formula: str = ..., symmetric: bool = ..., costly: bool = ...
 ) -> Callable[[Score], Any]: ...
 def heuristic(
     function: Score | None = None,
     *,
-    study: str = YOURS,
+    study: str = USER,
     formula: str = "",
     symmetric: bool | None = None,
-    dear: bool = False,
+    costly: bool = False,
 ) -> Any:
     """Declare a heuristic; its id is the function's name.
 
     Returns the function as a Numba dispatcher: other heuristics may call it, and so may Python.
     It is compiled when it is first used.  `symmetric` promises that mirrored and turned
     positions get the same value, which lets a search skip mirror images; published heuristics
-    keep the promise by default, yours is only believed to if you say so.  A `dear` heuristic
-    searches on its own: it heeds ``board.share`` and ``board.limit``.
+    keep it by default, a user's is only believed to if its author says so (`knightfall check` finds
+    out).  A `costly` heuristic searches on its own: it heeds ``board.step_limit`` and
+    ``board.limit``.
     """
 
     def declare(score: Score) -> Any:
-        dispatcher = compile_later(score, cache=study != YOURS)
+        dispatcher = compile_later(score, cache=study != USER)
         text = (inspect.getdoc(score) or "").split("\n")[0]
-        keeps = symmetric if symmetric is not None else study != YOURS
-        _declare(Declared(score.__name__, study, formula, text, keeps, dear, dispatcher))
+        keeps = symmetric if symmetric is not None else study != USER
+        _declare(Declared(score.__name__, study, formula, text, keeps, costly, dispatcher))
         return dispatcher
 
     return declare if function is None else declare(function)
@@ -118,7 +120,7 @@ def family(
                 formula,
                 summary,
                 symmetric=True,
-                dear=False,
+                costly=False,
                 score=make,
                 parameter=parameter,
                 published=tuple(published),
@@ -143,7 +145,7 @@ def ready_for_python() -> None:
     cannot hold cell 63.
     """
     for row in REGISTRY.values():
-        if row.study != YOURS and not row.parameter:
+        if row.study != USER and not row.parameter:
             ready(row.score).disable_compile()
     if not each.signatures:
         each.compile((types.uint64,))
@@ -179,3 +181,25 @@ def check_parameters(score: Score) -> None:
 def ask_once(boards: Any, address: int, open: int, me: int, opp: int, to_move: int) -> float:
     """Ask the heuristic at an address about one position."""
     return ask(address, boards[0], open, me, opp, to_move)  # type: ignore[no-any-return]
+
+
+@compiled(
+    types.void(
+        types.Array(GEOMETRY, 1, "C"),
+        types.uint64,
+        types.Array(types.uint64, 2, "C"),
+        types.Array(types.float64, 1, "C"),
+        types.Array(types.int64, 1, "C"),
+    )
+)
+def ask_many(boards: Any, address: int, questions: Any, values: Any, done: Any) -> None:
+    """Ask about one position after the other, from number `done` on, until the limit is 0.
+
+    A question is a row of open, me, opp and to_move; `done` always says how many were answered.
+    """
+    board = boards[0]
+    while done[0] < len(questions) and board.limit != 0:
+        row = questions[done[0]]
+        me, opp, to_move = types.int64(row[1]), types.int64(row[2]), types.int64(row[3])
+        values[done[0]] = ask(address, board, row[0], me, opp, to_move)
+        done[0] += 1

@@ -120,40 +120,42 @@ def _extend(
 
 @compiled(_pair(GEOMETRY, _u64, _i64, _i64, _i64, _i64))
 def _longest(
-    board: Geometry, open: Bits, me: int, opp: int, to_move: int, share: int
+    board: Geometry, open: Bits, me: int, opp: int, to_move: int, step_limit: int
 ) -> tuple[int, int]:
-    """The longest win found in `share` steps, and the steps left (−1 if they did not suffice)."""
+    """The longest win found in so many steps, and the steps left (−1 if they did not suffice)."""
     turn = 1 if to_move == me else 0
     goal = _at_most(board, open, me, opp, turn)
-    return _extend(board, open, me, opp, turn, 0, 0, goal, share)
+    return _extend(board, open, me, opp, turn, 0, 0, goal, step_limit)
 
 
-# Mirror images may differ once the share is spent.
+# Mirror images may differ once the steps are spent.
 @heuristic(
     study="staged",
     formula="plies of the longest continuation that me wins",
     symmetric=False,
-    dear=True,
+    costly=True,
 )
 def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Length of the longest continuation, both sides helping, that ends in a win; 0 if none does.
 
-    Exact unless it needs more steps than `board.share`; then the longest found so far.
+    Exact unless it needs more steps than `board.step_limit`; then the longest found so far.
     """
-    length, steps = _longest(board, open, me, opp, to_move, board.share)
+    length, steps = _longest(board, open, me, opp, to_move, board.step_limit)
     if steps < 0:
         board.cut += 1
     return float(length)
 
 
-@heuristic(study="staged", formula="longest_win(me) − longest_win(opp)", symmetric=False, dear=True)
+@heuristic(
+    study="staged", formula="longest_win(me) − longest_win(opp)", symmetric=False, costly=True
+)
 def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The longest way to win, less the opponent's longest.
 
-    Each side gets half of the share, so that the value is as far below 0 for one player as it is
-    above for the other even when the share is too small.
+    Each side gets half of the steps, so that the value is as far below 0 for one player as it is
+    above for the other even when they do not suffice.
     """
-    half = board.share // 2
+    half = board.step_limit // 2
     mine, my_steps = _longest(board, open, me, opp, to_move, half)
     theirs, their_steps = _longest(board, open, opp, me, to_move, half)
     if my_steps < 0 or their_steps < 0:
@@ -184,7 +186,9 @@ def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
     return _phase(board, open) * improved(board, open, me, opp, to_move) + elbow_room
 
 
-@heuristic(study="staged", formula="phase < 0.2: longest_win_difference; else main_less", dear=True)
+@heuristic(
+    study="staged", formula="phase < 0.2: longest_win_difference; else main_less", costly=True
+)
 def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; near the end the longest win, less the opponent's."""
     if _phase(board, open) < 0.2:
@@ -192,7 +196,7 @@ def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(study="staged", formula="phase < 0.2: longest_win; else main_less", dear=True)
+@heuristic(study="staged", formula="phase < 0.2: longest_win; else main_less", costly=True)
 def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; in the last fifth the longest win."""
     if _phase(board, open) < 0.2:
@@ -200,7 +204,7 @@ def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> fl
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(study="staged", formula="phase < 0.1: longest_win; else main_less", dear=True)
+@heuristic(study="staged", formula="phase < 0.1: longest_win; else main_less", costly=True)
 def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; in the last tenth the longest win."""
     if _phase(board, open) < 0.1:
@@ -208,7 +212,7 @@ def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(study="staged", formula="phase < 0.3: longest_win; else main_less", dear=True)
+@heuristic(study="staged", formula="phase < 0.3: longest_win; else main_less", costly=True)
 def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; in the last three tenths the longest win."""
     if _phase(board, open) < 0.3:
@@ -220,7 +224,7 @@ def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     study="staged",
     formula="phase > 0.7: mobility; phase < 0.2: longest_win_difference; "
     "else open_space_difference",
-    dear=True,
+    costly=True,
 )
 def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """First mobility, then elbow room, at last the longest win, less the opponent's."""
@@ -234,7 +238,7 @@ def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
 @heuristic(
     study="staged",
     formula="phase > 0.7: mobility; phase < 0.2: longest_win; else open_space_difference",
-    dear=True,
+    costly=True,
 )
 def main_alt_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """First mobility, then elbow room, at last the longest win."""

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import dis
+import math
 import random
 import re
 import time
 import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.core.errors import NumbaWarning
 
-from knightfall.errors import KnightfallError
-from knightfall.heuristics.interpreted import plain_board
-from knightfall.heuristics.registry import HEURISTIC, Score, ready_for_python
-from knightfall.heuristics.user_function import a_number
+from knightfall.board import Board
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.heuristics.interpreted import a_number, plain_board
+from knightfall.heuristics.registry import HEURISTIC, Score, check_parameters, ready_for_python
 from knightfall.kernel.compile import compile_later, compiled, quiet
 from knightfall.kernel.geometry import geometry
+from knightfall.kernel.interrupt import interruptibly
 from knightfall.kernel.rules import words
 from knightfall.position import Position
-from knightfall.user_files import describe
+from knightfall.user_files import UserFunction, describe
 
 _u64 = types.uint64
 _warned: set[tuple[str, CodeType]] = set()
@@ -32,18 +38,45 @@ class HeuristicWarning(UserWarning):
     """A heuristic works, but not as well as its author may think."""
 
 
-def compile_yours(shown: str, python: Score) -> Any:
-    """A user's function, compiled with checks on; None (and a warning) if it cannot be."""
+# -- loading ---------------------------------------------------------------------------------
+
+
+def load_heuristic(function: UserFunction) -> Any:
+    """The function in a user's file, decorated or not; it takes the five arguments."""
+    found = function.load("heuristic")
+    if not isinstance(python_function(found), FunctionType):
+        raise KnightfallError(f"heuristic {function}: {function.name!r} is not a function")
+    try:
+        check_parameters(found)
+    except KnightfallError as error:
+        raise KnightfallError(f"{function.path}: {error}") from None
+    return found
+
+
+def python_function(function: Any) -> Score:
+    """The plain function behind a dispatcher, or the function itself."""
+    return getattr(function, "py_func", function)  # type: ignore[no-any-return]
+
+
+# -- compiling -------------------------------------------------------------------------------
+
+
+def compile_users(shown: str, python: Score) -> tuple[Any, str]:
+    """A user's function, compiled with checks on; None (and a warning) and why if it cannot be."""
     dispatcher = compile_later(python, cache=False, error_model="python", boundscheck=True)
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaWarning)
         try:
             dispatcher.compile(HEURISTIC)
-            return _guarded(dispatcher)
+            guarded = _guarded(dispatcher)
         except Exception as error:  # Numba's errors have no common, documented base
-            reason = error
+            reason = _reason(python, error)
+        else:
+            if _may_overflow(python):
+                _check_whole_numbers(shown, python, dispatcher)
+            return guarded, ""
     _warn_of_plain_python(shown, python, reason)
-    return None
+    return None, reason
 
 
 def _guarded(score: Any) -> Any:
@@ -65,35 +98,43 @@ def _guarded(score: Any) -> Any:
     return guarded
 
 
-def _warn_of_plain_python(shown: str, python: Score, error: Exception) -> None:
+def _reason(python: Score, error: Exception) -> str:
+    """What Numba does not like, and where, in a few words."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    name = Path(python.__code__.co_filename).name
+    line = re.search(rf'File "[^"]*{re.escape(name)}", line (\d+)', text)
+    rows = (row.strip() for row in text.splitlines())
+    said = next((row for row in rows if row and not row.startswith("Failed in")), "")
+    return f"{f'line {line[1]}: ' if line else ''}{said or type(error).__name__}"
+
+
+def _warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
     """Find out whether the function works at all and what it costs; say it once."""
     path = python.__code__.co_filename
     with quiet():
         ready_for_python()
-    questions = _sample_questions()
-    start = 0.0
-    for number, question in enumerate(questions):
-        if number == 1:  # the first one pays for what is compiled on the way
-            start = time.perf_counter()
-        try:
+    answered: list[float] = []  # the times
+
+    def ask() -> None:
+        for question in _sample_questions():
             a_number(python(*question))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as failure:  # sys.exit() is an error like any other
-            raise KnightfallError(f"heuristic {describe(path, failure, shown)}") from None
-    cost = (time.perf_counter() - start) / (len(questions) - 1)
+            answered.append(time.perf_counter())
+
+    try:
+        _patiently(shown, ask, answered)
+    except (KeyboardInterrupt, AgentFailure):
+        raise
+    except BaseException as failure:  # sys.exit() is an error like any other
+        raise KnightfallError(f"heuristic {describe(path, failure, shown)}") from None
+    # The first one pays for what is compiled on the way.
+    cost = (answered[-1] - answered[0]) / (len(answered) - 1)
     # Code compares equal across files, so the file must be part of the key.
     if (path, python.__code__) in _warned:
         return
     _warned.add((path, python.__code__))
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    line = re.search(rf'File "[^"]*{re.escape(Path(path).name)}", line (\d+)', text)
-    reasons = (row.strip() for row in text.splitlines())
-    reason = next((row for row in reasons if row and not row.startswith("Failed in")), "")
     warnings.warn(
-        f"{shown}{f', line {line[1]},' if line else ''} cannot be compiled by Numba"
-        f"{f' ({reason})' if reason else ''}; it runs as plain Python at "
-        f"{cost * 1e6:.0f} µs an evaluation, so a search sees far fewer nodes a second",
+        f"{shown} cannot be compiled by Numba ({reason}); it runs as plain Python at "
+        f"{max(1, round(cost * 1e6))} µs an evaluation, so a search sees far fewer nodes a second",
         HeuristicWarning,
         stacklevel=2,
     )
@@ -113,3 +154,53 @@ def _sample_questions() -> list[tuple[Any, ...]]:
                 open, me, opp = words(position, "w")
                 questions.append((board, open, me, opp, words(position)[1]))
     return questions
+
+
+# -- whole numbers ---------------------------------------------------------------------------
+
+
+def _may_overflow(python: Score) -> bool:
+    """Whether a function raises to a power, shifts or has a huge number in it.
+
+    Compiled, whole numbers have 64 bits and no fractions: 2**70 is 0, and so is 2**-1.
+    """
+    before: Any = None
+    for instruction in dis.get_instructions(python.__code__):
+        value, symbol = instruction.argval, instruction.argrepr.rstrip("=")
+        if isinstance(value, int) and abs(value) >= 2**31:
+            return True
+        if symbol == "<<" or (symbol == "**" and before not in (2, 3)):  # squares are common
+            return True
+        before = value
+    return False
+
+
+def _check_whole_numbers(shown: str, python: Score, dispatcher: Any) -> None:
+    """Refuse a function that is worth something else in Python than when it is compiled."""
+    with quiet():
+        ready_for_python()
+    record = geometry(Board.of(7, 7))[0]
+    values: list[tuple[float, float]] = []
+
+    def ask() -> None:
+        for board, open, me, opp, to_move in _sample_questions():
+            with suppress(Exception):  # that will be told when it happens in earnest
+                expected = a_number(python(board, open, me, opp, to_move))
+                values.append((expected, dispatcher(record, np.uint64(open), me, opp, to_move)))
+
+    _patiently(shown, ask, values)
+    for expected, found in values:
+        if not same(expected, found):
+            raise KnightfallError(
+                f"heuristic {shown}: compiled, whole numbers have 64 bits and no fractions, so "
+                f"that it returns {found:g} instead of {expected:g}; write 2.0**n for 2**n"
+            )
+
+
+def _patiently(shown: str, ask: Callable[[], None], answers: Sequence[object]) -> None:
+    interruptibly(ask, lambda: None, progress=lambda: len(answers), blamed=f"heuristic {shown}")
+
+
+def same(a: float, b: float) -> bool:
+    """Whether two values of a heuristic are one, but for rounding."""
+    return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-9)

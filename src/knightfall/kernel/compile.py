@@ -20,9 +20,8 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import config, event
-from platformdirs import user_cache_path
 
-from knightfall import sigint
+from knightfall import files, sigint
 from knightfall.kernel.sources import COMPILED, hash_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,9 +33,7 @@ KEPT_FOLDERS = 4
 @lru_cache(maxsize=1)
 def cache_folder() -> Path | None:
     """Where machine code is kept between runs; None if no such folder can be written."""
-    override = os.environ.get("KNIGHTFALL_CACHE_DIR")
-    parent = Path(override) if override else user_cache_path("knightfall")
-    folder = parent / "machine-code" / hash_of(COMPILED)
+    folder = files.cache_folder() / "machine-code" / hash_of(COMPILED)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)

@@ -53,8 +53,8 @@ FIELDS = np.dtype(
         ("dial", "u8"),
         ("reading", "i8", (2,)),  # those words
         ("deadline", "i8"),  # the time to stop at
-        ("share", "i8"),  # steps a single evaluation may spend
-        ("cut", "i8"),  # evaluations that ran out of their share
+        ("step_limit", "i8"),  # steps a single evaluation may spend
+        ("cut", "i8"),  # evaluations that ran out of steps
         ("failed", "i8"),  # 1: a user's heuristic raised an error when asked this:
         ("asked", "u8", (4,)),  # open, me, opp, to_move
     ],
@@ -107,7 +107,7 @@ def _master(board: Board) -> GeometryArray:
     one.stride = board.width
     one.not_first, one.not_first_two = columns(1, last_column), columns(2, last_column)
     one.not_last, one.not_last_two = columns(0, last_column - 1), columns(0, last_column - 2)
-    one.limit = one.share = NO_LIMIT
+    one.limit = one.step_limit = NO_LIMIT
     return array
 
 

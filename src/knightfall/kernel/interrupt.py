@@ -7,18 +7,23 @@ everyone tells it: its limit becomes 0.
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 
-from knightfall.errors import KnightfallError
+from knightfall.errors import AgentFailure
 from knightfall.kernel.geometry import GeometryArray
 from knightfall.sigint import HeldOff, raise_from_here
 
 GRACE = 1.0
 """Seconds to wait for work that was told to stop.  Only a heuristic that hangs takes longer."""
+
+PATIENCE = 20.0
+"""Seconds within which a user's heuristic must have returned once more."""
 
 
 def limit_to_nothing(boards: GeometryArray) -> Callable[[], None]:
@@ -31,12 +36,18 @@ def limit_to_nothing(boards: GeometryArray) -> Callable[[], None]:
 
 
 def interruptibly(
-    run: Callable[[], None], stop: Callable[[], None], seconds: float | None = None
+    run: Callable[[], None],
+    stop: Callable[[], None],
+    seconds: float | None = None,
+    progress: Callable[[], int] | None = None,
+    blamed: str = "the heuristic",
+    patience: float | None = None,
 ) -> None:
     """Call `run`, which ends soon after `stop` was called.
 
-    If `seconds` are given, it is expected to be told by then.  Work that does not stop is left to
-    itself, with a `KnightfallError`.
+    If `seconds` are given, it is expected to be told by then; if there is a number that says how
+    far it has got, that must change within its patience.  Work that does neither is left to
+    itself, with an error that blames whom it may be waiting for.
     """
     if threading.current_thread() is not threading.main_thread():
         run()
@@ -55,14 +66,32 @@ def interruptibly(
     worker = threading.Thread(target=work, name="knightfall-worker", daemon=True)
     worker.start()
     try:
-        if not done.wait(None if seconds is None else seconds + GRACE):
-            raise KnightfallError("the heuristic does not return: is there an endless loop in it?")
+        limit = math.inf if seconds is None else seconds + GRACE
+        if not _ends(done, limit, progress, patience or PATIENCE):
+            raise AgentFailure("timeout", f"{blamed} does not return: has it an endless loop?")
     except BaseException:  # Ctrl-C
         stop()
         worker.join(GRACE)
         raise
     if failure:
         raise failure[0]
+
+
+def _ends(
+    done: threading.Event, seconds: float, progress: Callable[[], int] | None, patience: float
+) -> bool:
+    """Wait until it is done; False if that takes so long, or there is no progress for long."""
+    if progress is None:
+        return done.wait(None if seconds == math.inf else seconds)
+    now = changed = time.monotonic()
+    until, before = now + seconds, progress()
+    while not done.wait(max(0.0, min(patience / 10, until - now))):
+        now = time.monotonic()
+        if before != (before := progress()):
+            changed = now
+        if now >= min(until, changed + patience):
+            return False
+    return True
 
 
 @contextmanager

@@ -11,7 +11,7 @@ class Report:
 
     `score` is for the side to move: a heuristic value, or ±inf when `proven`, and then `plies`
     is the length of the rest of the game (at most, if it lies beyond `depth`).  `cut` counts
-    evaluations that ran out of their share; `note` is what else there is to say.
+    evaluations that ran out of steps; `note` is what else there is to say.
     """
 
     move: str

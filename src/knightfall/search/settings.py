@@ -26,8 +26,8 @@ _ASKED = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries")
 Records = npt.NDArray[Any]
 """An array of one record."""
 
-LEAF_SHARE = 1000
-"""Steps one evaluation by a dear heuristic may spend inside a search: well under 0.1 ms."""
+LEAF_STEP_LIMIT = 1000
+"""Steps one evaluation by a costly heuristic may spend inside a search: well under 0.1 ms."""
 
 MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
 """What a search is given a table for, without any budget but depth, and under a time budget."""
@@ -53,7 +53,7 @@ def _expected_nodes(budget: Budget) -> int:
 def board_for(board: Board) -> GeometryArray:
     """A board's geometry, for one search at a time."""
     boards = geometry(board)
-    boards["share"] = LEAF_SHARE
+    boards["step_limit"] = LEAF_STEP_LIMIT
     return boards
 
 

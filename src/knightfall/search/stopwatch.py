@@ -2,8 +2,8 @@
 
 Every search compares its node count with ``board.limit`` at every node.  The watcher sets that
 limit to 0.  A search with many nodes to spend also heeds the clock itself
-(`knightfall.kernel.clock`), in case this thread is woken late; one that waits for a dear heuristic
-leaves that to the watcher.
+(`knightfall.kernel.clock`), in case this thread is woken late; one that waits for a costly
+heuristic leaves that to the watcher.
 """
 
 from __future__ import annotations

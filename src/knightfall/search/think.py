@@ -79,7 +79,8 @@ def _think(
         if method == "any_move" or _surely_soon(budget, heuristic):
             search()
         else:
-            interruptibly(search, limit_to_nothing(boards), seconds)
+            waiting = heuristic.patience(lambda: int(state["nodes"]))
+            interruptibly(search, limit_to_nothing(boards), seconds, **waiting)
     if alarm is not None:
         alarm.cancel()
 

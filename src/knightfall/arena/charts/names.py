@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from knightfall.agents import Agent, parse_agent
+from knightfall.agents import Agent, known_agent
 from knightfall.arena.plan.plan import Entrant
 from knightfall.errors import KnightfallError
 
@@ -50,7 +50,7 @@ def labels(entrants: Sequence[Entrant], most: int = LONGEST) -> tuple[list[str],
 def _understood(entrant: Entrant) -> Agent | None:
     """The agent of an entrant that has no other name than its string."""
     try:
-        agent = parse_agent(entrant.name)
+        agent = known_agent(entrant.name)
     except KnightfallError:  # a heuristic that is not known here, or a name of its own
         return None
     return None if agent.label else agent

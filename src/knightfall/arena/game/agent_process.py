@@ -66,6 +66,11 @@ class Hosted:
                 child.prepare(board)
             return self
 
+    def files(self) -> list[str]:
+        """The user's files that decide what the agent does; nothing of them is run here."""
+        with self._process() as child:
+            return child.files
+
     def analyse(self, position: Position) -> Report:
         """The agent's move; `Report.seconds` is what the agent took, without the way there."""
         with self._process() as child:
@@ -146,11 +151,12 @@ class _Child:
         self._questions = 0
         self._ready = False
         self._boards: set[Board] = set()
+        self.files: list[str] = []
 
     def begin(self) -> None:
         """Wait until the agent is loaded."""
         if not self._ready:
-            self._answer(STARTING, "was not ready to play")
+            self.files = self._answer(STARTING, "was not ready to play")["files"]
             self._ready = True
 
     def prepare(self, board: Board) -> None:

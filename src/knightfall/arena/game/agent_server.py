@@ -43,7 +43,7 @@ def serve(text: str) -> None:
     except BaseException as error:
         say(0, _failure(error))
         return
-    say(0, {})
+    say(0, {"files": _files(agent)})
     nowhere = os.open(os.devnull, os.O_WRONLY)
     while True:
         question = questions.get()
@@ -54,6 +54,11 @@ def serve(text: str) -> None:
         answer = _answer(agent, question)
         faulthandler.cancel_dump_traceback_later()
         say(question["number"], answer)
+
+
+def _files(agent: Agent) -> list[str]:
+    """The user's files that decide what the agent does, now that they have been loaded."""
+    return [path for function in agent.users_functions for path in function.sources()]
 
 
 def _answer(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Player(Protocol):
 def seated(text: str, seed: int) -> Agent:
     """The agent of a string, with the pair's seed unless it brings its own."""
     agent = known_agent(text)
-    return agent if agent.seed else replace(agent, seed=seed)
+    return replace(agent, seed=agent.seed or seed)
 
 
 def play_pair(task: PairTask, ask: Callable[[Agent], Player] | None = None) -> PairRecord:

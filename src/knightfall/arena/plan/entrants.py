@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
-from knightfall.agents import known_agent, parse_agent
+from knightfall.agents import Agent, known_agent, parse_agent, remember
+from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan.plan import Entrant, Plan
-from knightfall.errors import KnightfallError
+from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.search.budget import Budget
 
 
@@ -28,28 +31,49 @@ def enter(texts: Sequence[str], budget: Budget | None = None) -> tuple[Entrant, 
     for agent, name in zip(agents, names, strict=True):
         seen[name] += 1
         shown = f"{name} #{seen[name]}" if times[name] > 1 else name
-        entrants.append(Entrant(str(agent.absolute()), shown))
+        entrants.append(Entrant(remember(agent.absolute()), shown))
     return tuple(entrants)
 
 
 def files_of(entrants: Iterable[Entrant]) -> dict[str, str]:
-    """The users' files behind some entrants, with a hash of what is in them."""
-    hashes = {}
-    for entrant in entrants:
-        for path in known_agent(entrant.agent).files:
-            try:
-                hashes[path] = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:20]
-            except OSError as error:
-                raise KnightfallError(f"{path}: {error.strerror or error}") from None
-    return dict(sorted(hashes.items()))
+    """The users' files that decide what some entrants do, with a hash of what is in them."""
+    found = {path for entrant in entrants for path in _files(known_agent(entrant.agent))}
+    return {path: _hash(path) for path in sorted(found)}
+
+
+def _files(agent: Agent) -> Iterable[str]:
+    """Also those that an agent's own file imports and reads: it is loaded to find out."""
+    if agent.kind != "python":
+        return [path for function in agent.users_functions for path in function.sources()]
+    elsewhere = Hosted(agent)  # for it may do anything when it is loaded
+    try:
+        return elsewhere.files()
+    except AgentFailure as failure:
+        raise KnightfallError(str(failure)) from None
+    finally:
+        elsewhere.close()
+
+
+def _hash(path: str) -> str:
+    try:
+        status = os.stat(path)
+        return _hash_at(path, status.st_mtime_ns, status.st_size)
+    except OSError as error:
+        raise KnightfallError(f"{path}: {error.strerror or error}") from None
+
+
+@lru_cache(maxsize=1024)
+def _hash_at(path: str, time: int, size: int) -> str:
+    """Of a file as it is since then."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:20]
 
 
 def check_files(plan: Plan) -> None:
     """Refuse to go on with users' files that are not those the plan was made with."""
     for path, before in plan.files.items():
         try:
-            now = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:20]
-        except OSError:
+            now = _hash(path)
+        except KnightfallError:
             now = ""
         if now != before:
             raise KnightfallError(

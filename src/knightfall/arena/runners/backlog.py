@@ -1,9 +1,10 @@
 """Pairs on their way to whoever plays them: in chunks, and once more if they were lost.
 
 Chunks are large enough that handing them over costs nothing and small enough that little is lost.
-A chunk whose worker died or stalled is played again pair by pair; a pair to which that happens
-once more is played carefully: with each agent in a process of its own, so that the guilty one
-loses its game and nobody else anything.  From then on, all its games are played like that.
+A chunk whose worker died is played again pair by pair; a pair to which that happens once more, or
+whose worker stalled, is played carefully: with each agent in a process of its own, so that the
+guilty one loses its game and nobody else anything.  From then on, all its games are played like
+that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from knightfall.agents import Agent, known_agent
@@ -64,7 +65,7 @@ def make_ready(texts: Iterable[str]) -> None:
     for text in texts:
         if text not in _ready:
             with _preparing:
-                agent = known_agent(text)
+                agent = replace(known_agent(text))  # its evaluator is for this run only
                 if agent.kind != "python":
                     agent.prepare()
                     searcher(text)  # keeps the evaluator for good
@@ -95,7 +96,6 @@ def forget_agents() -> None:
         _ready.clear()
         _tried.clear()
         searcher.cache_clear()
-        known_agent.cache_clear()
 
 
 _ready: set[str] = set()
@@ -181,9 +181,12 @@ class Backlog:
         fitting = int(self._seconds / max(self._pace, 1e-9))
         self._size = max(1, min(fitting, self._size * FASTEST_GROWTH, self._most))
 
-    def lost(self, chunk: Chunk) -> None:
-        """The worker died or stalled: let each pair be played once more, by itself."""
-        total = chunk.strikes + 1
+    def lost(self, chunk: Chunk, stalled: bool = False) -> None:
+        """The worker died: let each pair be played once more, by itself.
+
+        One that stalled waits for a heuristic that does not return: it is not waited for twice.
+        """
+        total = max(chunk.strikes + 1, CAREFUL_AFTER if stalled else 0)
         if total >= HOPELESS_AFTER:
             task = chunk.tasks[0]
             raise KnightfallError(

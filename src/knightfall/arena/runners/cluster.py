@@ -118,7 +118,7 @@ class Cluster(Closing):
     ) -> list[PairRecord]:
         if future.status == "finished":
             if result is None:
-                backlog.lost(chunk)
+                backlog.lost(chunk, stalled=True)
                 return []
             backlog.played(chunk, result.records, result.seconds)
             return list(result.records)

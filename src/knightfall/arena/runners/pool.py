@@ -146,10 +146,10 @@ class Pool(Closing):
                 self._bury(worker, backlog)
         for worker in [*self._crew]:
             if time.monotonic() > worker.deadline:
-                self._bury(worker, backlog)
+                self._bury(worker, backlog, stalled=True)
         return records
 
-    def _bury(self, worker: _Worker, backlog: Backlog) -> None:
+    def _bury(self, worker: _Worker, backlog: Backlog, stalled: bool = False) -> None:
         """A worker is dead, or as good as."""
         worker.end()
         self._crew.remove(worker)
@@ -163,7 +163,7 @@ class Pool(Closing):
                 )
         for place, given in reversed([*enumerate(worker.given)]):
             if given.chunk is not None and place == 0:
-                backlog.lost(given.chunk)
+                backlog.lost(given.chunk, stalled)
             elif given.chunk is not None:
                 backlog.put_back(given.chunk)
 

@@ -87,7 +87,7 @@ class InProcess(Closing):
                 if played is None:
                     helper.stop()
                     helper = Helper()
-                    backlog.lost(chunk)
+                    backlog.lost(chunk, stalled=True)
                 else:
                     backlog.played(chunk, played.records, played.seconds)
                 chunk = self._give(helper, backlog)  # before anybody sees to the records

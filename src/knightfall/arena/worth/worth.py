@@ -1,6 +1,6 @@
 """What a heuristic is worth: against another one at equal nodes, and at equal time.
 
-A dear heuristic may choose better moves and still lose, because its search sees less in the same
+A costly heuristic may choose better moves and still lose, because its search sees less in the same
 time.  So both are measured: at equal nodes only the judgement counts, at equal time it has paid for
 itself.  Every budget is a match of its own, and all matches play the same openings.
 
@@ -17,7 +17,7 @@ from typing import Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.agents import AGENT_KINDS, Agent, course_agent, parse_agent
+from knightfall.agents import AGENT_KINDS, Agent, parse_agent
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.matches import Openings
 from knightfall.arena.plan.plan import Match, Plan
@@ -116,13 +116,7 @@ def worth_plan(
 
 def deepening(text: str) -> Agent:
     """The agent of a heuristic's id or of a string such as id(main, plain), without a budget."""
-    head = text.partition("(")[0].strip()
-    if head in AGENT_KINDS or course_agent(head) is not None:
-        agent = parse_agent(text)
-    else:
-        from knightfall.heuristics.expression import parse_heuristic
-
-        agent = Agent("id", str(parse_heuristic(text)))
+    agent = parse_agent(text)
     if agent.kind != "id":
         raise KnightfallError(
             f"agent {text!r} has no budget to vary: a heuristic or an agent that deepens is "
@@ -138,8 +132,7 @@ def _called(agent: Agent) -> str:
 
 def _in_full(agents: Sequence[Agent]) -> list[str]:
     """Agents without a budget, their files named by their full paths."""
-    entered = [parse_agent(entrant.agent) for entrant in enter([str(agent) for agent in agents])]
-    return [str(replace(agent, budget=Budget())) for agent in entered]
+    return [str(replace(agent.absolute(), budget=Budget())) for agent in agents]
 
 
 def _budgets(measure: Measure, texts: Sequence[str]) -> list[Budget]:

@@ -51,7 +51,7 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
             "speed": f"{report.nodes / max(report.seconds, 1e-9):,.0f} nodes a second",
         }
     if report.cut:
-        rows["cut"] = f"{report.cut:,} evaluations ran out of their share: they are not exact"
+        rows["cut"] = f"{report.cut:,} evaluations ran out of steps: they are not exact"
     if report.note:
         rows["note"] = report.note
     print_table(facts(rows))

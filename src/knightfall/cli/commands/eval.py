@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.position import Position, Side
 
-SHARE = 20_000_000
-"""Steps a dear heuristic may spend on one position: some tenths of a second."""
+STEP_LIMIT = 20_000_000
+"""Steps a costly heuristic may spend on one position: some tenths of a second."""
 
 
 class Player(StrEnum):
@@ -88,7 +88,7 @@ def evaluate(
             _print_table(position, side, values, cut)
         for name in cut:
             say(
-                f"note: {name} ran out of its {SHARE:,} steps on {position.fen!r}: "
+                f"note: {name} ran out of its {STEP_LIMIT:,} steps on {position.fen!r}: "
                 "its value is the best found, not exact"
             )
 
@@ -110,7 +110,7 @@ def _measure(
     """All values, and the ids of those that are not exact."""
     values, cut = {}, []
     for name, one in evaluators.items():
-        value, exact = one.measure(position, side, share=SHARE)
+        value, exact = one.measure(position, side, step_limit=STEP_LIMIT)
         values[name] = number(value)
         if not exact:
             cut.append(name)

@@ -89,15 +89,18 @@ def _shown(value: str | bool | list[str]) -> str:
 
 def _atom(atom: Atom) -> dict[str, Any]:
     """All about one term of an expression; a user's file is loaded for it."""
-    if atom.path is None:
-        return {**_row(atom.name), "id": str(atom)}
     from knightfall.heuristics.evaluator import evaluator
+    from knightfall.heuristics.registry import USER
+    from knightfall.user_files import UserFunction
+
+    if not isinstance(atom, UserFunction):
+        return {**_row(atom.name), "id": str(atom)}
 
     ready = evaluator(str(atom))
     doc = ready.terms[0].python.__doc__ or ""
     return {
         "id": str(atom),
-        "study": "yours",
+        "study": USER,
         "formula": "",
         "summary": doc.strip().split("\n")[0],
         "symmetric": ready.symmetric,

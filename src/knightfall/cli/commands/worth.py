@@ -65,7 +65,7 @@ def worth(
 
     It plays at equal nodes, and at equal time, when it has paid for itself.
 
-    One match per budget. At equal nodes only the judgement counts; at equal time a dear heuristic
+    One match per budget. At equal nodes only the judgement counts; at equal time a costly heuristic
     sees less. Time is turned into nodes by timing both on this machine first, so the games depend
     on no clock; the store remembers, and --again measures anew.
 

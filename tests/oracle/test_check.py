@@ -1,0 +1,231 @@
+"""Heuristics that keep their promises, and such as break them, one by one."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import naive
+import pytest
+from cli_runner import run
+from naive_solver import BruteForce
+
+import knightfall as kf
+from knightfall.board import Board
+from knightfall.heuristics import REGISTRY, count, mobility
+from knightfall.heuristics.evaluator import evaluator
+from knightfall.oracle import questions
+from knightfall.oracle.findings import Check, Finding
+from knightfall.oracle.questions import sample
+from knightfall.position import Position
+
+SMALL = "5x5"
+
+
+@pytest.fixture(autouse=True)
+def own_registry() -> Iterator[None]:
+    """What a test declares is forgotten after it."""
+    before = dict(REGISTRY)
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
+
+
+def found(check: Check, about: str) -> Finding:
+    return next(finding for finding in check.findings if finding.about == about)
+
+
+def declared(function: Callable[..., Any], **promises: bool) -> str:
+    """The id of a heuristic that only this process knows: no second one is asked."""
+    kf.heuristic(**promises)(function)
+    return function.__name__
+
+
+# -- what is in order ------------------------------------------------------------------------
+
+
+def test_a_sound_heuristic() -> None:
+    def sound(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> float:
+        return mobility(board, open, me) - mobility(board, open, opp)
+
+    check = kf.check(declared(sound, symmetric=True), board=SMALL)
+    assert not check.wrong
+    assert [finding.about for finding in check.findings] == [
+        *("deterministic", "raises", "finite", "symmetric", "zero-sum", "compiled"),
+        *("cost", "truth"),
+    ]
+    assert found(check, "zero-sum").text.startswith("yes")
+    assert found(check, "compiled").text == "yes"
+    assert check.truth is not None
+    assert check.truth.auc == check.truth.baseline  # it is `improved`
+    assert check.cost is not None
+    assert check.cost.ratio > 0
+    assert str(check).endswith("nothing is wrong with it")
+    for finding in check.findings:
+        assert finding.text in str(check)
+    assert "<td" in check._repr_html_()
+
+
+def test_the_auc_is_that_of_all_couples() -> None:
+    board = Board.of(4, 4)
+    solver = BruteForce(board)
+    won: list[float] = []
+    lost: list[float] = []
+    for position in sample(board, 600):
+        value = naive.improved(position, position.to_move)
+        (won if solver.plies(position) % 2 else lost).append(value)
+    right = sum((a > b) + (a == b) / 2 for a, b in product(won, lost))
+    check = kf.check("improved", board=board)
+    assert check.truth is not None
+    assert check.truth.positions == len(won) + len(lost) == check.positions
+    assert check.truth.auc.value == pytest.approx(right / (len(won) * len(lost)))
+
+
+def test_a_heuristic_with_the_wrong_sign() -> None:
+    check = kf.check("-bfs_reach", board=SMALL)
+    assert "wrong sign" in found(check, "truth").text
+    assert "cannot be told from null" in found(kf.check("null", board=SMALL), "truth").text
+    assert not check.wrong
+
+
+def test_what_need_not_be() -> None:
+    def odd(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> float:
+        return math.inf if count(open) == 12 else float(board.row[me])
+
+    check = kf.check(declared(odd), board=SMALL)
+    assert not check.wrong
+    example = found(check, "finite").example
+    assert example is not None
+    assert example["value"] == "inf"
+    assert found(check, "symmetric").text.startswith("no: ")
+    assert found(check, "zero-sum").text.startswith("no, and it need not be")
+
+
+# -- promises that are broken ----------------------------------------------------------------
+
+
+def only_wrong(check: Check, about: str) -> dict[str, Any]:
+    """The example of the one promise that is broken."""
+    assert [finding.about for finding in check.wrong] == [about]
+    assert str(check).endswith(f"wrong: {about}")
+    example = check.wrong[0].example
+    assert example is not None
+    json.dumps(check.to_dict(), allow_nan=False)
+    return example
+
+
+def test_one_that_answers_at_random() -> None:
+    def fickle(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> float:
+        return random.random()
+
+    example = only_wrong(kf.check(declared(fickle), board=SMALL), "deterministic")
+    assert example["value"] != example["again"]
+
+
+def test_one_that_is_another_in_every_process(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import os\n\nSEED = float(os.getpid())\n\n"
+        "def score(board, open, me, opp, to_move):\n    return SEED\n"
+    )
+    check = kf.check(f"{file}:score", board=SMALL)
+    example = only_wrong(check, "deterministic")
+    assert example["value"] == os.getpid() != example["again"]
+    assert "in another process" in check.wrong[0].text
+
+
+def test_one_that_is_no_number_somewhere() -> None:
+    def holes(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> float:
+        return math.nan if count(open) == 12 else 1.0
+
+    id = declared(holes)
+    example = only_wrong(kf.check(id, board=SMALL), "finite")
+    assert example["value"] == "nan"
+    assert math.isnan(evaluator(id).value(Position.from_fen(example["fen"]), example["for"]))
+
+
+def test_one_that_is_declared_symmetric_and_is_not() -> None:
+    def lopsided(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> float:
+        return float(board.row[me])
+
+    id = declared(lopsided, symmetric=True)
+    example = only_wrong(kf.check(id, board=SMALL), "symmetric")
+    for fen, value in (("fen", "value"), ("image", "image_value")):
+        position = Position.from_fen(example[fen])
+        assert evaluator(id).value(position, example["for"]) == example[value]
+    assert example["value"] != example["image_value"]
+
+
+def test_one_that_raises_an_error_somewhere(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from knightfall.heuristics import count\n\n"
+        "def score(board, open, me, opp, to_move):\n"
+        "    if count(open) == 9:\n        raise ValueError('nine')\n    return 1.0\n"
+    )
+    example = only_wrong(kf.check(f"{file}:score", board=SMALL), "raises")
+    assert len(Position.from_fen(example["fen"]).open) == 9
+    assert example["error"] == f"heuristic {file}:score, line 5: ValueError: nine"
+
+
+def test_one_that_does_not_return_somewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    over: list[bool] = []
+
+    def endless(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> float:
+        while board.width == 5 and count(open) == 9 and not over:
+            pass
+        return float(len(over))
+
+    monkeypatch.setattr(questions, "PATIENCE", 0.3)
+    with pytest.warns(match="cannot be compiled"):
+        check = kf.check(declared(endless), board=SMALL)
+    over.append(True)
+    example = only_wrong(check, "returns")
+    assert len(Position.from_fen(example["fen"]).open) == 9
+    assert "heuristic endless does not return" in example["error"]
+    assert (check.cost, check.truth) == (None, None)
+    assert found(check, "compiled").text.startswith("no, it runs as plain Python: line ")
+
+
+def test_one_whose_numbers_are_too_big_for_machine_code() -> None:
+    def big(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> float:
+        total = 1
+        for _ in range(count(open) + 30):
+            total *= 10
+        return total
+
+    example = only_wrong(kf.check(declared(big), board=SMALL), "compiled")
+    assert example["python"] == float(10 ** (30 + len(Position.from_fen(example["fen"]).open)))
+
+
+# -- the command -----------------------------------------------------------------------------
+
+
+def test_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import math\nfrom knightfall.heuristics import count, mobility\n\n"
+        "def good(board, open, me, opp, to_move):\n    return mobility(board, open, me)\n\n"
+        "def bad(board, open, me, opp, to_move):\n"
+        "    return math.nan if count(open) == 12 else 1.0\n"
+    )
+    good = run("check", f"{file}:good", "--board", "4x5", "--json")
+    assert good.exit_code == 0
+    told = json.loads(good.stdout)
+    assert (told["ok"], told["board"], told["heuristic"]) == (True, "4x5", f"{file}:good")
+    assert set(told["findings"]["finite"]) == {"ok", "text", "example"}
+    assert told["truth"]["null"] == {"auc": 0.5, "error": 0.0}
+    assert told["cost"]["ratio"] == told["cost"]["nanoseconds"] / told["cost"]["improved"]
+    bad = run("check", f"{file}:bad", "--board", "5x5")
+    assert bad.exit_code == 1
+    assert "WRONG" in bad.stdout
+    assert bad.stdout.endswith("\nwrong: finite\n")
+    for args in ((f"{file}:none",), ("no_such_heuristic",), ("improved", "--board", "2x2")):
+        refused = run("check", *args)
+        assert (refused.exit_code, refused.stdout) == (2, "")
