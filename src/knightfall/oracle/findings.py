@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knightfall.board import Board
-from knightfall.display.report import Heading, Part, Report
+from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.oracle.measures import Auc
 
@@ -48,7 +48,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Check(Report):
+class Check(Displayable):
     """What was found out about a heuristic.
 
     `cost` and `truth` are None if it raised an error or did not return, `truth` also where all
