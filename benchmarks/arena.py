@@ -114,7 +114,7 @@ def _cluster(agents: list[str]):
         return None
     from knightfall.arena.runners.cluster import Cluster
 
-    local = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+    local = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
     return Cluster(local.scheduler_address, agents), local
 
 
