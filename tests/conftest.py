@@ -23,15 +23,18 @@ HERE = Path(__file__).parent
 LONGEST_FIRST = (
     "arena/test_runners.py",
     "solver/test_solver.py",
-    "heuristics/test_user_heuristics.py",
-    "search/test_search.py",
-    "oracle/test_oracle.py",
-    "cli/test_cli_process.py",
     "studies/test_reproduce.py",
+    "heuristics/test_user_heuristic_errors.py",
+    "search/test_search.py",
+    "cli/test_cli_process.py",
     "arena/test_conduct.py",
+    "cli/test_cli.py",
+    "oracle/test_grade.py",
     "cli/test_cli_arena.py",
+    "docs/test_blocks.py",
+    "heuristics/test_heuristics.py",
+    "arena/test_charts.py",
     "test_sigint.py",
-    "solver/test_perfect.py",
 )
 """Two processes that share the files are busy to the end if what takes long comes first."""
 

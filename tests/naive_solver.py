@@ -14,8 +14,8 @@ from naive import knight_moves
 from knightfall.board import Board
 from knightfall.position import Position, other
 
-Seen = dict[tuple[int, int, int], int]
-"""Plies by open cells, mover and waiter."""
+Seen = dict[int, int]
+"""Plies by open cells, mover and waiter, packed into one number: there are a million."""
 
 
 def openings(board: Board) -> list[Position]:
@@ -74,7 +74,7 @@ class BruteForce:
         )
 
     def _plies(self, open: int, mover: int, waiter: int) -> int:
-        key = open, mover, waiter
+        key = (open << 7 | mover) << 7 | waiter
         known = self.seen.get(key)
         if known is not None:
             return known

@@ -420,7 +420,7 @@ def test_the_same_run_gives_the_same_bytes(
     runs = [str(found.run.id) for found in every]
     env = {**os.environ, "PYTHONHASHSEED": "77", "MATPLOTLIBRC": str(tmp_path)}
     command = [sys.executable, "-c", DRAW, str(store.file.path), *runs]
-    there = subprocess.run(command, env=env, capture_output=True, check=True, timeout=120).stdout
+    there = subprocess.run(command, env=env, capture_output=True, check=True, timeout=300).stdout
     assert len(here) > 10_000
     assert here == there
 

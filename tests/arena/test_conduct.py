@@ -310,7 +310,7 @@ def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> N
     path, rng, kills = tmp_path / "killed.sqlite", random.Random(2), 0
     while True:
         process = subprocess.Popen(
-            [sys.executable, str(driver), str(path), "pool" if kills in (1, 4) else "here"],
+            [sys.executable, str(driver), str(path), "pool" if kills == 4 else "here"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -322,7 +322,7 @@ def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> N
         process.stdin.close()
         assert process.stdout.readline() == "ready\n"
         if kills == 4:
-            assert process.wait(timeout=120) == 0
+            assert process.wait(timeout=300) == 0
             break
         time.sleep(rng.uniform(0.05, 1.2))
         process.send_signal(signal.SIGKILL)

@@ -282,7 +282,7 @@ def test_two_processes_may_play_the_same_run(file: Path, tmp_path: Path) -> None
     alone = tmp_path / "alone.sqlite"
     fake_run(alone, fake_plan(2, 60))
     for process in [playing(file, 1), playing(file, 3)]:
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=180)
         assert (process.returncode, said) == (0, "")
     assert timeless(file) == timeless(alone)
 
@@ -297,14 +297,14 @@ def test_kill_9_costs_nothing_that_was_stored(file: Path, tmp_path: Path) -> Non
         assert process.stdout.readline() == "begun\n"
         time.sleep(rng.random() * 0.05)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=180)
         with Store.open(file, read_only=True) as store:
             assert store.last().played >= played
             played = store.last().played
             for number, pair in enumerate(store.last().pairs()):
                 assert pair == fake_pair(store.last().plan.task(number))
     process = playing(file, 5)
-    process.communicate(timeout=60)
+    process.communicate(timeout=180)
     assert process.returncode == 0
     assert timeless(file) == timeless(alone)
 

@@ -352,7 +352,7 @@ def completed(*words: str, **environment: str) -> list[str]:
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
     assert done.stderr == ""
     return done.stdout.split()

@@ -151,7 +151,7 @@ def process(code: str, *args: str) -> subprocess.CompletedProcess[str]:
     body += "    print(*sys.modules, file=sys.stderr)\n"
     command = [sys.executable, "-c", body, *args]
     env = {**os.environ, "KNIGHTFALL_QUIET": "1"}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=180)
 
 
 def test_without_matplotlib_it_says_how_to_get_it(store: Path, here: Path) -> None:

@@ -18,7 +18,7 @@ from at_work import at_work
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
 RUN = [sys.executable, "-c", "from knightfall.cli import main; main()"]
-PATIENCE = 60
+PATIENCE = 180
 
 
 @pytest.fixture

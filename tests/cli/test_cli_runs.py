@@ -28,7 +28,7 @@ from knightfall.position import Position
 NAMES = ("AB_Improved", "MM_Open", "[bold]naïve[/bold]")
 PLAN = fake_plan(2, 10, board="5x5", names=NAMES)
 MAIN = [sys.executable, "-c", "from knightfall.cli import main; main()"]
-PATIENCE = 60
+PATIENCE = 180
 
 
 @pytest.fixture

@@ -147,7 +147,7 @@ def test_ctrl_c_gives_what_is_known(threads: str) -> None:
     while "nodes" not in said:  # its progress: it is at work
         said += os.read(main, 1 << 16).decode()
     process.send_signal(signal.SIGINT)
-    stdout, _ = process.communicate(timeout=60)
+    stdout, _ = process.communicate(timeout=180)
     with suppress(OSError):  # nobody writes there any more
         said += os.read(main, 1 << 16).decode()
     os.close(main)
@@ -178,7 +178,7 @@ def test_a_long_solve_tells_its_progress_on_a_terminal() -> None:
         env={**os.environ, "KNIGHTFALL_QUIET": "1", "COLUMNS": "200"},
     )
     os.close(other)
-    stdout, _ = process.communicate(timeout=60)
+    stdout, _ = process.communicate(timeout=180)
     said = os.read(main, 1 << 16).decode()
     os.close(main)
     assert process.returncode == 0

@@ -6,44 +6,34 @@ limits or on what was asked before.
 from __future__ import annotations
 
 import math
-import pkgutil
 import random
 import re
 import threading
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
-import numba
-import numpy as np
 import pytest
 from helpers import FULL_WORD, NEARLY_FULL_WORD, random_positions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_search import mirrored, plies_by_the_rules, swapped
 from naive_solver import BruteForce, brute_force, opening_classes, openings, plies_to_end
-from numba import types
-from strategies import WORDS, odd_positions, positions
+from solver_helpers import crowded, ends, reflected
+from strategies import odd_positions, positions
 
-import knightfall.solver as package
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.kernel.geometry import GEOMETRY, geometry
-from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
-from knightfall.solver import distance, proof_table, reflection, thread_marks, winloss
 from knightfall.solver import solve as solve_module
 from knightfall.solver.atlas import Entry
 from knightfall.solver.engine import Engine, Limits, OutOfBudget
 from knightfall.solver.solution import Solution, SolveProgress
 from knightfall.solver.solve import Solver, kept_engine, solve
-from knightfall.solver.state import DTYPE, STATE
 
 SMALL = [(3, 3), (3, 4), (4, 3), (3, 5), (5, 3), (3, 6), (6, 3), (4, 4), (4, 5), (5, 4)]
 """Every board of up to 20 cells, held either way."""
+
 
 Answer = tuple[Side | None, tuple[str, ...] | None, int | None, tuple[str, ...]]
 
@@ -80,29 +70,6 @@ def answer(solution: Solution) -> Answer:
 def fresh_answer(position: Position) -> Answer:
     """What one thread finds out with an ordinary table and without the atlas."""
     return answer(solve(position, atlas=False))
-
-
-def ends(plies: int, within: int) -> bool:
-    """What `ends_within` means, for a game that lasts `plies`."""
-    return within >= plies and within % 2 == plies % 2
-
-
-def crowded(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
-    """Positions with up to `most` open cells, the others blocked as no game would block them."""
-    rng = random.Random(seed)
-    found = []
-    for _ in range(how_many):
-        board = rng.choice(sizes)
-        number = 2 + rng.randint(0, min(most, board.cells - 2))
-        # Half of them close together, so that there is something to play for.
-        pool = range(board.cells)
-        if rng.random() < 0.5:
-            corner = rng.randrange(board.cells)
-            near = sorted(pool, key=lambda cell: (board.distance[corner][cell], rng.random()))
-            pool = near[: number + 3]
-        white, black, *open = rng.sample(pool, min(number, len(pool)))
-        found.append(Position(board, frozenset(open), white, black, rng.choice(["w", "b"])))
-    return found
 
 
 # -- against brute force ---------------------------------------------------------------------
@@ -225,21 +192,6 @@ def test_where_care_begins_changes_nothing(upper: int) -> None:
                     assert asked.ends_within(position, within) == ends(plies, within), position.fen
 
 
-def reflected(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
-    """Positions that are their own image in the centre; on odd boards it may be open."""
-    rng = random.Random(seed)
-    found = []
-    for _ in range(how_many):
-        board = rng.choice(sizes)
-        last = board.cells - 1
-        mover, *open = rng.sample(range(board.cells // 2), rng.randint(1, board.cells // 2))
-        both = [*open[: most // 2], *(last - cell for cell in open[: most // 2])]
-        if board.cells % 2 and rng.random() < 0.3:
-            both.append(last // 2)
-        found.append(Position(board, frozenset(both), mover, last - mover, rng.choice(["w", "b"])))
-    return found
-
-
 def test_positions_that_are_their_own_image() -> None:
     """With the centre open, either may win; without it, whoever waits, by reflection."""
     shapes = [Board.of(*size) for size in ((4, 4), (4, 5), (3, 5), (5, 5), (3, 7), (7, 7), (8, 8))]
@@ -261,6 +213,7 @@ def test_positions_that_are_their_own_image() -> None:
 
 
 # -- against what is known -------------------------------------------------------------------
+
 
 WON_BY_THE_FIRST = {
     (3, 4): (132, 46),
@@ -781,302 +734,3 @@ def test_an_engine_is_for_one_board_and_two_knights() -> None:
         for ask in (asked.wins, lambda position: asked.ends_within(position, 3)):
             with pytest.raises(KnightfallError, match=re.escape(repr(fen))):
                 ask(Position.from_fen(fen))
-
-
-# -- the table of proofs---------------------------------------------------------------------
-
-
-class Proofs:
-    """A table of a few buckets, and a thread that uses it."""
-
-    def __init__(self, buckets: int) -> None:
-        self.table = np.zeros(buckets * proof_table.BUCKET, proof_table.ENTRY_DTYPE)
-        self.states = np.zeros(1, DTYPE)
-        self.states["table"] = self.table.ctypes.data
-        self.states["buckets"] = buckets - 1
-
-    def store(self, place: tuple[int, int, int], data: int) -> None:
-        proof_table.store(self.states[0], *place, data)
-
-    def probe(self, place: tuple[int, int, int]) -> int:
-        return int(proof_table.probe(self.states[0], *place))
-
-
-@st.composite
-def places(draw: st.DrawFn) -> tuple[int, int, int]:
-    """Open cells and two others; often such that they differ little from each other.
-
-    One cell at least is open, as in every position of which there is something to say.
-    """
-    mover, waiter = draw(st.sampled_from([(0, 1), (1, 0), (0, 63), (63, 0), (62, 63), (5, 40)]))
-    open = draw(st.one_of(WORDS, st.sampled_from([1 << 2, 3 << 2, 1 << 14, 1 << 16])))
-    return open & ~(1 << mover | 1 << waiter) or 1 << 2, mover, waiter
-
-
-DATA = st.integers(0, (1 << 23) - 1).map(lambda word: word << 14)
-"""Anything that may be said of a position: bits 14 to 36."""
-
-
-@settings(max_examples=300)
-@given(
-    buckets=st.sampled_from([1, 2, 8]),
-    notes=st.lists(st.tuples(places(), DATA), min_size=1, max_size=60),
-)
-def test_proofs_are_never_mixed_up(
-    buckets: int, notes: list[tuple[tuple[int, int, int], int]]
-) -> None:
-    """Whatever a probe gives is what was last stored for exactly that position, or nothing."""
-    table, last = Proofs(buckets), {}
-    for place, data in notes:
-        _, mover, waiter = place
-        table.store(place, data)
-        last[place] = data | mover | waiter << 7
-        assert table.probe(place) == last[place]
-        for stored, expected in last.items():
-            assert table.probe(stored) in (0, expected)
-    kept = sum(table.probe(place) != 0 for place in last)
-    assert kept == table.states["stored"][0] <= table.table.size
-    if len(last) <= proof_table.BUCKET:
-        assert kept == len(last)
-
-
-@given(st.sets(places(), min_size=5, max_size=30).map(list))
-def test_the_position_with_the_fewest_open_cells_makes_room(
-    noted: list[tuple[int, int, int]],
-) -> None:
-    table, kept = Proofs(1), []
-    for place in noted:
-        if len(kept) == proof_table.BUCKET:
-            fewest = min(open.bit_count() for open, _, _ in kept)
-            table.store(place, proof_table.BLANK)
-            (gone,) = [one for one in kept if not table.probe(one)]
-            assert gone[0].bit_count() == fewest
-            kept.remove(gone)
-        else:
-            table.store(place, proof_table.BLANK)
-        kept.append(place)
-        assert all(table.probe(one) for one in kept)
-
-
-def test_nothing_is_known_about_an_empty_table() -> None:
-    for place in [(0, 0, 1), (0, 1, 0), (2**64 - 4, 0, 1), (5, 63, 62)]:
-        assert Proofs(1).probe(place) == 0
-
-
-@given(places(), places())
-def test_a_half_written_entry_is_not_taken_for_its_position(
-    one: tuple[int, int, int], two: tuple[int, int, int]
-) -> None:
-    """The key of one write with the data of another: neither position is taken for the other."""
-    first, second = Proofs(1), Proofs(1)
-    first.store(one, proof_table.with_outcome(0, 1))
-    second.store(two, proof_table.with_outcome(0, 0))
-    second.table["key"][0] = first.table["key"][0]
-    assert second.probe(one) == 0
-    assert second.probe(two) == 0
-
-
-@settings(max_examples=300)
-@given(
-    plies=st.integers(0, 64),
-    questions=st.lists(st.one_of(st.just(None), st.integers(0, 66)), max_size=12),
-)
-def test_an_entry_is_all_that_was_answered(plies: int, questions: list[int | None]) -> None:
-    """None asks for the winner, a number whether the game ends within so many plies."""
-    data = 0
-    ended: list[int] = []
-    lasted: dict[int, list[int]] = {0: [], 1: []}
-    for question in questions:
-        if question is None:
-            data = int(proof_table.with_outcome(data, plies % 2))
-        else:
-            data = int(proof_table.with_answer(data, question, ends(plies, question)))
-            (ended if ends(plies, question) else lasted[question % 2]).append(question)
-    winner_known = None in questions or bool(ended)
-    assert proof_table.outcome(data) == (
-        (proof_table.WINS if plies % 2 else proof_table.LOSES) * winner_known
-    )
-    if data:
-        assert proof_table.within(data) == min(ended, default=proof_table.NEVER)
-    for parity, answered in lasted.items():
-        for asked in (parity, parity + 40):  # only its parity counts
-            known = proof_table.beyond(data, asked)
-            assert known == max(answered) if answered else known < 0
-    # The fields as the module draws them.
-    assert data >> 14 & 3 == proof_table.outcome(data)
-    assert data >> 16 & 127 == proof_table.within(data)
-    assert (data >> 23 & 127) - 2 == proof_table.beyond(data, 1)
-    assert (data >> 30 & 127) - 2 == proof_table.beyond(data, 0)
-    assert data & 0x3FFF == data >> 37 == 0
-
-
-@given(mover=st.integers(0, 63), waiter=st.integers(0, 63), data=DATA, mover_wins=st.booleans())
-def test_proofs_stay_with_their_position(
-    mover: int, waiter: int, data: int, mover_wins: bool
-) -> None:
-    cells = proof_table.cells_of(mover, waiter)
-    assert (cells & 127, cells >> 7) == (mover, waiter)
-    assert int(proof_table.with_outcome(data | cells, mover_wins)) & 0x3FFF == cells
-    assert int(proof_table.with_answer(data | cells, 12, mover_wins)) & 0x3FFF == cells
-
-
-@given(WORDS, st.integers(0, (1 << 14) - 1))
-def test_the_hash_is_the_formula(open: int, cells: int) -> None:
-    key = (open ^ cells << 48) * 0x9E3779B97F4A7C15 % 2**64
-    assert proof_table.hash_position(open, cells) == key ^ key >> 29
-
-
-# -- the smallest parts ----------------------------------------------------------------------
-
-
-def loses_by_reflection(position: Position) -> bool:
-    """The board turned by half a circle looks the same, with the knights exchanged."""
-    board = position.board
-    turned = mirrored(position, tuple(reversed(range(board.cells))))
-    centre = board.at(board.height // 2, board.width // 2)
-    own_image = board.cells % 2 == 1 and centre in position.open
-    return turned == replace(swapped(position), to_move=position.to_move) and not own_image
-
-
-def test_reflection_is_seen_where_it_is() -> None:
-    shapes = [Board.of(*size) for size in ((3, 3), (3, 4), (5, 5), (7, 7), (8, 8), (16, 4))]
-    found = reflected(200, 6, 60, shapes)
-    # One cell less, or one more, and it is gone.
-    rng = random.Random(7)
-    for position in found[:100]:
-        free = set(range(position.board.cells)) - {position.white, position.black}
-        found.append(replace(position, open=position.open ^ {rng.choice(sorted(free))}))
-    found += crowded(100, 8, 10, shapes)
-    seen = set()
-    for position in found:
-        said = reflection.mirrored(geometry(position.board)[0], *words(position))
-        assert said == loses_by_reflection(position), position.fen
-        assert said == reflection.loses_by_reflection(position), position.fen
-        seen.add(said)
-    assert seen == {True, False}
-
-
-@given(WORDS, WORDS)
-def test_a_knight_is_trapped_without_a_way_that_stays_open(ways: int, enemy: int) -> None:
-    few = ways & -ways  # words of one cell would be rare
-    for left in (ways, few, few & enemy, 0):
-        on = [cell for cell in range(64) if left >> cell & 1]
-        lost = len(on) < 2 and all(enemy >> cell & 1 for cell in on)
-        assert winloss.trapped(left, enemy) == lost
-
-
-@given(
-    ply=st.integers(0, 65),
-    moves=st.lists(
-        st.tuples(st.integers(-1000, 200), st.integers(0, 63)), max_size=8, unique_by=lambda m: m[1]
-    ),
-)
-def test_moves_are_kept_in_order(ply: int, moves: list[tuple[int, int]]) -> None:
-    """The smallest value first, and of equal ones the first cell; no other row is touched."""
-    states = np.zeros(1, DTYPE)
-    for number, (value, cell) in enumerate(moves):
-        winloss.insert(states[0], ply, number, value * 64 + cell)
-    row = states["order"][0][ply]
-    assert [int(move) & 63 for move in row[: len(moves)]] == [cell for _, cell in sorted(moves)]
-    states["order"][0][ply] = 0
-    assert not states["order"].any()
-
-
-@given(places(), places(), st.integers(0, 66), st.integers(0, 66))
-def test_threads_see_what_the_others_are_at(
-    one: tuple[int, int, int], two: tuple[int, int, int], question: int, another: int
-) -> None:
-    marks = np.zeros(thread_marks.MARKS, thread_marks.MARK_DTYPE)
-    mine, yours, alone = (np.zeros(1, DTYPE) for _ in range(3))
-    mine["marks"] = yours["marks"] = marks.ctypes.data
-    assert not thread_marks.defer_move(yours[0], *one, question)
-    thread_marks.starting_search(mine[0], *one, question)
-    assert thread_marks.defer_move(yours[0], *one, question)
-    assert thread_marks.defer_move(yours[0], *two, another) == ((one, question) == (two, another))
-    assert not thread_marks.defer_move(alone[0], *one, question)
-    thread_marks.finished_search(alone[0], *one, question)
-    assert thread_marks.defer_move(yours[0], *one, question)
-    thread_marks.finished_search(yours[0], *one, question)
-    assert not thread_marks.defer_move(mine[0], *one, question)
-    assert not marks["key"].any()
-
-
-# -- how it is compiled ----------------------------------------------------------------------
-
-U64, I64, BOOL, VOID = types.uint64, types.int64, types.boolean, types.void
-ONE_BOARD, ONE_STATE = types.Array(GEOMETRY, 1, "C"), types.Array(STATE, 1, "C")
-PLACE = (U64, I64, I64)
-
-SIGNATURES: dict[ModuleType, dict[str, Any]] = {
-    proof_table: {
-        "cells_of": U64(I64, I64),
-        "hash_position": U64(U64, U64),
-        "scrambled": U64(U64),
-        "probe": U64(STATE, *PLACE),
-        "store": VOID(STATE, *PLACE, U64),
-        "outcome": I64(U64),
-        "within": I64(U64),
-        "beyond": I64(U64, I64),
-        "with_outcome": U64(U64, I64),
-        "with_answer": U64(U64, I64, BOOL),
-    },
-    reflection: {
-        "mirrored": BOOL(GEOMETRY, *PLACE),
-    },
-    thread_marks: {
-        "_key": U64(*PLACE, I64),
-        "defer_move": BOOL(STATE, *PLACE, I64),
-        "starting_search": VOID(STATE, *PLACE, I64),
-        "finished_search": VOID(STATE, *PLACE, I64),
-    },
-    winloss: {
-        "trapped": BOOL(U64, U64),
-        "insert": VOID(STATE, I64, I64, I64),
-        "_lower": BOOL(GEOMETRY, STATE, U64, U64, U64, I64),
-        "_upper": BOOL(GEOMETRY, STATE, *PLACE, I64, I64),
-        "mover_wins": BOOL(GEOMETRY, STATE, *PLACE),
-        "who_wins": I64(ONE_BOARD, ONE_STATE, *PLACE),
-    },
-    distance: {
-        "_over_in_two": BOOL(GEOMETRY, U64, U64, U64),
-        "_lower": BOOL(GEOMETRY, STATE, U64, U64, U64, I64, I64),
-        "_upper": BOOL(GEOMETRY, STATE, *PLACE, I64, I64, I64),
-        "ends_within": I64(ONE_BOARD, ONE_STATE, *PLACE, I64),
-    },
-}
-
-
-def compiled_in(module: ModuleType) -> dict[str, Any]:
-    """The compiled functions that a module defines."""
-    return {
-        name: found
-        for name, found in vars(module).items()
-        if hasattr(found, "nopython_signatures") and found.py_func.__module__ == module.__name__
-    }
-
-
-each_module = pytest.mark.parametrize("module", SIGNATURES, ids=lambda m: m.__name__)
-
-
-def test_every_module_with_a_kernel_is_looked_at() -> None:
-    names = [f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__)]
-    assert {module for module in map(import_module, names) if compiled_in(module)} == {*SIGNATURES}
-
-
-@each_module
-def test_every_kernel_is_compiled_once_and_for_the_right_types(module: ModuleType) -> None:
-    found = compiled_in(module)
-    assert {name: one.nopython_signatures for name, one in found.items()} == {
-        name: [signature] for name, signature in SIGNATURES[module].items()
-    }
-
-
-@each_module
-def test_the_compiler_infers_the_same_types_by_itself(module: ModuleType) -> None:
-    """A declared result would hide a detour through floats; inference shows it."""
-    for name, function in compiled_in(module).items():
-        signature = SIGNATURES[module][name]
-        inferred = numba.njit(function.py_func)
-        inferred.compile(signature.args)
-        (one,) = inferred.overloads.values()
-        assert not re.search(r":: float", str(one.type_annotation)), name

@@ -1,0 +1,25 @@
+"""What tests of heuristics share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from heuristic_files import Files
+
+from knightfall.heuristics import REGISTRY
+
+
+@pytest.fixture(autouse=True)
+def own_registry() -> Iterator[None]:
+    """What a test declares is forgotten after it."""
+    before = dict(REGISTRY)
+    yield
+    REGISTRY.clear()
+    REGISTRY.update(before)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)

@@ -1,0 +1,238 @@
+"""Your own heuristics that stay plain Python: slower, and otherwise the same."""
+
+from __future__ import annotations
+
+import re
+import threading
+import warnings
+
+import pytest
+from helpers import random_positions
+from heuristic_files import (
+    GOOD,
+    METHODS,
+    SIDES,
+    START,
+    Files,
+    line_of,
+    refusal,
+    reports,
+    slow_evaluator,
+    some_positions,
+)
+from naive_search import timeless
+
+from knightfall.agents import parse_agent
+from knightfall.errors import KnightfallError
+from knightfall.heuristics.evaluator import evaluator
+from knightfall.heuristics.user_heuristic import HeuristicWarning
+from knightfall.position import Position
+from knightfall.search.budget import Budget
+from knightfall.search.think import think
+
+SLOW = """
+    from knightfall.heuristics import each, mobility, moves
+
+    class Table:
+        weights = {"corner": 1, 2: 3.0}
+
+    def fast(board, open, me, opp, to_move):
+        total = 0.0
+        for cell in each(moves(board, open, me)):
+            total += 3.0 * mobility(board, open, cell)
+        return total - mobility(board, open, opp) + (0.5 if to_move == me else 0.0)
+
+    def slow(board, open, me, opp, to_move):
+        total = 0.0
+        for cell in each(moves(board, open, me)):
+            total += Table.weights[2] * mobility(board, open, cell)  # here
+        return total - mobility(board, open, opp) + (0.5 if to_move == me else 0.0)
+"""
+
+
+def test_plain_python_searches_node_for_node_like_machine_code(files: Files) -> None:
+    path = files.write("slow.py", SLOW)
+    fast, slow = evaluator(f"{path}:fast"), slow_evaluator(f"{path}:slow")
+    assert fast.compiled
+    for position in random_positions(7, 7, 30, 66, min_placed=2):
+        for side in SIDES:
+            assert slow.value(position, side) == fast.value(position, side)
+    for budget in (Budget(depth=3), Budget(depth=20, nodes=250)):
+        assert reports(slow, some_positions(), budget) == reports(fast, some_positions(), budget)
+
+
+SETS = """
+    from knightfall.heuristics import bit, count, each, mobility, moves
+
+    class Table:
+        weights = {"corner": 1, 2: 3.0}
+
+    def fast(board, open, me, opp, to_move):
+        total = 3.0
+        for cell in each(moves(board, open, me)):
+            total += mobility(board, open & ~bit(cell), cell)
+        return total + count(board.touching[me] & ~open) - count(board.knight[me] & ~bit(opp))
+
+    def slow(board, open, me, opp, to_move):
+        total = Table.weights[2]
+        for cell in each(moves(board, open, me)):
+            total += mobility(board, open & ~bit(cell), cell)
+        return total + count(board.touching[me] & ~open) - count(board.knight[me] & ~bit(opp))
+
+    def failing(board, open, me, opp, to_move):
+        left = open & ~bit(me)
+        return 1.0 / (count(left) - count(left))  # here
+"""
+
+
+def test_sets_are_written_alike_in_plain_python(files: Files) -> None:
+    path = files.write("sets.py", SETS)
+    fast, slow = evaluator(f"{path}:fast"), slow_evaluator(f"{path}:slow")
+    assert fast.compiled
+    for position in random_positions(8, 8, 30, 68, min_placed=2):
+        assert slow.value(position) == fast.value(position)
+
+
+def test_an_error_after_a_set_is_told_with_its_own_line(files: Files) -> None:
+    path = files.write("sets.py", SETS)
+    with pytest.raises(KnightfallError) as error:
+        evaluator(f"{path}:failing").value(START)
+    where = f"heuristic {path}:failing, line {line_of(path, 'here')}: ZeroDivisionError"
+    assert str(error.value).startswith(where)
+
+
+def test_plain_python_in_a_sum(files: Files) -> None:
+    path = files.write("slow.py", SLOW)
+    slow = slow_evaluator(f"2*improved-1/2*{path}:slow+{path}:fast")
+    fast = evaluator(f"2*improved-1/2*{path}:fast+{path}:fast")
+    for position in random_positions(7, 7, 15, 67, min_placed=2):
+        assert slow.value(position) == pytest.approx(fast.value(position), abs=1e-9)
+
+
+def test_plain_python_is_warned_of_once(files: Files) -> None:
+    path = files.write("warned.py", SLOW)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for id in (f"{path}:slow", f"{path}:slow", f"2*{path}:slow", f"{path}:slow+{path}:slow"):
+            assert not evaluator(id).compiled
+            parse_agent(f"id({id}, nodes=20)").choose(START)
+    ours = [str(one.message) for one in caught if one.category is HeuristicWarning]
+    assert len(caught) == len(ours) == 1
+    assert ours[0].startswith(f"{path}:slow")
+    assert "cannot be compiled by Numba" in ours[0]
+    assert re.search(r"plain Python at \d+ µs an evaluation", ours[0])
+    assert "\n" not in ours[0]
+
+
+def test_each_file_is_warned_of(files: Files) -> None:
+    for name in ("warned_one.py", "warned_two.py"):
+        path = files.write(name, SLOW)
+        with pytest.warns(HeuristicWarning, match=name):
+            evaluator(f"{path}:slow")
+
+
+def test_nothing_is_said_about_a_file_that_compiles(files: Files) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluator(f"{files.write('good.py', GOOD)}:loops").value(START)
+
+
+RAISING = """
+    from knightfall.heuristics import count
+
+    class Uncompilable:
+        pass
+
+    def score(board, open, me, opp, to_move):
+        if board.width == 5 and count(open) < 18:
+            raise {error}  # here
+        return 1.0 if Uncompilable else 0.0
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_error_in_plain_python_is_told_with_its_line(files: Files, method: str) -> None:
+    path = files.write("raising.py", RAISING.format(error="KeyError('lost')"))
+    ready = slow_evaluator(f"{path}:score")
+    small = Position.from_fen("5/1N3/5/3n1/5 w")
+    assert think(small, method, ready, Budget(depth=4)).depth == 4
+    for _ in range(2):
+        with pytest.raises(KnightfallError) as error:
+            think(small, method, ready, Budget(depth=7))
+        where = f"heuristic {path}:score, line {line_of(path, 'here')}: KeyError: 'lost'"
+        assert str(error.value) == where
+    assert think(START, method, ready, Budget(depth=2)).score == 1.0
+
+
+def test_an_error_in_plain_python_ends_the_search_at_once(files: Files) -> None:
+    path = files.write(
+        "counting.py",
+        """
+        CALLS = []
+
+        def score(board, open, me, opp, to_move):
+            CALLS.append(me)
+            if board.width == 5 and len(CALLS) >= 100:
+                raise ValueError("enough")
+            return 1.0
+        """,
+    )
+    ready = slow_evaluator(f"{path}:score")
+    calls: list[int] = ready.terms[0].python.__globals__["CALLS"]
+    for method in METHODS:
+        calls.clear()
+        with pytest.raises(KnightfallError, match="ValueError: enough"):
+            think(Position.from_fen("5/1N3/5/3n1/5 w"), method, ready, Budget(depth=8))
+        assert len(calls) == 100
+
+
+@pytest.mark.parametrize(
+    ("raised", "heard"), [(KeyboardInterrupt, KeyboardInterrupt), (SystemExit, KnightfallError)]
+)
+def test_a_person_may_interrupt_plain_python_and_nobody_else(
+    files: Files, raised: type[BaseException], heard: type[BaseException]
+) -> None:
+    path = files.write("raising.py", RAISING.format(error=f"{raised.__name__}"))
+    ready = slow_evaluator(f"{path}:score")
+    for budget in (Budget(depth=7), Budget(depth=7, time=300_000)):
+        with pytest.raises(heard):
+            think(Position.from_fen("5/1N3/5/3n1/5 w"), "deepening", ready, budget)
+    assert think(START, "deepening", ready, Budget(depth=2)).score == 1.0
+
+
+def test_plain_python_that_never_works_is_refused_at_once(files: Files) -> None:
+    path = files.write(
+        "never.py",
+        """
+        def score(board, open, me, opp, to_move):
+            table = {1: 2, "a": 3}
+            return table["b"]  # here
+        """,
+    )
+    where = f"heuristic {path}:score, line {line_of(path, 'here')}: KeyError: 'b'"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert refusal(f"{path}:score") == where
+
+
+def test_plain_python_keeps_a_time_budget_in_many_threads(files: Files) -> None:
+    path = files.write("slow.py", SLOW)
+    slow_evaluator(f"{path}:slow")
+    small = Position.from_fen("5/1N3/5/3n1/5 w")
+    alone = timeless(parse_agent(f"id({path}:slow, nodes=200)").analyse(small))
+    failures: list[str] = []
+
+    def play(number: int) -> None:
+        timed = parse_agent(f"id({path}:slow, time=10ms, seed={number})")
+        for _ in range(3):
+            if timed.choose(START) not in START.legal_moves:
+                failures.append(f"{number}: illegal")
+            if timeless(parse_agent(f"id({path}:slow, nodes=200)").analyse(small)) != alone:
+                failures.append(f"{number}: not the same answer")
+
+    threads = [threading.Thread(target=play, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures

@@ -1,0 +1,60 @@
+"""Positions that several tests of the solver ask about."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import strategies as st
+from strategies import WORDS
+
+from knightfall.board import Board
+from knightfall.position import Position
+
+
+def ends(plies: int, within: int) -> bool:
+    """What `ends_within` means, for a game that lasts `plies`."""
+    return within >= plies and within % 2 == plies % 2
+
+
+def crowded(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
+    """Positions with up to `most` open cells, the others blocked as no game would block them."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(how_many):
+        board = rng.choice(sizes)
+        number = 2 + rng.randint(0, min(most, board.cells - 2))
+        # Half of them close together, so that there is something to play for.
+        pool = range(board.cells)
+        if rng.random() < 0.5:
+            corner = rng.randrange(board.cells)
+            near = sorted(pool, key=lambda cell: (board.distance[corner][cell], rng.random()))
+            pool = near[: number + 3]
+        white, black, *open = rng.sample(pool, min(number, len(pool)))
+        found.append(Position(board, frozenset(open), white, black, rng.choice(["w", "b"])))
+    return found
+
+
+def reflected(how_many: int, seed: int, most: int, sizes: list[Board]) -> list[Position]:
+    """Positions that are their own image in the centre; on odd boards it may be open."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(how_many):
+        board = rng.choice(sizes)
+        last = board.cells - 1
+        mover, *open = rng.sample(range(board.cells // 2), rng.randint(1, board.cells // 2))
+        both = [*open[: most // 2], *(last - cell for cell in open[: most // 2])]
+        if board.cells % 2 and rng.random() < 0.3:
+            both.append(last // 2)
+        found.append(Position(board, frozenset(both), mover, last - mover, rng.choice(["w", "b"])))
+    return found
+
+
+@st.composite
+def places(draw: st.DrawFn) -> tuple[int, int, int]:
+    """Open cells and two others; often such that they differ little from each other.
+
+    One cell at least is open, as in every position of which there is something to say.
+    """
+    mover, waiter = draw(st.sampled_from([(0, 1), (1, 0), (0, 63), (63, 0), (62, 63), (5, 40)]))
+    open = draw(st.one_of(WORDS, st.sampled_from([1 << 2, 3 << 2, 1 << 14, 1 << 16])))
+    return open & ~(1 << mover | 1 << waiter) or 1 << 2, mover, waiter

@@ -1,0 +1,190 @@
+"""The smallest compiled parts of the solver, and the types they are compiled for."""
+
+from __future__ import annotations
+
+import pkgutil
+import random
+import re
+from dataclasses import replace
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive_search import mirrored, swapped
+from numba import types
+from solver_helpers import crowded, places, reflected
+from strategies import WORDS
+
+import knightfall.solver as package
+from knightfall.board import Board
+from knightfall.kernel.geometry import GEOMETRY, geometry
+from knightfall.kernel.rules import words
+from knightfall.position import Position
+from knightfall.solver import distance, proof_table, reflection, thread_marks, winloss
+from knightfall.solver.state import DTYPE, STATE
+
+# -- the smallest parts ----------------------------------------------------------------------
+
+
+def loses_by_reflection(position: Position) -> bool:
+    """The board turned by half a circle looks the same, with the knights exchanged."""
+    board = position.board
+    turned = mirrored(position, tuple(reversed(range(board.cells))))
+    centre = board.at(board.height // 2, board.width // 2)
+    own_image = board.cells % 2 == 1 and centre in position.open
+    return turned == replace(swapped(position), to_move=position.to_move) and not own_image
+
+
+def test_reflection_is_seen_where_it_is() -> None:
+    shapes = [Board.of(*size) for size in ((3, 3), (3, 4), (5, 5), (7, 7), (8, 8), (16, 4))]
+    found = reflected(200, 6, 60, shapes)
+    # One cell less, or one more, and it is gone.
+    rng = random.Random(7)
+    for position in found[:100]:
+        free = set(range(position.board.cells)) - {position.white, position.black}
+        found.append(replace(position, open=position.open ^ {rng.choice(sorted(free))}))
+    found += crowded(100, 8, 10, shapes)
+    seen = set()
+    for position in found:
+        said = reflection.mirrored(geometry(position.board)[0], *words(position))
+        assert said == loses_by_reflection(position), position.fen
+        assert said == reflection.loses_by_reflection(position), position.fen
+        seen.add(said)
+    assert seen == {True, False}
+
+
+@given(WORDS, WORDS)
+def test_a_knight_is_trapped_without_a_way_that_stays_open(ways: int, enemy: int) -> None:
+    few = ways & -ways  # words of one cell would be rare
+    for left in (ways, few, few & enemy, 0):
+        on = [cell for cell in range(64) if left >> cell & 1]
+        lost = len(on) < 2 and all(enemy >> cell & 1 for cell in on)
+        assert winloss.trapped(left, enemy) == lost
+
+
+@given(
+    ply=st.integers(0, 65),
+    moves=st.lists(
+        st.tuples(st.integers(-1000, 200), st.integers(0, 63)), max_size=8, unique_by=lambda m: m[1]
+    ),
+)
+def test_moves_are_kept_in_order(ply: int, moves: list[tuple[int, int]]) -> None:
+    """The smallest value first, and of equal ones the first cell; no other row is touched."""
+    states = np.zeros(1, DTYPE)
+    for number, (value, cell) in enumerate(moves):
+        winloss.insert(states[0], ply, number, value * 64 + cell)
+    row = states["order"][0][ply]
+    assert [int(move) & 63 for move in row[: len(moves)]] == [cell for _, cell in sorted(moves)]
+    states["order"][0][ply] = 0
+    assert not states["order"].any()
+
+
+@given(places(), places(), st.integers(0, 66), st.integers(0, 66))
+def test_threads_see_what_the_others_are_at(
+    one: tuple[int, int, int], two: tuple[int, int, int], question: int, another: int
+) -> None:
+    marks = np.zeros(thread_marks.MARKS, thread_marks.MARK_DTYPE)
+    mine, yours, alone = (np.zeros(1, DTYPE) for _ in range(3))
+    mine["marks"] = yours["marks"] = marks.ctypes.data
+    assert not thread_marks.defer_move(yours[0], *one, question)
+    thread_marks.starting_search(mine[0], *one, question)
+    assert thread_marks.defer_move(yours[0], *one, question)
+    assert thread_marks.defer_move(yours[0], *two, another) == ((one, question) == (two, another))
+    assert not thread_marks.defer_move(alone[0], *one, question)
+    thread_marks.finished_search(alone[0], *one, question)
+    assert thread_marks.defer_move(yours[0], *one, question)
+    thread_marks.finished_search(yours[0], *one, question)
+    assert not thread_marks.defer_move(mine[0], *one, question)
+    assert not marks["key"].any()
+
+
+# -- how it is compiled ----------------------------------------------------------------------
+
+
+U64, I64, BOOL, VOID = types.uint64, types.int64, types.boolean, types.void
+
+
+ONE_BOARD, ONE_STATE = types.Array(GEOMETRY, 1, "C"), types.Array(STATE, 1, "C")
+
+
+PLACE = (U64, I64, I64)
+
+
+SIGNATURES: dict[ModuleType, dict[str, Any]] = {
+    proof_table: {
+        "cells_of": U64(I64, I64),
+        "hash_position": U64(U64, U64),
+        "scrambled": U64(U64),
+        "probe": U64(STATE, *PLACE),
+        "store": VOID(STATE, *PLACE, U64),
+        "outcome": I64(U64),
+        "within": I64(U64),
+        "beyond": I64(U64, I64),
+        "with_outcome": U64(U64, I64),
+        "with_answer": U64(U64, I64, BOOL),
+    },
+    reflection: {
+        "mirrored": BOOL(GEOMETRY, *PLACE),
+    },
+    thread_marks: {
+        "_key": U64(*PLACE, I64),
+        "defer_move": BOOL(STATE, *PLACE, I64),
+        "starting_search": VOID(STATE, *PLACE, I64),
+        "finished_search": VOID(STATE, *PLACE, I64),
+    },
+    winloss: {
+        "trapped": BOOL(U64, U64),
+        "insert": VOID(STATE, I64, I64, I64),
+        "_lower": BOOL(GEOMETRY, STATE, U64, U64, U64, I64),
+        "_upper": BOOL(GEOMETRY, STATE, *PLACE, I64, I64),
+        "mover_wins": BOOL(GEOMETRY, STATE, *PLACE),
+        "who_wins": I64(ONE_BOARD, ONE_STATE, *PLACE),
+    },
+    distance: {
+        "_over_in_two": BOOL(GEOMETRY, U64, U64, U64),
+        "_lower": BOOL(GEOMETRY, STATE, U64, U64, U64, I64, I64),
+        "_upper": BOOL(GEOMETRY, STATE, *PLACE, I64, I64, I64),
+        "ends_within": I64(ONE_BOARD, ONE_STATE, *PLACE, I64),
+    },
+}
+
+
+def compiled_in(module: ModuleType) -> dict[str, Any]:
+    """The compiled functions that a module defines."""
+    return {
+        name: found
+        for name, found in vars(module).items()
+        if hasattr(found, "nopython_signatures") and found.py_func.__module__ == module.__name__
+    }
+
+
+each_module = pytest.mark.parametrize("module", SIGNATURES, ids=lambda m: m.__name__)
+
+
+def test_every_module_with_a_kernel_is_looked_at() -> None:
+    names = [f"{package.__name__}.{one.name}" for one in pkgutil.iter_modules(package.__path__)]
+    assert {module for module in map(import_module, names) if compiled_in(module)} == {*SIGNATURES}
+
+
+@each_module
+def test_every_kernel_is_compiled_once_and_for_the_right_types(module: ModuleType) -> None:
+    found = compiled_in(module)
+    assert {name: one.nopython_signatures for name, one in found.items()} == {
+        name: [signature] for name, signature in SIGNATURES[module].items()
+    }
+
+
+@each_module
+def test_the_compiler_infers_the_same_types_by_itself(module: ModuleType) -> None:
+    """A declared result would hide a detour through floats; inference shows it."""
+    for name, function in compiled_in(module).items():
+        signature = SIGNATURES[module][name]
+        inferred = numba.njit(function.py_func)
+        inferred.compile(signature.args)
+        (one,) = inferred.overloads.values()
+        assert not re.search(r":: float", str(one.type_annotation)), name
