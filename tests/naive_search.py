@@ -115,13 +115,18 @@ def roamed(board: Board, open: frozenset[int], start: int) -> frozenset[int]:
     return frozenset(found)
 
 
-@cache
 def longest_walk(board: Board, open: frozenset[int], start: int) -> int:
     """Moves of the longest path of a lone knight, by trying them all."""
+    return _longest_walk(board, sum(1 << cell for cell in open), start)
+
+
+@cache
+def _longest_walk(board: Board, open: int, start: int) -> int:
     return max(
         (
-            1 + longest_walk(board, open - {cell}, cell)
-            for cell in knight_moves(board, start) & open
+            1 + _longest_walk(board, open - (1 << cell), cell)
+            for cell in knight_moves(board, start)
+            if open >> cell & 1
         ),
         default=0,
     )
@@ -153,4 +158,4 @@ def swapped(position: Position) -> Position:
 def forget() -> None:
     """Give the memory back."""
     following.cache_clear()
-    longest_walk.cache_clear()
+    _longest_walk.cache_clear()

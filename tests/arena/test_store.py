@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -285,6 +286,33 @@ def test_two_processes_may_play_the_same_run(file: Path, tmp_path: Path) -> None
         _, said = process.communicate(timeout=180)
         assert (process.returncode, said) == (0, "")
     assert timeless(file) == timeless(alone)
+
+
+def test_a_store_may_be_made_while_another_process_looks_at_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makers = []
+
+    class Slow(sqlite3.Connection):
+        """Somebody else makes the store between two questions of this one."""
+
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            if "sqlite_master" in sql:
+                monkeypatch.undo()
+                maker = threading.Thread(target=lambda: Store.open(file).close())
+                maker.start()
+                maker.join(0.5)  # or it waits until we have seen enough
+                makers.append(maker)
+            return super().execute(sql, *values)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **b: connect(*a, factory=Slow, **b))
+    Store.open(file).close()
+    for maker in makers:
+        maker.join()
+    assert len(makers) == 1
+    with Store.open(file, read_only=True) as store:
+        assert store.runs() == []
 
 
 def test_kill_9_costs_nothing_that_was_stored(file: Path, tmp_path: Path) -> None:

@@ -289,17 +289,21 @@ def test_an_endless_loop_ends_with_the_budget(files: Files) -> None:
     path = files.write(
         "endless.py",
         """
+        import ctypes
+
+        usleep = ctypes.CDLL(None).usleep  # a thread that never ends must not keep a core busy
+        usleep.argtypes, usleep.restype = [ctypes.c_uint], ctypes.c_int
+
         def score(board, open, me, opp, to_move):
-            n = 1
-            while n > 0:
-                n = n ^ 2
-                if board.limit == -1:  # never, but the compiler cannot know
-                    return 0.0
+            while usleep(50_000) == 0 and board.limit != -1:
+                pass
             return 1.0
         """,
     )
+    ready = evaluator(f"{path}:score")
+    assert ready.compiled
     with pytest.raises(KnightfallError, match="does not return"):
-        think(START, "deepening", evaluator(f"{path}:score"), Budget(time=50_000))
+        think(START, "deepening", ready, Budget(time=300_000))
 
 
 ENDLESS = """
@@ -321,6 +325,7 @@ def test_a_heuristic_that_never_returns_is_named(
     files: Files, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     monkeypatch.setattr(interrupt, "PATIENCE", 0.3)
+    monkeypatch.setattr(interrupt, "GRACE", 0.1)
     path = files.write("endless.py", ENDLESS)
     ready = slow_evaluator(f"{path}:score")
     said = f"heuristic {re.escape(path)}:score does not return"

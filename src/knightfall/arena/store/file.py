@@ -182,9 +182,12 @@ class StoreFile:
 
     def _look_at(self, db: sqlite3.Connection) -> None:
         """Refuse what is not a store, or not one this version can read."""
+        db.execute("BEGIN")  # at one moment of it: somebody may just be making it
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (version,) = db.execute("PRAGMA user_version").fetchone()
-        if application != APPLICATION and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        tables = db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        db.execute("COMMIT")
+        if application != APPLICATION and tables:
             raise KnightfallError(f"{self.path} is an SQLite file, but not a store of runs")
         if version > VERSION:
             raise KnightfallError(
