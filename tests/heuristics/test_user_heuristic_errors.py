@@ -368,7 +368,7 @@ def test_a_compiled_heuristic_that_never_returns_ends_a_command(files: Files) ->
     script = (
         "import sys\n"
         "from knightfall.kernel import interrupt\n"
-        "interrupt.PATIENCE = 0.5\n"
+        "interrupt.PATIENCE, interrupt.GRACE = 0.5, 0.1\n"
         "from knightfall.cli import main\n"
         "main()\n"
     )
