@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from knightfall.cli.options.common import Json
-from knightfall.cli.screen.output import columns, print_json, print_table
+from knightfall.cli.screen.output import print_json
+from knightfall.display.report import print_parts
+from knightfall.display.table import Table
 
 if TYPE_CHECKING:
     from knightfall.agents import Agent
@@ -42,16 +44,14 @@ def agents(json: Json = False) -> None:
     if json:
         print_json({"kinds": kinds, "names": names})
         return
-    table = columns("kind", "what it does", "example")
+    of_kinds = Table(["kind", "what it does", "example"], labels=3)
     for kind in AGENT_KINDS.values():
-        table.add_row(kind.name, kind.summary, kind.example)
-    print_table(table)
-    print()
-    table = columns("from", "name", "is short for")
+        of_kinds.add(kind.name, kind.summary, kind.example)
+    of_names = Table(["from", "name", "is short for"], labels=3)
     for group, members in names.items():
         for number, (name, agent) in enumerate(members.items()):
-            table.add_row("" if number else group, name, agent)
-    print_table(table)
+            of_names.add("" if number else group, name, agent)
+    print_parts([of_kinds, "", of_names])
 
 
 def _expansion(agent: Agent) -> str:

@@ -7,14 +7,10 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.options.common import Fen, Json, position_named
-from knightfall.cli.screen.output import (
-    duration,
-    facts,
-    print_json,
-    print_table,
-    report_json,
-    verdict,
-)
+from knightfall.cli.screen.output import print_json, report_json, verdict
+from knightfall.display.numbers import duration
+from knightfall.display.report import print_parts
+from knightfall.display.table import facts
 
 DEFAULT = "id(improved, time=300ms)"
 
@@ -54,4 +50,4 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
         rows["cut"] = f"{report.cut:,} evaluations ran out of steps: they are not exact"
     if report.note:
         rows["note"] = report.note
-    print_table(facts(rows))
+    print_parts([facts(rows)])

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from knightfall.cli.options.common import BoardName, Json, Threads, board_named
-from knightfall.cli.screen.output import duration, print_json
+from knightfall.cli.screen.output import print_json
+from knightfall.display.numbers import duration
 from knightfall.errors import KnightfallError
 
 Out = Annotated[

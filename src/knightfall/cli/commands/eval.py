@@ -12,7 +12,10 @@ import typer
 
 from knightfall.cli.options.common import Json, position_named
 from knightfall.cli.screen.guard import say
-from knightfall.cli.screen.output import facts, number, print_json, print_table
+from knightfall.cli.screen.output import print_json
+from knightfall.display.numbers import for_json
+from knightfall.display.report import print_parts
+from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -111,7 +114,7 @@ def _measure(
     values, cut = {}, []
     for name, one in evaluators.items():
         value, exact = one.measure(position, side, step_limit=STEP_LIMIT)
-        values[name] = number(value)
+        values[name] = for_json(value)
         if not exact:
             cut.append(name)
     return values, cut
@@ -172,4 +175,4 @@ def _print_table(
     for name, value in values.items():
         shown = f"{value:.6g}" if isinstance(value, float) else value
         rows[f"  {name}"] = f"{shown}{' (not exact)' if name in cut else ''}"
-    print_table(facts(rows))
+    print_parts([facts(rows)])

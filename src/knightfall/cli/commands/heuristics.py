@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from knightfall.cli.options.common import Json
-from knightfall.cli.screen.output import columns, facts, print_json, print_table
+from knightfall.cli.screen.output import print_json
+from knightfall.display.report import Heading, Part, print_parts
+from knightfall.display.table import Table, facts
 
 if TYPE_CHECKING:
     from knightfall.heuristics.expression import Atom
@@ -44,20 +47,20 @@ def _list(json: bool) -> None:
         rows = [{**_row(name), "ids": _ids(name)} for name in REGISTRY]
         print_json({"heuristics": rows})
         return
-    pipe = not sys.stdout.isatty()
-    table = columns("id", "study", "formula", "what it likes") if pipe else columns("", "")
-    study = ""
-    for name, row in REGISTRY.items():
-        shown = f"{name}({row.parameter})" if row.parameter else name
-        if pipe:
-            table.add_row(shown, row.study, row.formula, row.summary)
-            continue
-        if row.study != study:
-            study = row.study
-            table.add_row(study, style="bold")
-        table.add_row(f"  {shown}", row.summary)
-        table.add_row("", row.formula, style="dim")
-    print_table(table)
+    named = [(f"{r.id}({r.parameter})" if r.parameter else r.id, r) for r in REGISTRY.values()]
+    if not sys.stdout.isatty():
+        whole = Table(["id", "study", "formula", "what it likes"], labels=4)
+        for name, row in named:
+            whole.add(name, row.study, row.formula, row.summary)
+        print_parts([whole])
+        return
+    parts: list[Part] = []
+    for study, members in groupby(named, key=lambda one: one[1].study):
+        table = Table(["", ""], labels=2)
+        for name, row in members:
+            table.add(f"  {name}", f"{row.summary}\n{row.formula}")
+        parts += [Heading(study), table]
+    print_parts(parts)
 
 
 def _details(id: str, json: bool) -> None:
@@ -78,7 +81,7 @@ def _details(id: str, json: bool) -> None:
         example = row["ids"][0] if "ids" in row else row["id"]
         shown = {key: _shown(value) for key, value in row.items() if value != ""}
         shown["try"] = f'knightfall play --against "id({example}, nodes=2500)"'
-        print_table(facts(shown))
+        print_parts([facts(shown)])
 
 
 def _shown(value: str | bool | list[str]) -> str:

@@ -12,7 +12,8 @@ import typer
 
 from knightfall.cli.options.common import Json
 from knightfall.cli.options.store import LAST, StorePath, reading
-from knightfall.cli.screen.output import console, effort, number, print_json, verdict
+from knightfall.cli.screen.output import console, effort, print_json, verdict
+from knightfall.display.numbers import for_json
 from knightfall.errors import KnightfallError
 from knightfall.sigint import raise_from_here
 
@@ -219,7 +220,7 @@ def _json(played: _Played) -> dict[str, Any]:
         "thinking": [
             {
                 "move": report.move,
-                "score": number(report.score),
+                "score": for_json(report.score),
                 "depth": report.depth,
                 "nodes": report.nodes,
                 "seconds": report.seconds,

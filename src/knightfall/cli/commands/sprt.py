@@ -9,7 +9,9 @@ import typer
 from knightfall.cli.commands.stats import shown
 from knightfall.cli.options.common import Json
 from knightfall.cli.options.sprt import Alpha, Beta, Model, NumbersCommand, real, sprt_of
-from knightfall.cli.screen.output import columns, print_json, print_table
+from knightfall.cli.screen.output import print_json
+from knightfall.display.report import print_parts
+from knightfall.display.table import Table
 
 if TYPE_CHECKING:
     from knightfall.statistics.sprt import Sprt, SprtForecast
@@ -105,9 +107,7 @@ def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
     titles = [f"true {unit}", "passes", "pairs", "games"]
     if test.model == "normalized":
         titles.insert(1, "Elo")
-    table = columns(*titles)
-    for title in table.columns:
-        title.justify = "right"
+    table = Table(titles, labels=0)
     for each in plans:
         row = [
             f"{each.true_elo:g}",
@@ -117,12 +117,12 @@ def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
         ]
         if test.model == "normalized":
             row.insert(1, shown(each.elo))
-        table.add_row(*(text.replace("-", "−") for text in row))
-    print(
+        table.add(*(text.replace("-", "−") for text in row))
+    said = (
         f"H0: {test.elo0:g} {unit}, H1: {test.elo1:g} {unit}, alpha {test.alpha:g}, "
-        f"beta {test.beta:g}; equals split {100 * share:.0f} % of their pairs\n".replace("-", "−")
+        f"beta {test.beta:g}; equals split {100 * share:.0f} % of their pairs".replace("-", "−")
     )
-    print_table(table)
+    print_parts([said, "", table])
 
 
 def _json(test: Sprt, share: float, plans: list[SprtForecast]) -> dict[str, Any]:

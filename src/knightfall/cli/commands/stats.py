@@ -8,7 +8,10 @@ import typer
 
 from knightfall.cli.options.common import Json, whole
 from knightfall.cli.options.sprt import Alpha, Beta, Bounds, Model, NumbersCommand, given_test
-from knightfall.cli.screen.output import facts, number, print_json, print_table
+from knightfall.cli.screen.output import print_json
+from knightfall.display.numbers import for_json
+from knightfall.display.report import print_parts
+from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -127,10 +130,10 @@ def _tell(
     if json:
         print_json(
             {
-                "elo": number(verdict.elo),
-                "elo_error": number(verdict.elo_error),
-                "nelo": number(verdict.nelo),
-                "nelo_error": number(verdict.nelo_error),
+                "elo": for_json(verdict.elo),
+                "elo_error": for_json(verdict.elo_error),
+                "nelo": for_json(verdict.nelo),
+                "nelo_error": for_json(verdict.nelo_error),
                 "los": verdict.los,
                 "llr": llr,
                 "lower": lower,
@@ -157,10 +160,8 @@ def _tell(
             f"{shown(llr)} ({shown(lower)}, {shown(upper)}) "
             f"[{test.elo0:g}, {test.elo1:g}] {test.model}".replace("-", "−")
         )
-    print_table(facts(rows))
-    print(f"\n{_in_words(verdict)}")
-    if test is not None:
-        print(_test_in_words(test, accepted))
+    tested = [] if test is None else [_test_in_words(test, accepted)]
+    print_parts([facts(rows), "", _in_words(verdict), *tested])
 
 
 def shown(value: float) -> str:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.options.common import Json
-from knightfall.cli.screen.output import duration, print_json
+from knightfall.cli.screen.output import print_json
+from knightfall.display.numbers import duration
 from knightfall.errors import KnightfallError
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The certificate.", show_default=False)]

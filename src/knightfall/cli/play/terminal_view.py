@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from knightfall.cli.screen.drawing import knight, show
-from knightfall.cli.screen.output import console, effort, facts, verdict
+from knightfall.cli.screen.output import console, effort, verdict
+from knightfall.display.report import show as show_parts
+from knightfall.display.table import facts
 from knightfall.notation.scoresheet import RESIGNED
 from knightfall.position import Position, Side, other
 
@@ -69,7 +71,7 @@ class TerminalView:
         from knightfall.cli.play.view import WORDS
 
         go = "go there, if it is one of the cells with a name on the board"
-        self.console.print(facts({"c4": go, **WORDS}))
+        show_parts([facts({"c4": go, **WORDS})], self.console)
 
     def wrong(self, game: Game, word: str) -> None:
         from knightfall.cli.play.view import WORDS
