@@ -19,7 +19,7 @@ from naive_search import reported, search, timeless
 from strategies import positions
 
 import knightfall
-from knightfall.agents import AGENT_KINDS, COURSE, Agent, agent, course_agent, parse_agent
+from knightfall.agents import AGENT_KINDS, COURSE, Agent, agent, course_agent, parse, parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.position import Position
@@ -466,15 +466,15 @@ def test_a_match_reads_each_agent_once(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("def score(board, open, me, opp, to_move):\n    return me\n")
     read: list[str] = []
-    course_agent = knightfall.agents.course_agent
+    course_agent = parse.course_agent
 
     def counting(name: str) -> Agent | None:
         """What every reading of a string begins with."""
         read.append(name)
         return course_agent(name)
 
-    monkeypatch.setattr(knightfall.agents, "course_agent", counting)
-    monkeypatch.setattr(knightfall.agents, "_known", {})
+    monkeypatch.setattr(parse, "course_agent", counting)
+    monkeypatch.setattr(parse, "_known", {})
     done = run(
         "match", *agents, "--pairs", "2", "--workers", "0", "--board", "4x4", "--store", "x.db"
     )

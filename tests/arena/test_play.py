@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from knightfall.agents import Agent, parse_agent
 from knightfall.arena.game.compiled import searcher
-from knightfall.arena.game.play import play_asking, play_pair, seated
+from knightfall.arena.game.play import play_asking, play_pair, seated, took
 from knightfall.arena.game.records import GameRecord, PairTask
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
@@ -248,3 +248,10 @@ def test_who_moved_first_is_told_by_the_opening() -> None:
             game = pair.games[0 if mover == "w" else 1]
             assert pair.first == (game.winner == mover)
             assert pair.score == sum(g.winner == s for g, s in zip(pair.games, "wb", strict=True))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.0012, "0.0012 s"), (0.00100004, "0.001000 s"), (1.5, "1.500 s")]
+)
+def test_a_late_answer_is_seen_to_be_late(seconds: float, said: str) -> None:
+    assert took(seconds, 0.001) == said

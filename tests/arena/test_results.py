@@ -89,8 +89,6 @@ def test_every_number_is_what_counting_by_hand_gives(
             assert match.of_a == by_hand(run, match.a, number)
             assert match.of_b == by_hand(run, match.b, number)
             assert match.of_a.total.won == match.of_b.total.lost
-            plies = [line.plies for line in lines if line.repeats is None]
-            assert match.mean_plies == (np.mean(plies) if plies else None)
             by_round = found.pair_scores(number)
             assert len(by_round) == len(lines) // 2
             for line, score in zip(lines[::2], by_round, strict=True):
@@ -107,7 +105,6 @@ def test_without_games_there_are_no_means(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.sqlite") as store:
         (match,) = results(store.begin(fake_plan(), ENGINE, VERSIONS)).matches
     assert (match.pairs, match.games, match.repeats) == ((0, 0, 0), 0, 0)
-    assert match.mean_plies is None
     assert match.of_a.total.share is None
     effort = match.of_a.effort
     assert effort.mean_depth is effort.mean_nodes is effort.mean_microseconds is None

@@ -48,7 +48,7 @@ def identity(root: Path) -> tuple[str, str]:
         ("statistics/pairs.py", False, False),
         ("search/deepening.py", True, True),
         ("kernel/rules.py", True, True),
-        ("agents.py", False, True),
+        ("agents/parse.py", False, True),
         ("openings.py", False, True),
         ("solver/atlas.json", False, True),
     ],

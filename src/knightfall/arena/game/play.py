@@ -20,7 +20,7 @@ from knightfall.position import Position, Side, other
 from knightfall.search.report import Report
 
 
-class Player(Protocol):
+class MoveSource(Protocol):
     """Whoever can be asked for a move."""
 
     def prepare(self, board: Board) -> object:
@@ -36,7 +36,7 @@ def seated(text: str, seed: int) -> Agent:
     return replace(agent, seed=agent.seed or seed)
 
 
-def play_pair(task: PairTask, ask: Callable[[Agent], Player] | None = None) -> PairRecord:
+def play_pair(task: PairTask, ask: Callable[[Agent], MoveSource] | None = None) -> PairRecord:
     """Play both games of a pair, in this process.
 
     `ask` gives the player to be asked in an agent's place: one that runs elsewhere, for agents
@@ -46,7 +46,7 @@ def play_pair(task: PairTask, ask: Callable[[Agent], Player] | None = None) -> P
     return PairRecord(task, (first, second))
 
 
-def _one_game(task: PairTask, game: int, ask: Callable[[Agent], Player] | None) -> GameRecord:
+def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | None) -> GameRecord:
     if ask is None:
         a, b = searcher(task.a), searcher(task.b)
         if a is not None and b is not None:
@@ -59,7 +59,7 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], Player] | None) 
 
 
 def play_asking(
-    players: dict[Side, Player], limits: dict[Side, float | None], opening: Position
+    players: dict[Side, MoveSource], limits: dict[Side, float | None], opening: Position
 ) -> GameRecord:
     """A game in which each move is asked for; whoever takes longer than its limit loses."""
     for side, player in players.items():
@@ -74,7 +74,7 @@ def play_asking(
             report = players[side].analyse(position)
             limit = limits[side]
             if limit is not None and report.seconds > limit:
-                late = f"answered after {report.seconds:.3f} s, allowed are {limit:g} s"
+                late = f"answered after {took(report.seconds, limit)}, allowed are {limit:g} s"
                 raise AgentFailure("timeout", late)
             position = position.play(report.move)
         except AgentFailure as failure:
@@ -83,6 +83,14 @@ def play_asking(
             return _record(rows, side, "crash", str(error))
         rows.append((position.board.cell(report.move), report))
     return _record(rows, other(position.winner), "no moves")
+
+
+def took(seconds: float, limit: float) -> str:
+    """How long an answer took, in as many digits as it takes to see that it was too long."""
+    for digits in range(3, 7):
+        if round(seconds, digits) > limit:
+            break
+    return f"{seconds:.{digits}f} s"
 
 
 def _record(

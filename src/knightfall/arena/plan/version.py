@@ -7,7 +7,7 @@ from functools import cache
 DECIDES = (
     "position.py",
     "openings.py",
-    "agents.py",
+    *(f"agents/{name}.py" for name in ("base", "course", "parse")),
     "python_agent.py",
     *(f"heuristics/{name}.py" for name in ("expression", "evaluator", "interpreted")),
     *(f"heuristics/{name}.py" for name in ("published", "user_heuristic")),

@@ -124,12 +124,6 @@ class MatchResult:
         """How many games count."""
         return 2 * sum(self.pairs)
 
-    @property
-    def mean_plies(self) -> float | None:
-        """How long a game was; None without games."""
-        moves = self.of_a.effort.moves + self.of_b.effort.moves
-        return moves / self.games if self.games else None
-
 
 @dataclass(frozen=True)
 class Results:

@@ -19,7 +19,7 @@ from itertools import islice
 from knightfall.agents import Agent, known_agent
 from knightfall.arena.game.agent_process import PATIENCE, Hosted
 from knightfall.arena.game.compiled import searcher
-from knightfall.arena.game.play import Player, play_pair
+from knightfall.arena.game.play import MoveSource, play_pair
 from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
@@ -52,7 +52,7 @@ def play_chunk(
 
 
 def _play(task: PairTask, careful: bool, patience: float) -> PairRecord:
-    def asked(agent: Agent) -> Player:
+    def asked(agent: Agent) -> MoveSource:
         return Hosted(agent, patience) if careful or agent.kind == "python" else agent
 
     kinds = {known_agent(text).kind for text in (task.a, task.b)}

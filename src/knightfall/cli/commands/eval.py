@@ -26,7 +26,7 @@ STEP_LIMIT = 20_000_000
 """Steps a costly heuristic may spend on one position: some tenths of a second."""
 
 
-class Player(StrEnum):
+class Seat(StrEnum):
     """The player whose view is asked."""
 
     w = "w"
@@ -51,7 +51,7 @@ FensFile = Annotated[
     typer.Option("--fens", metavar="FILE", help="A file with one FEN a line; - reads stdin."),
 ]
 For = Annotated[
-    Player | None,
+    Seat | None,
     typer.Option("--for", help="Whose view; by default the side to move.", show_default=False),
 ]
 
@@ -81,7 +81,7 @@ def evaluate(
     positions = _from_file(file) if file is not None else _from_arguments(fens or [])
     as_json = json or not sys.stdout.isatty()
     for where, position in positions:
-        side: Side = position.to_move if player is None else "w" if player is Player.w else "b"
+        side: Side = position.to_move if player is None else "w" if player is Seat.w else "b"
         with _named(where):
             values, cut = _measure(evaluators, position, side)
         if as_json:

@@ -1,0 +1,31 @@
+"""An agent is a string: it parses to a value, prints back, and chooses moves.
+
+::
+
+    random                            greedy(improved)
+    minimax(open, depth=3)            alphabeta(improved, depth=5)
+    id(bfs_reach, nodes=2500)         id(improved, time=150ms, plain)
+    perfect(time=150ms)               python(mine.py:choose, time=1s)
+
+A heuristic alone (``improved``, ``mine.py:cosy``) is an `id` agent that uses it.  `plain` deepens
+as the course's agents do, without table and ordering.  Every kind takes ``seed=N``; ties among
+equal moves (all moves, for `random`) are broken by the seed and the position alone, so the same
+seed plays the same game on every machine.
+"""
+
+from knightfall.agents.base import AGENT_KINDS, COURSE_NODES, Agent
+from knightfall.agents.course import COURSE, course_agent
+from knightfall.agents.parse import agent, known_agent, parse_agent, remember, spelling
+
+__all__ = [
+    "AGENT_KINDS",
+    "COURSE",
+    "COURSE_NODES",
+    "Agent",
+    "agent",
+    "course_agent",
+    "known_agent",
+    "parse_agent",
+    "remember",
+    "spelling",
+]

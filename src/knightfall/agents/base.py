@@ -1,0 +1,267 @@
+"""An agent as a value: what it is, what can be asked of it, and the moves it chooses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.position import Position
+from knightfall.search.budget import KINDS, Budget
+from knightfall.search.report import Report
+
+if TYPE_CHECKING:
+    from knightfall.heuristics.evaluator import Evaluator
+    from knightfall.heuristics.expression import Atom, Expression
+    from knightfall.user_files import UserFunction
+
+COURSE_NODES = 2500
+"""A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
+
+On a machine of today, agents that students handed in visit a median of 10,600 from an opening."""
+
+MOST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of agent: what it is, which budgets it takes, and the search behind it."""
+
+    name: str
+    summary: str
+    example: str
+    needs_heuristic: bool = True
+    budgets: tuple[str, ...] = ()
+    default: Budget = field(default_factory=Budget)
+    method: str = ""
+
+
+AGENT_KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "random",
+            "any legal move",
+            "random(seed=7)",
+            needs_heuristic=False,
+            method="any_move",
+        ),
+        Kind(
+            "greedy",
+            "the move after which the heuristic is best",
+            "greedy(improved)",
+            method="alphabeta",
+        ),
+        Kind(
+            "minimax",
+            "every line to a fixed depth",
+            "minimax(open, depth=3)",
+            budgets=("depth",),
+            default=Budget(depth=3),
+            method="minimax",
+        ),
+        Kind(
+            "alphabeta",
+            "plain alpha-beta to a fixed depth",
+            "alphabeta(improved, depth=5)",
+            budgets=("depth",),
+            default=Budget(depth=5),
+            method="alphabeta",
+        ),
+        Kind(
+            "id",
+            "iterative deepening with table, ordering and separation; add plain to do without",
+            "id(bfs_reach, nodes=2500)",
+            budgets=KINDS,
+            default=Budget(nodes=COURSE_NODES),
+            method="deepening",
+        ),
+        Kind(
+            "perfect",
+            "atlas, then exact solver: never leaves a won position it had time to solve",
+            "perfect(time=150ms)",
+            needs_heuristic=False,
+            budgets=("nodes", "time"),
+            default=Budget(time=150_000),
+        ),
+        Kind(
+            "python",
+            "a function of your own that gets a Position and names the cell to move to",
+            "python(mine.py:choose, time=1s)",
+            budgets=("time",),
+            default=Budget(time=1_000_000),
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent as a value; `str` prints it as it parses.
+
+    `label` is what it was called (a course name, say); it takes no part in equality.
+    """
+
+    kind: str
+    heuristic: str = ""
+    budget: Budget = field(default_factory=Budget)
+    plain: bool = False
+    seed: int = 0
+    label: str = field(default="", compare=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        # A ready evaluator is machine code: another process makes its own.
+        return {key: value for key, value in vars(self).items() if key != "evaluator"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        if self.timed:
+            self.prepare()
+
+    def __str__(self) -> str:
+        parts = [self.heuristic] if self.heuristic else []
+        if self.budget:
+            parts.append(str(self.budget))
+        if self.plain:
+            parts.append("plain")
+        if self.seed:
+            parts.append(f"seed={self.seed}")
+        return f"{self.kind}({', '.join(parts)})" if parts else self.kind
+
+    @property
+    def name(self) -> str:
+        """What to call it in a table."""
+        return self.label or str(self)
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """The heuristic, ready to use."""
+        from knightfall.heuristics.evaluator import evaluator
+
+        return evaluator(self.heuristic or "null")
+
+    # -- questions about it ----------------------------------------------------------------
+
+    @property
+    def timed(self) -> bool:
+        """Whether its moves depend on the clock."""
+        return self.budget.time is not None
+
+    @property
+    def users_functions(self) -> tuple[UserFunction, ...]:
+        """The functions in users' files it is made of."""
+        from knightfall.user_files import UserFunction
+
+        return tuple(atom for atom in self._atoms if isinstance(atom, UserFunction))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The users' files it comes from, as they are named."""
+        return tuple(function.path for function in self.users_functions)
+
+    @property
+    def has_users_code(self) -> bool:
+        """Whether anything in it was written by somebody else, and may do anything at all."""
+        if self.users_functions:
+            return True
+        from knightfall.heuristics.registry import REGISTRY, USER
+
+        return any(REGISTRY[atom.name].study == USER for atom in self._atoms)
+
+    @property
+    def only_here(self) -> bool:
+        """Whether only this process knows its heuristic: one declared in a notebook, say."""
+        if self.kind == "python":
+            return False
+        from knightfall.heuristics.registry import REGISTRY, USER
+        from knightfall.user_files import UserFunction
+
+        declared = (atom for atom in self._atoms if not isinstance(atom, UserFunction))
+        return any(REGISTRY[atom.name].study == USER for atom in declared)
+
+    @property
+    def may_hang(self) -> bool:
+        """Whether it could keep a process that searches for it from ever going on."""
+        return self.kind != "python" and self.has_users_code
+
+    def absolute(self) -> Agent:
+        """The same agent, its files named by their full paths: good in any folder."""
+        if not self.users_functions:
+            return self
+        return replace(self, heuristic=str(read_argument(self.kind, self.heuristic).absolute()))
+
+    @property
+    def _atoms(self) -> list[Atom]:
+        if not self.heuristic:
+            return []
+        from knightfall.user_files import UserFunction
+
+        read = read_argument(self.kind, self.heuristic)
+        return [read] if isinstance(read, UserFunction) else [atom for _, atom in read.terms]
+
+    # -- playing ---------------------------------------------------------------------------
+
+    @property
+    def method(self) -> str:
+        """The search that makes the choice; empty for agents that are more than a search."""
+        return "plain_deepening" if self.plain else AGENT_KINDS[self.kind].method
+
+    @property
+    def effort(self) -> Budget:
+        """The budget of that search."""
+        return Budget(depth=1) if self.kind == "greedy" else self.budget
+
+    def prepare(self, board: Board | None = None) -> Agent:
+        """Compile and warm up for games on a board (7×7), so that no first move is a slow one."""
+        board = board or Board.of(7, 7)
+        if self.kind == "perfect":
+            from knightfall.solver import perfect
+
+            perfect.warm_up(board, self.budget)
+        elif self.kind == "python":
+            from knightfall.python_agent import load_chooser
+
+            load_chooser(self.heuristic)
+        else:
+            from knightfall.search.think import warm_up
+
+            warm_up(board, self.method, self.evaluator, self.effort)
+        return self
+
+    def choose(self, position: Position) -> str:
+        """The move the agent plays: the name of its destination."""
+        return self.analyse(position).move
+
+    def analyse(self, position: Position) -> Report:
+        """The move with all the search has to say about it."""
+        if not isinstance(position, Position):
+            raise KnightfallError(
+                f"an agent needs a Position, not {position!r}; Position.from_fen reads a FEN"
+            )
+        return self._think(position, self.effort)
+
+    def _think(self, position: Position, budget: Budget) -> Report:
+        if self.kind == "perfect":
+            from knightfall.solver.perfect import choose
+
+            return choose(position, budget, self.seed)
+        if self.kind == "python":
+            from knightfall.python_agent import ask_chooser
+
+            return ask_chooser(self.heuristic, position)
+        from knightfall.search.think import think
+
+        return think(position, self.method, self.evaluator, budget, self.seed)
+
+
+def read_argument(kind: str, text: str) -> UserFunction | Expression:
+    """The function a `python` agent asks, or the heuristic any other kind asks."""
+    if kind == "python":
+        from knightfall.python_agent import parse_chooser
+
+        return parse_chooser(text)
+    from knightfall.heuristics.expression import parse_heuristic
+
+    return parse_heuristic(text)

@@ -1,0 +1,157 @@
+"""Agent strings read: kinds with their arguments, course names, heuristics alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from knightfall.agents.base import AGENT_KINDS, MOST_SEED, Agent, read_argument
+from knightfall.agents.course import COURSE, FOR_STUDENTS, course_agent
+from knightfall.errors import KnightfallError, nearest
+from knightfall.search.budget import parse_budget
+
+if TYPE_CHECKING:
+    pass
+
+_CALL = re.compile(
+    r"\s*([A-Za-z0-9_]+(?::[A-Za-z0-9_]+)?)\s*(?:\((.*)\))?\s*", re.ASCII | re.DOTALL
+)
+
+
+def agent(text: str) -> Agent:
+    """The agent a string describes, ready to play: compiled and warm."""
+    return parse_agent(text).prepare()
+
+
+def parse_agent(text: str) -> Agent:
+    """The agent a string describes."""
+    if not isinstance(text, str):
+        raise KnightfallError(f"an agent must be a string such as 'random', not {text!r}")
+    match = _CALL.fullmatch(text)
+    name, inside = (match[1], match[2]) if match else ("", None)
+    named = course_agent(name)
+    if named is None and name not in AGENT_KINDS:
+        return _deepening_with(text, name)
+    base = named or Agent(name, budget=AGENT_KINDS[name].default)
+    return _with_arguments(base, text, _split(inside) if inside is not None else [])
+
+
+def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """An agent's kind, its heuristic and its other arguments as they are written.
+
+    Nothing is looked up, so it costs no import; None if the text cannot be an agent's.
+    """
+    match = _CALL.fullmatch(text)
+    if match is None:
+        return None
+    arguments = _split(match[2] or "")
+    first = arguments[:1] if arguments and "=" not in arguments[0] != "plain" else []
+    return match[1], "".join(first), tuple(arguments[len(first) :])
+
+
+def _deepening_with(text: str, name: str) -> Agent:
+    """The agent that a heuristic alone stands for; if it is none, `name` may be misspelt."""
+    from knightfall.heuristics.expression import parse_heuristic
+    from knightfall.heuristics.registry import REGISTRY
+
+    try:
+        heuristic = parse_heuristic(text)
+    except KnightfallError:
+        if ".py:" in text or name in REGISTRY:
+            raise
+        if not name:
+            raise KnightfallError(
+                f"agent {text!r} cannot be read: agents look like {AGENT_KINDS['id'].example}, "
+                "random or AB_Improved"
+            ) from None
+        known = [*AGENT_KINDS, *(alias for names in COURSE.values() for alias in names), *REGISTRY]
+        raise KnightfallError(
+            f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all, "
+            "knightfall heuristics what they search with)"
+        ) from None
+    return Agent("id", str(heuristic), AGENT_KINDS["id"].default)
+
+
+_known: dict[str, Agent] = {}
+
+
+def known_agent(text: str) -> Agent:
+    """The agent of a string that was read before: for whoever has to ask about it again."""
+    if text not in _known:
+        remember(parse_agent(text), text)
+    return _known[text]
+
+
+def remember(agent: Agent, text: str = "") -> str:
+    """Let `known_agent` know an agent without reading its string; that string."""
+    text = text or str(agent)
+    _known[text] = replace(agent)  # a value: whoever wants to play takes a copy
+    return text
+
+
+def _split(inside: str) -> list[str]:
+    """Split at the commas outside parentheses."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(inside):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            parts.append(inside[start:at].strip())
+            start = at + 1
+    parts.append(inside[start:].strip())
+    return [] if parts == [""] else parts
+
+
+def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
+    kind = AGENT_KINDS[base.kind]
+    heuristic, plain, seed = base.heuristic, base.plain, base.seed
+    fillable = kind.needs_heuristic and (
+        not base.heuristic or base.label.rpartition(":")[2] in FOR_STUDENTS
+    )
+    budgets: dict[str, str] = {}
+    given = [argument.partition("=")[0].strip() for argument in arguments]
+    for key in given:
+        if given.count(key) > 1:
+            raise KnightfallError(f"agent {text!r}: {key} is given twice")
+    for number, argument in enumerate(arguments):
+        key, equals, value = (part.strip() for part in argument.partition("="))
+        if argument == "plain" and base.kind == "id":
+            plain = True
+        elif equals and key == "seed":
+            seed = _seed(value)
+        elif equals and key in kind.budgets:
+            budgets[key] = value
+        elif not equals and number == 0 and fillable:
+            heuristic = str(read_argument(base.kind, argument))
+        else:
+            accepted = [_WANTED.get(base.kind, "a heuristic")] if fillable else []
+            accepted += [*kind.budgets, "seed"] + (["plain"] if base.kind == "id" else [])
+            raise KnightfallError(
+                f"agent {text!r}: cannot use {argument!r}; {base.kind} takes "
+                f"{', '.join(accepted)}, as in {kind.example}"
+            )
+    if base.kind == "python" and not heuristic:
+        raise KnightfallError(f"agent {text!r} needs a function first, as in {kind.example}")
+    if kind.needs_heuristic and not heuristic:
+        example = f"{base.label}(mine.py:score)" if base.label else kind.example
+        raise KnightfallError(
+            f"agent {text!r} needs a heuristic first, as in {example} "
+            "(knightfall heuristics lists them)"
+        )
+    return replace(
+        base,
+        heuristic=heuristic,
+        budget=parse_budget(budgets) if budgets else base.budget,
+        plain=plain,
+        seed=seed,
+        label=text.strip() if base.label else "",
+    )
+
+
+_WANTED = {"python": "a function"}
+
+
+def _seed(text: str) -> int:
+    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) and int(text) <= MOST_SEED:
+        return int(text)
+    raise KnightfallError(f"seed={text} must be a whole number from 0 to {MOST_SEED}")
