@@ -55,7 +55,7 @@ except KeyboardInterrupt:
 
 COMMANDS = (
     ("analyse", FEN, "--agent", "minimax(open, depth=60)", "--json"),
-    ("solve", "8/8/8/8/8/8/8/8[Nn] w", "--no-atlas"),
+    ("solve", "8/8/1N6/8/8/4n3/8/8 w", "--json"),
     ("grade", "id(improved, nodes=20000)", "--openings", "500", "--workers", "2"),
     ("match", "id(improved, nodes=50000)", "id(open, nodes=50000)", "--pairs", "900"),
 )
