@@ -183,7 +183,7 @@ def _own_modules(folder: Path) -> Iterator[set[str]]:
     mine = {
         name: module
         for name, module in sys.modules.items()
-        if name != "__main__" and Path(_source(module)).is_relative_to(folder)
+        if name != "__main__" and _source(module).startswith(os.path.join(here, ""))
     }
     mine = {name: module for name, module in mine.items() if _is_users(_source(module), folder)}
     for name in mine:
@@ -209,7 +209,14 @@ def _own_modules(folder: Path) -> Iterator[set[str]]:
 
 def _source(module: ModuleType) -> str:
     file = getattr(module, "__file__", None)
-    return str(Path(file).resolve()) if isinstance(file, str) and file.endswith(".py") else ""
+    return (
+        _resolved(os.path.abspath(file)) if isinstance(file, str) and file.endswith(".py") else ""
+    )
+
+
+@cache  # of thousands of modules, which do not move
+def _resolved(file: str) -> str:
+    return os.path.realpath(file)
 
 
 # -- whose files -----------------------------------------------------------------------------

@@ -131,6 +131,19 @@ def family(
     return declare
 
 
+def _note_failure(board: Any, open: int, me: int, opp: int, to_move: int) -> None:
+    board.asked[0] = open
+    board.asked[1] = types.uint64(me)
+    board.asked[2] = types.uint64(opp)
+    board.asked[3] = types.uint64(to_move)
+    board.failed = 1
+    board.limit = 0
+
+
+note_failure = compile_later(_note_failure, cache=True)
+"""What a heuristic that fails leaves behind: what was asked, and a search that stops."""
+
+
 def ready(score: Any) -> Any:
     """A heuristic's dispatcher, compiled."""
     if not score.signatures:

@@ -16,13 +16,18 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba import types
 from numba.core.errors import NumbaWarning
 
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.interpreted import a_number, plain_board
-from knightfall.heuristics.registry import HEURISTIC, Score, check_parameters, ready_for_python
+from knightfall.heuristics.registry import (
+    HEURISTIC,
+    Score,
+    check_parameters,
+    note_failure,
+    ready_for_python,
+)
 from knightfall.kernel.compile import compile_later, compiled, quiet
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.interrupt import interruptibly
@@ -30,7 +35,6 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.user_files import UserFunction, describe
 
-_u64 = types.uint64
 _warned: set[tuple[str, CodeType]] = set()
 
 
@@ -87,12 +91,8 @@ def _guarded(score: Any) -> Any:
         try:
             return score(board, open, me, opp, to_move)  # type: ignore[no-any-return]
         except Exception:
-            board.asked[0] = open
-            board.asked[1] = _u64(me)
-            board.asked[2] = _u64(opp)
-            board.asked[3] = _u64(to_move)
-            board.failed = 1
-            board.limit = 0
+            # Already compiled: handlers are dear to compile, and each user's function has its own.
+            note_failure(board, open, me, opp, to_move)
             return 0.0
 
     return guarded
