@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 CODE = """
 import os, threading
@@ -43,3 +44,20 @@ def at_work(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
     assert began, process.communicate()
     time.sleep(0.3)  # the first thread may belong to a warm-up
     return process
+
+
+def until_it_waits(pid: int) -> None:
+    """Return when a process has nothing to do but wait for input.
+
+    Python hears of a signal when a system call is interrupted or a line of code is over.  One that
+    comes between the prompt and the call that reads the answer is heard after the answer, which a
+    person is too slow to bring about.
+    """
+    asleep = 0
+    while asleep < 3:
+        time.sleep(0.05)
+        state = Path(f"/proc/{pid}/stat")
+        if not state.exists():  # another system, or it has gone
+            time.sleep(0.5)
+            return
+        asleep = asleep + 1 if state.read_text().rpartition(")")[2].split()[0] == "S" else 0

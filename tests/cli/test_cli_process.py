@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from at_work import at_work
+from at_work import at_work, until_it_waits
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
 RUN = [sys.executable, "-c", "from knightfall.cli import main; main()"]
@@ -169,6 +169,7 @@ def test_ctrl_c_at_the_prompt_saves_and_resume_goes_on(env: dict[str, str]) -> N
     process.stdin.write("d4\n")
     process.stdin.flush()
     state = wait_for(process, "state")
+    until_it_waits(process.pid)
     out, err = interrupted(process)
     saved = json.loads(out)
     assert saved["event"] == "saved"
@@ -248,6 +249,7 @@ def test_a_game_on_a_terminal(colourful: dict[str, str]) -> None:
     assert "\x1b[" in terminal.seen  # colours
     terminal.type("d4\n")
     terminal.until("your move> ", times=2)
+    until_it_waits(terminal.pid)
     terminal.type("\x03")
     assert terminal.end() == 130
     assert "Traceback" not in terminal.seen
