@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.kernel.rules import words
 from knightfall.position import Position
@@ -36,7 +34,8 @@ class Call:
 
     def compiled(self, search: Callable[..., None], heuristic: Evaluator) -> None:
         """Run one of knightfall's own searches."""
-        self.states["generation"] += np.uint64(1)
+        # All calls share this thread's table: each run needs a generation that no other has.
+        _, self.states["generation"] = table_for(int(self.states["entries"][0]))
         self.states["symmetric"] = heuristic.symmetric
         self.states["heuristic"] = heuristic.address
         search(self.boards, self.states, *self.words)

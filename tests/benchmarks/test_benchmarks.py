@@ -47,7 +47,7 @@ def test_plain_python_searches_the_same_tree(runner: ModuleType) -> None:
 def test_cpp_searches_the_same_tree(runner: ModuleType) -> None:
     if runner.module("cpp_build").compiler() is None:
         pytest.skip("no C++ compiler")
-    # It raises if nodes, score or principal variation differ.
+    # It raises if nodes, score or principal variation differ, in whatever turns they are searched.
     result = runner.module("cpp").run(depth=6, rounds=1)
     assert not result.skipped
     assert result.figures["nodes"] > 1000
@@ -71,8 +71,8 @@ def test_cpp_obeys_the_node_limit_at_the_same_node(runner: ModuleType) -> None:
 
 
 def test_users_twin_searches_the_same_tree(runner: ModuleType) -> None:
-    # It raises if nodes, score or principal variation differ.
-    runner.module("user_heuristic").run(depth=4, rounds=1)
+    # It raises if nodes, score or principal variation differ, in whatever turns they are searched.
+    runner.module("user_heuristic").run(depth=8, rounds=2)
 
 
 def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
