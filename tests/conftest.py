@@ -53,9 +53,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays: the garbage collector need not look at it again and again."""
+    """What is loaded by now stays: the garbage collector need not look at it again and again.
+
+    Nor need it look so often at what Numba leaves behind.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from at_work import at_work
 from naive_solver import plies_to_end
 from typer.testing import CliRunner
 
@@ -129,14 +130,29 @@ def test_bad_input_is_named(args: list[str], named: str) -> None:
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_ctrl_c_gives_what_is_known(threads: str) -> None:
+def test_ctrl_c_gives_what_is_known() -> None:
+    process = at_work({**os.environ}, "solve", ENDLESS, "--json")
+    process.send_signal(signal.SIGINT)
+    stdout, said = process.communicate(timeout=180)
+    check_unfinished(stdout)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+
+
+def check_unfinished(stdout: str) -> None:
+    told = json.loads(stdout)
+    assert set(told) == KEYS
+    assert told["nodes"] > 0
+    assert told["plies"] is None
+
+
+def test_a_long_solve_tells_its_progress_on_a_terminal_until_ctrl_c() -> None:
     import pty
 
     main, other = pty.openpty()
     command = [sys.executable, "-c", "from knightfall.cli import main; main()", "solve", "--json"]
     process = subprocess.Popen(
-        [*command, ENDLESS, "--threads", threads],
+        [*command, ENDLESS, "--threads", "2"],
         env={**os.environ, "KNIGHTFALL_QUIET": "1", "COLUMNS": "200"},
         stdout=subprocess.PIPE,
         stderr=other,
@@ -144,44 +160,21 @@ def test_ctrl_c_gives_what_is_known(threads: str) -> None:
     )
     os.close(other)
     said = ""
-    while "nodes" not in said:  # its progress: it is at work
+    while "full" not in said:  # the end of the line
         said += os.read(main, 1 << 16).decode()
     process.send_signal(signal.SIGINT)
     stdout, _ = process.communicate(timeout=180)
     with suppress(OSError):  # nobody writes there any more
         said += os.read(main, 1 << 16).decode()
     os.close(main)
-    told = json.loads(stdout)
-    assert set(told) == KEYS
-    assert told["nodes"] > 0
-    assert told["plies"] is None
+    check_unfinished(stdout)
     assert process.returncode == 130
+    for part in ("who wins", "nodes", "million a second", "table", "full"):
+        assert part in said
     assert "Traceback" not in said
 
 
-def test_a_long_solve_tells_its_progress_on_a_terminal() -> None:
-    import pty
-
-    main, other = pty.openpty()
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "from knightfall.cli import main; main()",
-            "solve",
-            ENDLESS,
-            "--time",
-            "4s",
-        ],
-        stdout=subprocess.PIPE,
-        stderr=other,
-        env={**os.environ, "KNIGHTFALL_QUIET": "1", "COLUMNS": "200"},
-    )
-    os.close(other)
-    stdout, _ = process.communicate(timeout=180)
-    said = os.read(main, 1 << 16).decode()
-    os.close(main)
-    assert process.returncode == 0
-    assert b"unknown" in stdout
-    for part in ("who wins", "nodes", "million a second", "table", "full"):
-        assert part in said
+def test_a_solve_that_takes_too_long_gives_up() -> None:
+    result = run(ENDLESS, "--time", "100ms")
+    assert result.exit_code == 0
+    assert "unknown" in result.stdout

@@ -120,25 +120,28 @@ def check_against_naive(position: Position, depth: int, id: str) -> None:
     close = within_rounding(tree.value)
     for method in PLAIN_METHODS:
         report = think(position, method, evaluator(id), Budget(depth=depth))
-        told = f"{method} depth {depth} {id} {position.fen}: {report}"
-        assert reported(report) == close, told
-        assert tree.moves[report.move] == close, told
-        assert report.move == report.pv[0], told
+
+        def told(method: str = method, report: Report = report) -> str:  # dear, and seldom needed
+            return f"{method} depth {depth} {id} {position.fen}: {report}"
+
+        assert reported(report) == close, told()
+        assert tree.moves[report.move] == close, told()
+        assert report.move == report.pv[0], told()
         assert report.cut == 0
         if method == "minimax":
-            assert report.nodes == tree.nodes, told
+            assert report.nodes == tree.nodes, told()
         if method != "plain_deepening":
-            assert report.depth == depth, told
-            assert report.nodes <= tree.nodes, told
+            assert report.depth == depth, told()
+            assert report.nodes <= tree.nodes, told()
         end = played(position, report.pv)
         if report.proven:
-            assert len(report.pv) == report.plies, told
+            assert len(report.pv) == report.plies, told()
             winner = position.to_move if report.score > 0 else other(position.to_move)
-            assert end.winner == winner, told
+            assert end.winner == winner, told()
         else:
-            assert len(report.pv) == report.depth == depth, told
+            assert len(report.pv) == report.depth == depth, told()
             leaf = heuristic(end, position.to_move) if end.placed else 0.0
-            assert within_ceiling(leaf) == within_rounding(reported(report)), told
+            assert within_ceiling(leaf) == within_rounding(reported(report)), told()
 
 
 # -- the value of a depth --------------------------------------------------------------------
