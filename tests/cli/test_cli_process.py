@@ -12,9 +12,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from at_work import at_work, until_it_waits
+
+import knightfall as kf
+from knightfall.arena.store.file import user_store
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
 RUN = [sys.executable, "-c", "from knightfall.cli import main; main()"]
@@ -65,6 +69,43 @@ def test_light_commands_import_no_heavy_room(args: list[str], env: dict[str, str
     heavy = {"numba", "numpy", "llvmlite", "rich", "knightfall.heuristics", "knightfall.search"}
     assert not heavy & modules
     assert "typer" in modules
+
+
+def test_what_was_played_is_shown_without_the_compiler(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", env["KNIGHTFALL_DATA_DIR"])
+    how: Any = {"store": user_store(), "workers": 0, "pairs": 1, "progress": False}
+    kf.match("random", "greedy(improved)", **how)
+    kf.tournament(["greedy(improved)"], ["random"], **how)
+    kf.league(["random", "greedy(improved)", "greedy(open)"], **how)
+    commands = [
+        ["match", "random", "greedy(improved)", "--pairs", "1"],
+        ["tournament", "--test", "greedy(improved)", "--against", "random", "--pairs", "1"],
+        ["league", "random", "greedy(improved)", "greedy(open)", "--pairs", "1"],
+    ]
+    code = (
+        "import sys, json\n"
+        "from knightfall.cli import main\n"
+        "for sys.argv[1:] in json.loads(sys.argv[1]):\n"
+        "    try:\n        main()\n"
+        "    except SystemExit as end:\n        assert not end.code\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    shown = [*commands, ["show", "1"], ["show", "2"], ["heuristics"], ["agents"]]
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(shown)],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert done.stderr.count("was played before") == len(commands)
+    assert "bfs_reach" in done.stdout
+    modules = set(done.stderr.splitlines()[-1].split())
+    assert not {"numba", "llvmlite", "scipy", "matplotlib"} & modules
+    assert "numpy" in modules
 
 
 # -- exit codes and streams --------------------------------------------------------------------

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
+from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from knightfall.errors import KnightfallError
+from knightfall.statistics.bradley_terry import _groups, _seat_is_unlimited
 from knightfall.statistics.ratings import (
     FIRSTS,
     LL,
@@ -256,6 +258,36 @@ def test_groups_that_never_met_are_not_compared() -> None:
     assert apart.comparable(0, 1)
     assert not apart.comparable(1, 2)
     assert not apart.comparable(1, 4)
+
+
+def test_groups_and_seats_without_limit_are_those_scipy_finds() -> None:
+    rng = np.random.default_rng(3)
+    unlimited = 0
+    for _ in range(150):
+        n = int(rng.integers(2, 7))
+        met = rng.random((n, n)) < rng.choice([0.2, 0.4, 0.7])
+        seat_decides = rng.random((n, n)) < rng.choice([0.3, 1.0])
+        won = np.where(met, np.where(seat_decides, 1, rng.integers(0, 2, (n, n))), 0).astype(float)
+        played = met.astype(float)
+        _, labels = connected_components(won + (played - won).T > 0, connection="strong")
+        group = _groups(won + (played - won).T > 0)
+        assert (np.equal.outer(group, group) == np.equal.outer(labels, labels)).all()
+        # Strengths exist under which a seat worth 1 (or −1) contradicts no result.
+        rows = []
+        for i, j in np.argwhere(met):
+            row = np.zeros(n)
+            row[i] += 1
+            row[j] -= 1
+            rows.append((-row, won[i, j]))
+        found = []
+        for seat in (1.0, -1.0):
+            limits = [(row, seat) if win else (-row, -seat) for row, win in rows]
+            a = np.array([row for row, _ in limits]).reshape(-1, n)
+            b = [limit for _, limit in limits]
+            found.append(not limits or linprog(np.zeros(n), a, b, bounds=(None, None)).success)
+        assert _seat_is_unlimited(won > 0, played - won > 0) == any(found)
+        unlimited += any(found)
+    assert 30 < unlimited < 120
 
 
 def test_a_seat_that_wins_everything() -> None:

@@ -9,14 +9,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from knightfall.arena.game.records import PairRecord
 from knightfall.arena.plan.entrants import check_files
 from knightfall.arena.results.scoreboard import Scoreboard, scoreboard_of
-from knightfall.arena.runners.runner import Runner
 from knightfall.arena.store.repeats import Repeats
 from knightfall.arena.store.run import Run
 from knightfall.sigint import raise_from_here
+
+if TYPE_CHECKING:
+    from knightfall.arena.runners.runner import Runner
 
 WRITE_EVERY = 0.5
 """Seconds between two writes: what a kill costs, beside pairs that wait for a slower one's turn."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from knightfall.agents import Agent, known_agent
 from knightfall.arena.plan.plan import Plan
-from knightfall.arena.runners.runner import Runner
 from knightfall.errors import KnightfallError
 from knightfall.machine import cores, load
 from knightfall.position import Position
+
+if TYPE_CHECKING:
+    from knightfall.arena.runners.runner import Runner
 
 Notice = Callable[[str], None]
 """Hears what a person should know, a sentence at a time."""

@@ -93,7 +93,7 @@ def _shown(value: str | bool | list[str]) -> str:
 def _atom(atom: Atom) -> dict[str, Any]:
     """All about one term of an expression; a user's file is loaded for it."""
     from knightfall.heuristics.evaluator import evaluator
-    from knightfall.heuristics.registry import USER
+    from knightfall.heuristics.published import USER
     from knightfall.user_files import UserFunction
 
     if not isinstance(atom, UserFunction):
