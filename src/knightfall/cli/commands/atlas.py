@@ -40,8 +40,7 @@ def about(context: typer.Context) -> None:
 
 
 Placement = Annotated[
-    str | None,
-    typer.Argument(metavar="CELL", help="A first placement: show the replies to it."),
+    str | None, typer.Argument(metavar="CELL", help="A first placement: show the replies to it.")
 ]
 Out = Annotated[
     Path | None,

@@ -16,10 +16,7 @@ from knightfall.display.table import Table, facts
 if TYPE_CHECKING:
     from knightfall.heuristics.expression import Atom
 
-One = Annotated[
-    str | None,
-    typer.Argument(metavar="ID", help="One heuristic, for its details.", show_default=False),
-]
+One = Annotated[str | None, typer.Argument(metavar="ID", help="One heuristic, for its details.")]
 
 
 def heuristics(id: One = None, json: Json = False) -> None:

@@ -38,10 +38,7 @@ def about(context: typer.Context) -> None:
 
 
 BoundsArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="ELO0,ELO1", help="The strengths to decide between.", show_default=False
-    ),
+    str, typer.Argument(metavar="ELO0,ELO1", help="The strengths to decide between.")
 ]
 TrueElo = Annotated[
     list[str] | None,
@@ -49,7 +46,6 @@ TrueElo = Annotated[
         "--true-elo",
         metavar="ELO",
         help="A true strength to plan for, in the units of the model; may be given again.",
-        show_default=False,
     ),
 ]
 Split = Annotated[
@@ -58,7 +54,6 @@ Split = Annotated[
         "--split",
         metavar="SHARE",
         help="The share of pairs that equals split, from 0.5 to below 1; 0.667 by default.",
-        show_default=False,
     ),
 ]
 
@@ -137,12 +132,7 @@ def _json(test: Sprt, share: float, plans: list[SprtForecast]) -> dict[str, Any]
         "upper": upper,
         "split": share,
         "plans": [
-            {
-                "true_elo": each.true_elo,
-                "elo": each.elo,
-                "passes": each.passes,
-                "pairs": each.pairs,
-            }
+            {"true_elo": each.true_elo, "elo": each.elo, "passes": each.passes, "pairs": each.pairs}
             for each in plans
         ],
     }

@@ -26,7 +26,7 @@ stats = typer.Typer(
 
 
 def _count(name: str, help: str) -> Any:
-    return typer.Argument(metavar=name, parser=whole, help=help, show_default=False)
+    return typer.Argument(metavar=name, parser=whole, help=help)
 
 
 @stats.callback(invoke_without_command=True)

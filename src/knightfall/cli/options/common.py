@@ -17,17 +17,13 @@ MOST = 2**63 - 1
 Fen = Annotated[
     str,
     typer.Argument(
-        metavar="FEN",
-        help="The position, in quotes; startpos and 8x8 are empty boards.",
-        show_default=False,
+        metavar="FEN", help="The position, in quotes; startpos and 8x8 are empty boards."
     ),
 ]
 MaybeFen = Annotated[
     str | None,
     typer.Argument(
-        metavar="FEN",
-        help="Where to start, in quotes; startpos and 8x8 are empty boards.",
-        show_default=False,
+        metavar="FEN", help="Where to start, in quotes; startpos and 8x8 are empty boards."
     ),
 ]
 
@@ -56,9 +52,7 @@ TableMb = Annotated[
     typer.Option("--table-mb", metavar="MB", parser=at_least_one, help="Memory for the table."),
 ]
 
-BoardName = Annotated[
-    str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.", show_default=False)
-]
+BoardName = Annotated[str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.")]
 
 
 def position_named(text: str) -> Position:
