@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.commands.stats import shown
-from knightfall.cli.options.common import Json
+from knightfall.cli.options.common import PLAIN_HELP, Json
 from knightfall.cli.options.sprt import Alpha, Beta, Model, NumbersCommand, real, sprt_of
 from knightfall.cli.screen.output import print_json
 from knightfall.display.report import print_parts
@@ -16,11 +16,7 @@ from knightfall.display.table import Table
 if TYPE_CHECKING:
     from knightfall.statistics.sprt import Sprt, SprtForecast
 
-sprt = typer.Typer(
-    name="sprt",
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+sprt = typer.Typer(name="sprt", **PLAIN_HELP)
 
 
 @sprt.callback(invoke_without_command=True)

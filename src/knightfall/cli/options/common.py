@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from knightfall.board import Board
     from knightfall.position import Position
+
+PLAIN_HELP: Any = {
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
+}
+"""How every group of commands shows its help: as plain text, in lines that can be read."""
 
 STARTPOS = "startpos"
 MOST = 2**63 - 1
