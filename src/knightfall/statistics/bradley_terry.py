@@ -61,7 +61,9 @@ class Model:
     @property
     def chances(self) -> Floats:
         """With what probability the row, moving first, beats the column."""
-        return np.asarray(np.exp(-np.logaddexp(0, -self._odds(self.theta))), float)
+        from scipy.special import expit  # here: it takes long to import
+
+        return np.asarray(expit(self._odds(self.theta)), float)
 
     @property
     def information(self) -> Floats:
@@ -100,21 +102,15 @@ def _imagined(won: Floats, played: Floats, seat: bool) -> tuple[Ints, Floats]:
     infinite.  Half a game won and half a game lost, divided among the games an agent played with
     other groups, make it finite and leave it large.  The same is done for the seat.
     """
-    group = _groups(won + (played - won).T > 0)
+    from scipy.sparse.csgraph import connected_components
+
+    _, group = connected_components(won + (played - won).T > 0, connection="strong")
     between = np.where(np.not_equal.outer(group, group), played, 0.0)
     games = between.sum(0) + between.sum(1)
     imagined = between / (2 * np.maximum(np.maximum.outer(games, games), 1e-300))
     if seat and _seat_is_unlimited(won + imagined > 0, played - won + imagined > 0):
         imagined = imagined + played / (2 * max(played.sum(), 1e-300))
-    return group, imagined
-
-
-def _groups(beat: Bools) -> Ints:
-    """Of each agent its group, which is called after its first member."""
-    reached = beat | np.eye(len(beat), dtype=bool)
-    for _ in range(len(beat).bit_length()):  # each time through twice as many others
-        reached = reached @ reached
-    return np.asarray((reached & reached.T).argmax(axis=1), np.int64)
+    return np.asarray(group, np.int64), imagined
 
 
 def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
@@ -122,17 +118,19 @@ def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
 
     Let the seat be worth 1.  Who won moving first may be weaker than the loser by 1, who won
     moving second is stronger by 1 or more.  There are such strengths unless, going around some
-    circle of winners and losers, one comes back stronger than oneself.  Then strengths that are
-    moved until nothing contradicts them (Bellman and Ford) never come to rest.
+    circle of winners and losers, one comes back stronger than oneself.
     """
+    from scipy.sparse.csgraph import NegativeCycleError, bellman_ford
+
     for first, second in ((won, lost.T), (lost.T, won)):
-        weaker_by = np.where(second, -1.0, np.where(first, 1.0, np.inf))
-        strength = np.zeros(len(won))
-        for _ in range(len(won)):
-            before = strength
-            strength = np.minimum(before, (before[:, None] + weaker_by).min(axis=0))
-            if (strength == before).all():
-                return True
+        weaker_by = np.where(second, -1.0, np.where(first, 1.0, 0.0))
+        if (weaker_by.diagonal() < 0).any():
+            continue
+        try:
+            bellman_ford(weaker_by)
+        except NegativeCycleError:
+            continue
+        return True
     return False
 
 

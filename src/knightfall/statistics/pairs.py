@@ -17,7 +17,6 @@ import numpy as np
 
 from knightfall.errors import KnightfallError
 from knightfall.statistics.rates import Z, wilson
-from knightfall.statistics.student import reach_95, two_sided
 
 NELO = 800 / math.log(10)
 """Normalized Elo per standard deviation of a single game."""
@@ -220,17 +219,19 @@ def difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Differen
             raise KnightfallError(f"{score} is not a pair score: 0 to 1 is accepted")
     if not a.size:
         return Difference(0, 0.0, -1.0, 1.0, 1.0)
+    from scipy.special import stdtr, stdtrit  # here: it takes half a second to import
+
     gaps = a - b
     mean = float(gaps.mean())
     se = math.sqrt(float(np.append(gaps, [0.5, -0.5]).var()) / a.size)
     freedom = a.size + 1
-    reach = reach_95(freedom) * se
+    reach = float(stdtrit(freedom, 0.975)) * se
     return Difference(
         pairs=int(a.size),
         mean=mean,
         low=max(-1.0, mean - reach),
         high=min(1.0, mean + reach),
-        p=two_sided(mean / se, freedom),
+        p=min(1.0, 2 * float(stdtr(freedom, -abs(mean) / se))),
     )
 
 

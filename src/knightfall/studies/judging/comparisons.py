@@ -14,10 +14,10 @@ from math import inf, sqrt
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtr, stdtrit
 
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import Difference, difference
-from knightfall.statistics.student import reach_95, two_sided
 
 PairScores = npt.NDArray[np.float64]
 ScoresByHeuristic = Mapping[str, PairScores]
@@ -142,5 +142,5 @@ def chance(found: Difference, threshold: float, *, above: bool) -> float:
         return 0.0 if abs(threshold) == inf else 1.0
     freedom = found.pairs + 1
     reach = max(found.mean - found.low, found.high - found.mean)
-    se = reach / reach_95(freedom)
-    return two_sided((found.mean - threshold) / se, freedom)
+    se = reach / float(stdtrit(freedom, 0.975))
+    return min(1.0, 2 * float(stdtr(freedom, -abs(found.mean - threshold) / se)))
