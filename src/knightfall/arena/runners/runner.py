@@ -17,6 +17,7 @@ from knightfall.arena.game.agent_process import PATIENCE
 from knightfall.arena.game.compiled import stopper
 from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.arena.runners.backlog import Backlog, Chunk, check_agents, forget_agents, play_chunk
+from knightfall.errors import KnightfallError
 
 HEARING = 0.1
 """Seconds between two looks for Ctrl-C, on systems where waiting does not hear it."""
@@ -37,6 +38,10 @@ class Runner(Protocol):
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *raised: object) -> None: ...
+
+
+class RunnerFailure(KnightfallError):
+    """Whoever plays cannot go on; what was played by then is good."""
 
 
 class Closing:
