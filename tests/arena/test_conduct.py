@@ -23,7 +23,8 @@ from knightfall.arena.plan.plan import Match, Plan, everyone
 from knightfall.arena.results.scoreboard import scoreboard_of
 from knightfall.arena.results.tallies import results
 from knightfall.arena.runners.pool import Pool
-from knightfall.arena.runners.runner import InProcess
+from knightfall.arena.runners.runner import InProcess, RunnerFailure
+from knightfall.arena.store.file import IN_MEMORY
 from knightfall.arena.store.store import Store
 from knightfall.errors import KnightfallError
 from knightfall.statistics.sprt import Sprt
@@ -279,6 +280,32 @@ def test_a_store_that_fails_loses_nothing_that_was_written(
         assert 0 < store.run(1).played < LEAGUE.total
     play(path, LEAGUE, Shuffling(4))
     assert rows(path) == undisturbed
+
+
+def test_workers_that_cannot_go_on_lose_nothing(
+    tmp_path: Path, undisturbed: dict[str, list[tuple[object, ...]]]
+) -> None:
+    class Dying(Shuffling):
+        def one(self, waiting: list[PairTask]) -> PairRecord:
+            try:
+                return super().one(waiting)
+            except KeyboardInterrupt:
+                raise RunnerFailure("3 worker processes in a row ended") from None
+
+    path = tmp_path / "arena.sqlite"
+    with pytest.raises(KnightfallError) as raised:
+        play(path, LEAGUE, Dying(0, spread=3, give_up_after=20))
+    with Store.open(path) as store:
+        stored = store.run(1).played
+        assert 16 <= stored <= 20
+    assert str(raised.value) == (
+        f"3 worker processes in a row ended; {stored} of 36 pairs of run 1 are stored, and the "
+        "same command goes on from there"
+    )
+    play(path, LEAGUE, Shuffling(1))
+    assert rows(path) == undisturbed
+    with Store.open(IN_MEMORY) as store, pytest.raises(KnightfallError, match=r"in a row ended$"):
+        conduct(store.begin(LEAGUE, "1", {}), Dying(0, give_up_after=20))
 
 
 DRIVER = """

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import pickle
 import queue
 import re
-import subprocess
-import sys
-import threading
 import time
 import warnings
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from math import inf
-from multiprocessing.spawn import get_preparation_data
-from typing import IO, Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from knightfall.arena.game.agent_process import STARTING
-from knightfall.arena.runners.obituary import LAST_WORDS, obituary
 from knightfall.arena.runners.runner import HEARING, Closing, RunnerFailure
-from knightfall.arena.runners.worker import COMMAND, READY, Done, Job, Warned, is_starting
+from knightfall.arena.runners.worker import READY, Done, Job, Warned, is_starting
+from knightfall.arena.runners.worker_process import Letter, WorkerProcess
 from knightfall.errors import KnightfallError
 from knightfall.kernel.interrupt import ctrl_c_later
 from knightfall.machine import core_numbers
@@ -79,8 +69,8 @@ class Workers(Closing):
             )
         self._begin = begin
         self._cores: list[int | None] = [*cores[:number]] if pin else [None] * number
-        self._crew: list[_Worker[Any]] = []
-        self._inbox: queue.SimpleQueue[_Letter] = queue.SimpleQueue()
+        self._crew: list[WorkerProcess] = []
+        self._inbox: queue.SimpleQueue[Letter] = queue.SimpleQueue()
         self._bad_starts = 0
         self._told: set[str] = set()
 
@@ -94,8 +84,13 @@ class Workers(Closing):
             worker.nobody_waits()  # for what an earlier call left unfinished
         try:
             while self._supply(work):
-                results = self._listen(work)
-                self._supply(work)  # before anybody sees to the results
+                results: list[Result] = []
+                try:
+                    self._listen(work, results)
+                    self._supply(work)  # before anybody sees to the results
+                except Exception:
+                    yield from results  # these are good
+                    raise
                 yield from results
         except GeneratorExit:
             for worker in self._crew:
@@ -128,7 +123,7 @@ class Workers(Closing):
             free.remove(worker.core)
         with ctrl_c_later():
             for core in free:
-                self._crew.append(_Worker.start(core, self._begin, self._inbox))
+                self._crew.append(WorkerProcess.start(core, self._begin, self._inbox))
 
     def _supply(self, work: Work[Item, Result]) -> bool:
         """See that everybody has something to do; False if there is nothing left to wait for."""
@@ -145,9 +140,8 @@ class Workers(Closing):
             work.put_back(item)
         return item is not None or any(worker.is_awaited for worker in self._crew)
 
-    def _listen(self, work: Work[Item, Result]) -> list[Result]:
+    def _listen(self, work: Work[Item, Result], results: list[Result]) -> None:
         """Wait until something happens, and see to it."""
-        results: list[Result] = []
         for worker, message in self._letters():
             if worker not in self._crew:
                 continue  # it was ended before this was read
@@ -167,9 +161,8 @@ class Workers(Closing):
         for worker in [*self._crew]:
             if worker.is_overdue():
                 self._bury(worker, work, stalled=worker.process.poll() is None)
-        return results
 
-    def _letters(self) -> Iterator[_Letter]:
+    def _letters(self) -> Iterator[Letter]:
         """What has arrived, after some waiting for the first."""
         left = min(worker.deadline for worker in self._crew) - time.monotonic()
         with suppress(queue.Empty):
@@ -177,9 +170,11 @@ class Workers(Closing):
             while True:
                 yield self._inbox.get_nowait()
 
-    def _bury(self, worker: _Worker[Item], work: Work[Item, Result], stalled: bool = False) -> None:
+    def _bury(self, worker: WorkerProcess, work: Work[Item, Result], stalled: bool = False) -> None:
         """A worker is dead, or as good as."""
-        told = "did not come to an end" if stalled else worker.obituary()
+        told = f"was not {'done' if worker.ready else 'ready'} in time"
+        if not stalled:
+            told = worker.obituary()
         worker.end()
         self._crew.remove(worker)
         if not worker.ready:
@@ -201,163 +196,3 @@ class Workers(Closing):
         if key not in self._told:
             self._told.add(key)
             warnings.warn(warned.text, warned.category, stacklevel=2)
-
-
-# -- a process, seen from here ---------------------------------------------------------------
-
-
-@dataclass
-class _Given(Generic[Item]):
-    """An item in a worker's hands (None: nobody waits for it any more), and what it may take."""
-
-    item: Item | None
-    job: Job
-
-
-@dataclass(eq=False)
-class _Worker(Generic[Item]):
-    """A process with the pipes that lead to it."""
-
-    process: subprocess.Popen[bytes]
-    lifeline: int | None
-    core: int | None
-    deadline: float
-    printing: threading.Thread
-    last_words: bytearray
-    ready: bool = False
-    given: deque[_Given[Item]] = field(default_factory=deque)
-
-    @staticmethod
-    def start(core: int | None, begin: Job, inbox: queue.SimpleQueue[_Letter]) -> _Worker[Item]:
-        first = _first_words(core, begin)
-        theirs, ours = os.pipe() if sys.platform != "win32" else (0, None)
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-c", COMMAND, str(theirs)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=[theirs] if theirs else [],
-            )
-        except OSError as error:
-            if ours is not None:
-                os.close(ours)
-            raise RunnerFailure(f"a worker process cannot be started: {error}") from None
-        finally:
-            if theirs:
-                os.close(theirs)
-        last_words = bytearray()
-        printing = _thread(_remember, process.stderr, last_words)
-        deadline = time.monotonic() + STARTING
-        worker: _Worker[Item] = _Worker(process, ours, core, deadline, printing, last_words)
-        _thread(_read, worker, inbox)
-        worker._send(first)
-        return worker
-
-    @property
-    def is_awaited(self) -> bool:
-        return any(given.item is not None for given in self.given)
-
-    def wants_more(self, depth: int) -> bool:
-        """Whether it has less than that; nothing waits behind what is done alone."""
-        if not self.ready or len(self.given) >= depth:
-            return False
-        return not any(given.item is not None and given.job.alone for given in self.given)
-
-    def is_ready(self) -> None:
-        self.ready = True
-        self._begin()
-
-    def give(self, item: Item, job: Job) -> None:
-        self.given.append(_Given(item, job))
-        if len(self.given) == 1:
-            self._begin()
-        self._send(pickle.dumps(job))
-
-    def finished(self) -> Item | None:
-        item = self.given.popleft().item
-        self._begin()
-        return item
-
-    def nobody_waits(self) -> None:
-        for given in self.given:
-            given.item = None
-
-    def is_overdue(self) -> bool:
-        """Whether its time is up."""
-        now = time.monotonic()
-        if self.process.poll() is not None:
-            # Its last message is on its way, unless a copy that it made of itself keeps the pipe.
-            self.deadline = min(self.deadline, now + 1.0)
-        return now > self.deadline
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        if self.lifeline is not None:
-            os.close(self.lifeline)
-        with suppress(OSError):
-            assert self.process.stdin is not None
-            self.process.stdin.close()
-
-    def obituary(self) -> str:
-        """What became of one that will say no more."""
-        try:
-            status = self.process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            return "closed the connection"
-        self.printing.join(1)
-        return obituary(status, bytes(self.last_words))
-
-    def _begin(self) -> None:
-        """What it has in hand now, it has begun."""
-        self.deadline = time.monotonic() + self.given[0].job.seconds if self.given else inf
-
-    def _send(self, message: bytes) -> None:
-        assert self.process.stdin is not None
-        with suppress(OSError):  # if it is dead, we shall hear of that in a moment
-            self.process.stdin.write(message)
-            self.process.stdin.flush()
-
-
-_Letter = tuple[_Worker[Any], Any]
-"""Who says something, and what; None if it will say no more."""
-
-
-def _first_words(core: int | None, begin: Job) -> bytes:
-    """What a worker has to know to begin.
-
-    It imports the script that runs here only if it has to know its classes: a script need not
-    expect that.
-    """
-    orders = pickle.dumps((core, begin))
-    where = get_preparation_data("knightfall-worker")
-    wanted = ["sys_path", "sys_argv", "dir"]
-    if b"__main__" in orders:
-        wanted += ["orig_dir", "init_main_from_name", "init_main_from_path"]
-    return pickle.dumps({key: where[key] for key in wanted if key in where}) + orders
-
-
-def _thread(target: Callable[..., None], *args: Any) -> threading.Thread:
-    thread = threading.Thread(target=target, args=args, name="knightfall-pool", daemon=True)
-    thread.start()
-    return thread
-
-
-def _read(worker: _Worker[Any], inbox: queue.SimpleQueue[_Letter]) -> None:
-    """Pass on what a worker says, until it will say no more."""
-    assert worker.process.stdout is not None
-    with worker.process.stdout as stream:
-        try:
-            while True:
-                inbox.put((worker, pickle.load(stream)))
-        except Exception:  # the end, or half a message
-            inbox.put((worker, None))
-
-
-def _remember(stream: IO[bytes], last_words: bytearray) -> None:
-    """Keep the end of what a worker prints."""
-    with stream:
-        while printed := os.read(stream.fileno(), 4096):
-            last_words += printed
-            del last_words[:-LAST_WORDS]
