@@ -6,11 +6,14 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from knightfall.arena.plan.plan import Entrant, Plan, everyone, gauntlet
 from knightfall.arena.runners import backlog as chunks
 from knightfall.arena.runners.backlog import Backlog, Chunk, play_chunk
 from knightfall.arena.runners.cluster import Cluster
+from knightfall.arena.runners.hire import Crew
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import Helper, InProcess, Runner
 from knightfall.errors import KnightfallError
@@ -524,15 +528,51 @@ def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: Cluster)
     check_the_guilty(cluster, guilty[1:])
 
 
-def test_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("tcp://127.0.0.1:9", "no Dask scheduler answers at 'tcp://127.0.0.1:9' (*refused*"),
+        ("host.invalid:8786", "no Dask scheduler answers at 'host.invalid:8786' (*"),
+        ("nonsense://x:8786", "'nonsense://x:8786' is no address of a Dask scheduler, as tcp://*"),
+        ("tcp://localhost", "'tcp://localhost' is no address of a Dask scheduler, as tcp://*"),
+        ("localhost:87860", "'localhost:87860' is no address of a Dask scheduler, as tcp://*"),
+        ("", "'' is no address of a Dask scheduler, as tcp://*"),
+    ],
+)
+def test_a_mistyped_address_is_refused_before_dask_is_asked(
+    address: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)  # it would go on trying
+    with pytest.raises(KnightfallError) as refused:
+        Crew(dask=address).check(plan_of(QUICK[:2], pairs=1))
+    assert fnmatch(str(refused.value), told)
+
+
+@pytest.mark.parametrize(
+    "says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["nothing", "HTTP"]
+)
+def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("knightfall.arena.runners.cluster.CONNECTING", 0.5)
-    with pytest.raises(
-        KnightfallError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"
-    ):
-        Cluster("tcp://127.0.0.1:9")
-    with pytest.raises(KnightfallError, match="no Dask scheduler answers at 'nonsense://x'"):
-        Cluster("nonsense://x")
+    monkeypatch.setattr("knightfall.arena.runners.cluster.ANSWERING", 0.5)
+    kept = []
+
+    def answer() -> None:
+        for _ in range(2):  # the first only looks whether anybody is there
+            kept.append(server.accept()[0])
+            kept[-1].sendall(says)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=answer, daemon=True).start()
+        with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*something else"):
+            Cluster(f"127.0.0.1:{server.getsockname()[1]}")
+    for connection in kept:
+        connection.close()
+
+
+def test_the_address_of_a_worker_is_not_the_cluster_s(dask_cluster: Any) -> None:
+    worker = next(iter(dask_cluster.scheduler_info["workers"]))
+    with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*a (Worker|Nanny)"):
+        Cluster(worker)
 
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
