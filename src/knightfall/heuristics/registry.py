@@ -14,6 +14,7 @@ both knights stand.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -157,12 +158,16 @@ def ready_for_python() -> None:
     In Python a set is an int, for which Numba would otherwise compile a version of its own that
     cannot hold cell 63.
     """
-    for row in REGISTRY.values():
-        if row.study != USER and not row.parameter:
-            ready(row.score).disable_compile()
-    if not each.signatures:
-        each.compile((types.uint64,))
-    each.disable_compile()
+    with _forbidding:  # or one thread would forbid what another is about to compile
+        for row in REGISTRY.values():
+            if row.study != USER and not row.parameter:
+                ready(row.score).disable_compile()
+        if not each.signatures:
+            each.compile((types.uint64,))
+        each.disable_compile()
+
+
+_forbidding = threading.Lock()
 
 
 def check_parameters(score: Score) -> None:
