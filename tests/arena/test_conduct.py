@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+import warm_python
 
 from knightfall.arena.conduct import conduct
 from knightfall.arena.game.play import play_pair
@@ -145,7 +146,8 @@ def test_an_interrupted_run_goes_on_where_it_was(
 def test_workers_make_no_difference(
     tmp_path: Path, undisturbed: dict[str, list[tuple[object, ...]]]
 ) -> None:
-    with Pool(2, [entrant.agent for entrant in LEAGUE.entrants]) as pool:
+    agents = [entrant.agent for entrant in LEAGUE.entrants]
+    with warm_python.warm_workers(), Pool(2, agents) as pool:
         play(tmp_path / "arena.sqlite", LEAGUE, pool)
     assert rows(tmp_path / "arena.sqlite") == undisturbed
 
@@ -328,13 +330,11 @@ if __name__ == "__main__":
 def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> None:
     agents = enter(["id(improved, nodes=4000)", "id(open, nodes=4000)", "random"])
     plan = Plan("league", agents, everyone(agents), pairs=80, seed=8)
-    driver = tmp_path / "driver.py"
-    driver.write_text(DRIVER)
     play(tmp_path / "whole.sqlite", plan, InProcess())
     path, rng, kills = tmp_path / "killed.sqlite", random.Random(2), 0
     while True:
-        process = subprocess.Popen(
-            [sys.executable, str(driver), str(path), "pool" if kills == 4 else "here"],
+        process = warm_python.Popen(
+            [sys.executable, "-c", DRIVER, str(path), "pool" if kills == 4 else "here"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
 
 from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.arena.plan.plan import Entrant, Plan, everyone, gauntlet
@@ -94,6 +95,12 @@ def deadly(board, open, me, opp, to_move):
         os._exit(9)
     return 1.0
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _warm_workers() -> Iterator[None]:
+    with warm_python.warm_workers():
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -329,10 +336,8 @@ if __name__ == "__main__":
 
 def driver(tmp_path: Path, workers: int, pairs: int, *agents: str) -> subprocess.Popen[str]:
     """Another process that plays pairs and prints who wins, and how."""
-    file = tmp_path / "driver.py"
-    file.write_text(DRIVER)
-    return subprocess.Popen(
-        [sys.executable, str(file), str(workers), str(pairs), *agents],
+    return warm_python.Popen(
+        [sys.executable, "-c", DRIVER, str(workers), str(pairs), *agents],
         env={**os.environ, "KNIGHTFALL_QUIET": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import queue
-import subprocess
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.spawn import get_preparation_data
+from subprocess import PIPE, Popen, TimeoutExpired
 from typing import IO, Any
 
 from knightfall.arena.game.agent_process import STARTING
@@ -35,7 +35,7 @@ class _Given:
 class WorkerProcess:
     """A process with the pipes that lead to it."""
 
-    process: subprocess.Popen[bytes]
+    process: Popen[bytes]
     lifeline: int | None
     core: int | None
     deadline: float
@@ -50,11 +50,11 @@ class WorkerProcess:
         first = _first_words(core, begin)
         theirs, ours = os.pipe() if sys.platform != "win32" else (0, None)
         try:
-            process = subprocess.Popen(
+            process = Popen(
                 [sys.executable, "-P", "-c", COMMAND, str(theirs)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
                 pass_fds=[theirs] if theirs else [],
             )
         except OSError as error:
@@ -128,7 +128,7 @@ class WorkerProcess:
         """What became of one that will say no more."""
         try:
             status = self.process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             return "closed the connection"
         self.printing.join(1)
         return obituary(status, bytes(self.last_words))
