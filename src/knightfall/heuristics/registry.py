@@ -14,6 +14,7 @@ both knights stand.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable
 from typing import Any, overload
 
@@ -70,12 +71,16 @@ def ready_for_python() -> None:
     from knightfall.heuristics.signature import ready
     from knightfall.kernel.bits import each
 
-    for row in PUBLISHED:
-        if not row.parameter:
-            ready(row.score).disable_compile()
-    if not each.signatures:
-        each.compile((types.uint64,))
-    each.disable_compile()
+    with _forbidding:  # or one thread would forbid what another is about to compile
+        for row in PUBLISHED:
+            if not row.parameter:
+                ready(row.score).disable_compile()
+        if not each.signatures:
+            each.compile((types.uint64,))
+        each.disable_compile()
+
+
+_forbidding = threading.Lock()
 
 
 def check_parameters(score: Score) -> None:
