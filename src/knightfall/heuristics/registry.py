@@ -98,6 +98,8 @@ def heuristic(
 
     def declare(score: Score) -> Any:
         dispatcher = compile_later(score, cache=study != USER)
+        if study != USER:
+            _have_one_version(dispatcher)
         text = (inspect.getdoc(score) or "").split("\n")[0]
         keeps = symmetric if symmetric is not None else study != USER
         _declare(Declared(score.__name__, study, formula, text, keeps, costly, dispatcher))
@@ -142,6 +144,17 @@ def _note_failure(board: Any, open: int, me: int, opp: int, to_move: int) -> Non
 
 note_failure = compile_later(_note_failure, cache=True)
 """What a heuristic that fails leaves behind: what was asked, and a search that stops."""
+
+
+def _have_one_version(score: Any) -> None:
+    """Let compiled code call a heuristic as it is, whatever kind of board it was given itself."""
+    find = score.get_call_template
+
+    def found(args: Any, kws: Any) -> Any:
+        ready(score).disable_compile()
+        return find(args, kws)
+
+    score.get_call_template = found
 
 
 def ready(score: Any) -> Any:
