@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cli_runner import FEN, refused
 from heuristic_files import START, Files, line_of, refusal, slow_evaluator
 
 from knightfall.arena.game import compiled
@@ -97,6 +98,21 @@ def test_in_a_sum_and_in_another_file_it_is_refused_too(files: Files) -> None:
     )
     where = f"heuristic {path}:score: {helper}, line {line_of(helper, 'here')}"
     assert refusal(f"{path}:score") == f"{where}: {REFUSED}"
+
+
+def test_every_command_refuses_it(files: Files) -> None:
+    id = written(files, "board.knight[me] &= open  # here")
+    line = line_of(id.removesuffix(":score"), "here")
+    store = ("--store", str(files.folder / "runs.sqlite"))
+    for command in (
+        ("check", id),
+        ("eval", "--heuristic", id, FEN),
+        ("analyse", "--agent", f"id({id}, nodes=100)", FEN),
+        ("match", id, "open", "--pairs", "1", "--workers", "0", *store),
+        ("watch", f"id({id}, nodes=100)", "random"),
+    ):
+        assert refused(*command) == f"knightfall: heuristic {id}, line {line}: {REFUSED}\n"
+    assert not (files.folder / "runs.sqlite").exists()
 
 
 def test_reading_is_as_free_as_ever(files: Files) -> None:
