@@ -88,6 +88,7 @@ NO_PART = {
     "knightfall.sigint",
     "knightfall.kernel.interrupt",
     "knightfall.kernel.machine_code",
+    "knightfall.kernel.no_blas",
     "knightfall.search.stopwatch",
 }
 """What the named modules use, but takes no part in choosing a move or in machine code, beside all

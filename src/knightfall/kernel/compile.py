@@ -22,8 +22,11 @@ import numba
 from numba.core import config, event, typeinfer
 
 from knightfall import files, sigint
+from knightfall.kernel import no_blas
 from knightfall.kernel.machine_code import MachineCode
 from knightfall.kernel.sources import COMPILED, hash_of
+
+no_blas.load_numba()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
