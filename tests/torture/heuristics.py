@@ -34,7 +34,7 @@ INNOCENT = (f"id(open, nodes={NODES})", "alphabeta(improved, depth=3)")
 PATIENCE = 3.0
 """Seconds a move may take."""
 
-WAITING = 240.0
+WAITING = 150.0
 """Seconds until a run must have ended, on a busy machine."""
 
 

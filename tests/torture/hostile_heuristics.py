@@ -218,7 +218,7 @@ HOSTILE: tuple[Hostile, ...] = (
         "divides by zero, in games",
         _function(_in_a_game("me = me // (me - me)")),
         "lost",
-        "ZeroDivisionError",
+        "failed",  # asked again, the search is over: not in a game any more
         tame=True,
     ),
     Hostile("reads nowhere, in games", _function(_in_a_game("ctypes.string_at(1)"), True), "lost"),
