@@ -87,12 +87,13 @@ NO_PART = {
     "knightfall.user_files",
     "knightfall.sigint",
     "knightfall.kernel.interrupt",
+    "knightfall.kernel.machine_code",
     "knightfall.kernel.no_blas",
     "knightfall.search.stopwatch",
 }
 """What the named modules use, but takes no part in choosing a move or in machine code, beside all
-that is for display: errors, drawing, finding files, being interrupted.  `Position` only translates
-for machine code."""
+that is for display: errors, drawing, finding and keeping files, being interrupted.  `Position` only
+translates for machine code."""
 
 
 def closure(names: tuple[str, ...]) -> set[str]:

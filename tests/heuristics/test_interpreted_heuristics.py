@@ -194,7 +194,7 @@ def test_a_person_may_interrupt_plain_python_and_nobody_else(
 ) -> None:
     path = files.write("raising.py", RAISING.format(error=f"{raised.__name__}"))
     ready = slow_evaluator(f"{path}:score")
-    for budget in (Budget(depth=7), Budget(depth=7, time=300_000)):
+    for budget in (Budget(depth=7), Budget(depth=7, time=30_000_000)):
         with pytest.raises(heard):
             think(Position.from_fen("5/1N3/5/3n1/5 w"), "deepening", ready, budget)
     assert think(START, "deepening", ready, Budget(depth=2)).score == 1.0

@@ -20,7 +20,20 @@ def published(score: Callable[..., float]) -> Any:
 
     It is compiled when it is first used.  `knightfall.heuristics.published` tells what it is.
     """
-    return compile_later(score, cache=True)
+    dispatcher = compile_later(score, cache=True)
+    _have_one_version(dispatcher)
+    return dispatcher
+
+
+def _have_one_version(score: Any) -> None:
+    """Let compiled code call a heuristic as it is, whatever kind of board it was given itself."""
+    find = score.get_call_template
+
+    def found(args: Any, kws: Any) -> Any:
+        ready(score).disable_compile()
+        return find(args, kws)
+
+    score.get_call_template = found
 
 
 def ready(score: Any) -> Any:

@@ -23,12 +23,16 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.interpreted import a_number, plain_board
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, note_failure
+from knightfall.kernel.board_view import BOARD_VIEW, view, writes_to_it
 from knightfall.kernel.compile import compile_later, compiled, quiet
-from knightfall.kernel.geometry import geometry
+from knightfall.kernel.geometry import READ_ONLY, geometry
 from knightfall.kernel.interrupt import interruptibly
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.user_files import UserFunction, describe
+
+_USERS = HEURISTIC.return_type(BOARD_VIEW, *HEURISTIC.args[1:])
+"""The signature of every heuristic, with a board that cannot be written to."""
 
 _warned: set[tuple[str, CodeType]] = set()
 
@@ -61,19 +65,25 @@ def python_function(function: Any) -> Score:
 
 
 def compile_users(shown: str, python: Score) -> tuple[Any, str]:
-    """A user's function, compiled with checks on; None (and a warning) and why if it cannot be."""
+    """A user's function, compiled with checks on; None (and a warning) and why if it cannot be.
+
+    One that writes to its board is refused.
+    """
     dispatcher = compile_later(python, cache=False, error_model="python", boundscheck=True)
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaWarning)
         try:
-            dispatcher.compile(HEURISTIC)
+            dispatcher.compile(_USERS)
             guarded = _guarded(dispatcher)
         except Exception as error:  # Numba's errors have no common, documented base
-            reason = _reason(python, error)
+            refused = error
         else:
             if _may_overflow(python):
-                _check_whole_numbers(shown, python, dispatcher)
+                _check_whole_numbers(shown, python, guarded)
             return guarded, ""
+    if writes_to_it(refused):
+        raise KnightfallError(f"heuristic {fault(shown, python, refused)}")
+    reason = _reason(python, refused)
     _warn_of_plain_python(shown, python, reason)
     return None, reason
 
@@ -84,7 +94,7 @@ def _guarded(score: Any) -> Any:
     @compiled(HEURISTIC, cache=False)
     def guarded(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
         try:
-            return score(board, open, me, opp, to_move)  # type: ignore[no-any-return]
+            return score(view(board), open, me, opp, to_move)  # type: ignore[no-any-return]
         except Exception:
             # Already compiled: handlers are dear to compile, and each user's function has its own.
             note_failure(board, open, me, opp, to_move)
@@ -101,6 +111,16 @@ def _reason(python: Score, error: Exception) -> str:
     rows = (row.strip() for row in text.splitlines())
     said = next((row for row in rows if row and not row.startswith("Failed in")), "")
     return f"{f'line {line[1]}: ' if line else ''}{said or type(error).__name__}"
+
+
+def fault(shown: str, python: Score, error: BaseException) -> str:
+    """What is wrong with a user's function, and where, in one line."""
+    path, written = python.__code__.co_filename, writes_to_it(error)
+    if written is None:
+        return describe(path, error, shown)
+    file, line = written
+    where = f", line {line}" if file == path else f": {file}, line {line}" if file else ""
+    return f"{shown}{where}: {READ_ONLY}"
 
 
 def _warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
@@ -120,7 +140,7 @@ def _warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
     except (KeyboardInterrupt, AgentFailure):
         raise
     except BaseException as failure:  # sys.exit() is an error like any other
-        raise KnightfallError(f"heuristic {describe(path, failure, shown)}") from None
+        raise KnightfallError(f"heuristic {fault(shown, python, failure)}") from None
     # The first one pays for what is compiled on the way.
     cost = (answered[-1] - answered[0]) / (len(answered) - 1)
     # Code compares equal across files, so the file must be part of the key.
@@ -170,18 +190,21 @@ def _may_overflow(python: Score) -> bool:
     return False
 
 
-def _check_whole_numbers(shown: str, python: Score, dispatcher: Any) -> None:
+def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
     """Refuse a function that is worth something else in Python than when it is compiled."""
     with quiet():
         ready_for_python()
-    record = geometry(Board.of(7, 7))[0]
+    boards = geometry(Board.of(7, 7))
     values: list[tuple[float, float]] = []
 
     def ask() -> None:
         for board, open, me, opp, to_move in _sample_questions():
             with suppress(Exception):  # that will be told when it happens in earnest
                 expected = a_number(python(board, open, me, opp, to_move))
-                values.append((expected, dispatcher(record, np.uint64(open), me, opp, to_move)))
+                found = guarded(boards[0], np.uint64(open), me, opp, to_move)
+                if not boards["failed"][0]:
+                    values.append((expected, found))
+                boards["failed"] = 0
 
     _patiently(shown, ask, values)
     for expected, found in values:
