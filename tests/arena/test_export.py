@@ -30,7 +30,7 @@ BOOK = ("4/1N2/2n1/4 w", "4/1N2/2n1/4 b", "N3/4/4/3n b", "4/1N2/2n1/4 b")
 PLANS = {
     "plain": fake_plan(2, 9, names=NAMES),
     "a book with Black to move": fake_plan(2, 9, names=NAMES, book=BOOK, repeats=3),
-    "large": fake_plan(1, 4, board="7x7", stop={"rule": "x"}, files={"a.py": "12"}),
+    "large": fake_plan(1, 4, board="7x7", stop={"rule": "until", "error": 5}, files={"a.py": "12"}),
 }
 
 
@@ -315,10 +315,10 @@ def test_what_is_no_run_at_all(tmp_path: Path, four_pairs: str) -> None:
         assert "line 1" in stays_empty(file, text)
     assert "ends after 3 of 4 pairs" in stays_empty(file, four_pairs.rsplit("\n", 2)[0])
     with Store.open(file) as store:
-        with pytest.raises(KnightfallError, match="nothing here: No such file"):
+        with pytest.raises(KnightfallError, match="nothing here': No such file"):
             import_run(store, tmp_path / "nothing here")
         (tmp_path / "bytes").write_bytes(b"\xff\xfe{}")
-        with pytest.raises(KnightfallError, match="bytes is not a text file"):
+        with pytest.raises(KnightfallError, match="bytes' is not a text file"):
             import_run(store, tmp_path / "bytes")
 
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from knightfall.display.printable import one_line
 from knightfall.errors import KnightfallError
 from knightfall.sigint import INTERRUPTED as INTERRUPTED
 
@@ -81,8 +82,7 @@ def guarded() -> Iterator[None]:
 
 def say(text: str) -> None:
     """One line on stderr."""
-    line = " ".join(text.split())
-    print("".join(c if c.isprintable() else "�" for c in line), file=sys.stderr, flush=True)
+    print(one_line(text), file=sys.stderr, flush=True)
 
 
 def _fail(message: str, code: int) -> NoReturn:
