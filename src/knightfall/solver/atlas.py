@@ -23,7 +23,7 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.files import data_folder
 from knightfall.position import Position
-from knightfall.reading import parse_json, read_text
+from knightfall.reading import decoded, parse_json, read_text
 from knightfall.shape import check
 
 FILE = USER_FILE = "atlas.json"
@@ -103,7 +103,7 @@ def first_moves(board: Board, cells: tuple[int, int]) -> list[int]:
 def _stored() -> dict[str, str]:
     """The boards that come with knightfall, and those the user has built."""
     shipped = resources.files("knightfall.solver").joinpath(FILE)
-    held = parse_json(shipped.read_text("utf-8")) if shipped.is_file() else {}
+    held = parse_json(decoded(shipped.read_bytes(), FILE)) if shipped.is_file() else {}
     own = data_folder() / "atlas" / USER_FILE
     try:
         found = read_atlas(own) if own.exists() else {}

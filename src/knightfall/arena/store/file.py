@@ -289,7 +289,7 @@ class StoreFile:
             raise KnightfallError(self._told(error)) from None
 
     def _told(self, error: sqlite3.Error) -> str:
-        code, path = _code(error), self.path
+        code, path, what = _code(error), self.path, " ".join(str(error).split())
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return (
                 f"{path} is locked by another process (waited {BUSY_SECONDS:g} s); nothing was "
@@ -303,11 +303,11 @@ class StoreFile:
         if code == sqlite3.SQLITE_NOTADB:
             return f"{path} is not a store of runs: it is no SQLite file"
         if code == sqlite3.SQLITE_CORRUPT:
-            return f"{path} is damaged: {error}"
+            return f"{path} is damaged: {what}"
         if code in _UNWRITABLE:
             what = "read" if self._read_only else "write to"
             return f"no permission to {what} {path}, or the folder it is in"
-        return f"{path}: {error}"
+        return f"{path}: {what}"
 
 
 def _checkpoint(db: sqlite3.Connection) -> None:

@@ -175,8 +175,8 @@ class Store:
         return [
             RunInfo(
                 id, printable(kind), tuple(names.get(id, ())), played or 0, total,
-                printable(created), finished, str(self._object(outcome, object).get("verdict") or ""),
-                self._object(files, str),
+                printable(created), finished,
+                str(self._object(outcome, object).get("verdict") or ""), self._object(files, str),
             )
             for id, kind, played, total, created, finished, outcome, files in rows
         ]  # fmt: skip

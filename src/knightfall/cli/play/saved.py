@@ -23,7 +23,7 @@ from knightfall.notation.saved_games import (
     saved_games,
 )
 from knightfall.notation.scoresheet import SEAT, SIDE
-from knightfall.reading import parse_json, read_text
+from knightfall.reading import decoded, parse_json, read_bytes
 from knightfall.shape import shown
 
 _FORMAT = "knightfall game 1"
@@ -97,9 +97,9 @@ def _last() -> Game:
 
 def _read(file: Path) -> Game:
     """Check everything: the file may be damaged, or somebody else's."""
-    text = read_text(file, MOST_BYTES)
+    data = read_bytes(file, MOST_BYTES)
     try:
-        content = parse_json(text)
+        content = parse_json(decoded(data, file.name))
     except KnightfallError as error:
         raise _foreign(file, str(error)) from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:

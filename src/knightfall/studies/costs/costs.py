@@ -19,7 +19,7 @@ from importlib import resources
 
 from knightfall.agents import COURSE_NODES
 from knightfall.errors import KnightfallError, nearest
-from knightfall.reading import parse_toml
+from knightfall.reading import decoded, parse_toml
 from knightfall.shape import Between, Whole, check
 
 COURSE_FILE, COMPILED_FILE = "costs.toml", "compiled_costs.toml"
@@ -59,8 +59,8 @@ def compiled_costs() -> NodeCosts:
 
 
 def _recorded(file: str, conditions: str) -> NodeCosts:
-    text = resources.files("knightfall.studies.costs").joinpath(file).read_text("utf-8")
-    return read_costs(text, conditions)
+    there = resources.files("knightfall.studies.costs").joinpath(file)
+    return read_costs(decoded(there.read_bytes(), file), conditions)
 
 
 def read_costs(text: str, conditions: str) -> NodeCosts:

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from knightfall.agents import COURSE_NODES
 from knightfall.arena.plan.protocols import protocol_named
 from knightfall.errors import KnightfallError
-from knightfall.reading import parse_toml
+from knightfall.reading import decoded, parse_toml
 from knightfall.shape import Between, OneOf, Whole, check
 
 FILE = "published.toml"
@@ -132,8 +132,8 @@ def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:
 @cache
 def studies() -> Mapping[str, Study]:
     """The five studies by their ids, in the order of the heuristics' registry."""
-    text = resources.files("knightfall.studies.published").joinpath(FILE).read_text("utf-8")
-    return MappingProxyType(read_studies(text))
+    there = resources.files("knightfall.studies.published").joinpath(FILE)
+    return MappingProxyType(read_studies(decoded(there.read_bytes(), FILE)))
 
 
 def read_studies(text: str) -> dict[str, Study]:
