@@ -39,11 +39,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         # Without waiting, or a pipe would make us wait for its other end.
         handle = os.open(_expanded(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(handle, "rb") as file:
-            mode = os.fstat(handle).st_mode
-            for is_one, what in _KINDS:
-                if is_one(mode):
-                    raise KnightfallError(f"cannot read {shown}: it is {what}, not a file")
+        with open(_ordinary(handle, shown), "rb") as file:
             yield file
     except KnightfallError:
         raise
@@ -51,6 +47,16 @@ def opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise KnightfallError(f"cannot read {shown}: {error.strerror or error}") from None
     except ValueError as error:  # a zero byte in its name
         raise KnightfallError(f"cannot read {shown}: {error}") from None
+
+
+def _ordinary(handle: int, shown: str) -> int:
+    """The same handle, if it is that of a file; it is closed if not."""
+    mode = os.fstat(handle).st_mode
+    for is_one, what in _KINDS:
+        if is_one(mode):
+            os.close(handle)
+            raise KnightfallError(f"cannot read {shown}: it is {what}, not a file")
+    return handle
 
 
 def _expanded(path: str | os.PathLike[str]) -> Path:

@@ -262,9 +262,9 @@ class StoreFile:
         except OSError as error:
             raise KnightfallError(f"cannot make {self.path.parent}: {error.strerror}") from None
         db = self._connect("mode=rwc")
-        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
         db.execute("PRAGMA synchronous = NORMAL")  # safe from crashes; a power cut loses seconds
         if db.execute("PRAGMA user_version").fetchone() == (0,):
+            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # it waits for whoever is writing
             db.execute("PRAGMA journal_mode = WAL")  # others may read while one writes
             self._create(db)
         _checkpoint(db)
