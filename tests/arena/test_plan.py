@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -10,6 +9,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
+import warm_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -169,10 +169,9 @@ def test_a_plan_is_the_same_in_another_process() -> None:
         "plan = Plan.from_json(sys.stdin.read())\n"
         "print([plan.task(n) for n in range(9)])\n"
     )
-    told = subprocess.run(
+    told = warm_python.run(
         [sys.executable, "-c", code],
         input=plan(seed=12).to_json(),
-        capture_output=True,
         text=True,
         check=True,
     )

@@ -87,6 +87,7 @@ NO_PART = {
     "knightfall.user_files",
     "knightfall.sigint",
     "knightfall.kernel.interrupt",
+    "knightfall.kernel.no_blas",
     "knightfall.search.stopwatch",
 }
 """What the named modules use, but takes no part in choosing a move or in machine code, beside all

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
 from arena_helpers import fake_plan, fake_run
 from cli_runner import FEN, answer, refused, run, stderr_of
 from helpers import random_positions
@@ -341,8 +342,8 @@ def test_solve_knows_boards_by_name() -> None:
 
 def completed(*words: str, **environment: str) -> list[str]:
     """What bash would offer after these words."""
-    done = subprocess.run(
-        [sys.executable, "-m", "knightfall"],
+    done = warm_python.run(
+        [sys.executable, "-c", "from knightfall.cli import main; main()"],
         env={
             **os.environ,
             **environment,
@@ -350,9 +351,7 @@ def completed(*words: str, **environment: str) -> list[str]:
             "COMP_WORDS": " ".join(("knightfall", *words)),
             "COMP_CWORD": str(len(words)),
         },
-        capture_output=True,
         text=True,
-        timeout=180,
     )
     assert done.stderr == ""
     return done.stdout.split()

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+import warm_python
 from at_work import at_work, until_it_waits
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
@@ -27,14 +28,14 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 def run(env: dict[str, str], *args: str, input: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*RUN, *args], env=env, input=input, capture_output=True, text=True, timeout=PATIENCE
-    )
+    return warm_python.run([*RUN, *args], env=env, input=input, text=True)
 
 
 def start(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
-    return subprocess.Popen([*RUN, *args], env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    return warm_python.Popen(
+        [*RUN, *args], env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    )
 
 
 # -- what is imported ------------------------------------------------------------------------------
@@ -212,9 +213,15 @@ class Terminal:
 
     def __init__(self, env: dict[str, str], *args: str) -> None:
         self.seen = ""
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execve(sys.executable, [*RUN, *args], {**env, "TERM": "xterm-256color"})
+        self.fd, other = pty.openpty()
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), other)
+        self.process = warm_python.Popen(
+            [*RUN, *args],
+            env={**env, "TERM": "xterm-256color"},
+            start_new_session=True,
+            **streams,
+        )
+        os.close(other)
 
     def until(self, words: str, times: int = 1) -> str:
         """Read until some words were seen."""
@@ -234,7 +241,8 @@ class Terminal:
     def end(self) -> int:
         """The exit code."""
         self.until("\0never")
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.fd)
+        return self.process.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -249,7 +257,7 @@ def test_a_game_on_a_terminal(colourful: dict[str, str]) -> None:
     assert "\x1b[" in terminal.seen  # colours
     terminal.type("d4\n")
     terminal.until("your move> ", times=2)
-    until_it_waits(terminal.pid)
+    until_it_waits(terminal.process.pid)
     terminal.type("\x03")
     assert terminal.end() == 130
     assert "Traceback" not in terminal.seen

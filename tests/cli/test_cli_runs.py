@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
 from arena_helpers import all_rows, fake_pair, fake_plan, fake_run
 from typer.testing import CliRunner, Result
 
@@ -135,7 +136,7 @@ def test_deleting_needs_a_word(file: Path) -> None:
 @pytest.mark.parametrize(("answer", "code", "left"), [("y\n", 0, [1, 3]), ("n\n", 1, [1, 2, 3])])
 def test_deleting_asks_on_a_terminal(file: Path, answer: str, code: int, left: list[int]) -> None:
     main, other = pty.openpty()
-    process = subprocess.Popen(
+    process = warm_python.Popen(
         [*MAIN, "runs", "--delete", "2"], stdin=other, stdout=subprocess.PIPE, stderr=other
     )
     os.write(main, answer.encode())
@@ -269,7 +270,7 @@ def on_a_terminal(*args: str, interrupt: bool = False, columns: int = 100) -> tu
     """Run a command on a terminal; its exit code and all it shows."""
     main, other = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "30"}
-    process = subprocess.Popen(
+    process = warm_python.Popen(
         [*MAIN, *args], stdin=other, stdout=other, stderr=other, env=environment
     )
     os.close(other)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import shlex
 import shutil
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
 from cli_runner import run, stderr_of
 
 ROOT = Path(__file__).parents[2]
@@ -151,10 +151,7 @@ def parsed(command: str) -> None:
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda e: e.stem)
 def test_examples_run(example: Path, folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(example)], capture_output=True, text=True, cwd=folder, check=False,
-        env={**os.environ, "KNIGHTFALL_QUIET": "1"},
-    )  # fmt: skip
+    done = warm_python.run([sys.executable, "-c", example.read_text()], text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) > 4
     assert done.stderr == ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import warnings
 
 import pytest
+import warm_python
 from heuristic_files import GOOD, METHODS, START, Files, line_of, refusal, slow_evaluator
 
 from knightfall.agents import parse_agent
@@ -377,9 +377,7 @@ def test_a_compiled_heuristic_that_never_returns_ends_a_command(files: Files) ->
         ("analyse", "--agent", f"id({path}:score, nodes=1000000)", START.fen),
         ("eval", "--heuristic", f"{path}:score", late),
     ):
-        done = subprocess.run(
-            [sys.executable, "-c", script, *command], capture_output=True, text=True, timeout=120
-        )
+        done = warm_python.run([sys.executable, "-c", script, *command], text=True)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"heuristic {path}:score does not return" in done.stderr
 

@@ -13,6 +13,7 @@ import threading
 import time
 
 import pytest
+import warm_python
 from agent_strategies import BUDGETS
 from helpers import random_positions
 from hypothesis import given
@@ -221,11 +222,9 @@ def test_the_stopwatch_stops_each_search_once_and_no_other() -> None:
 
 def run(program: str) -> subprocess.CompletedProcess[str]:
     """A Python process of its own; one that never ends is a failure, not a hanging test."""
-    return subprocess.run(
+    return warm_python.run(
         [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
         text=True,
-        timeout=180,
         env={**os.environ, "KNIGHTFALL_QUIET": "1"},
     )
 

@@ -22,7 +22,10 @@ import numba
 from numba.core import config, event
 
 from knightfall import files, sigint
+from knightfall.kernel import no_blas
 from knightfall.kernel.sources import COMPILED, hash_of
+
+no_blas.load_numba()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
