@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -149,6 +148,8 @@ def texts_in(value: Any) -> Iterator[str]:
 
 def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
     """The tables that a text is in TOML."""
+    import tomllib
+
     try:
         return tomllib.loads(text, parse_float=parse_float)
     except (ValueError, RecursionError, ArithmeticError) as error:
