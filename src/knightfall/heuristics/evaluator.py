@@ -11,15 +11,9 @@ from typing import Any
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
 from knightfall.heuristics.interpreted import PlainPython, a_number, plain_board
-from knightfall.heuristics.registry import (
-    HEURISTIC,
-    REGISTRY,
-    USER,
-    ask_once,
-    check_parameters,
-    ready,
-    ready_for_python,
-)
+from knightfall.heuristics.published import USER
+from knightfall.heuristics.registry import REGISTRY, check_parameters, ready_for_python
+from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
 from knightfall.heuristics.user_heuristic import compile_users, load_heuristic, python_function
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import GeometryArray, geometry

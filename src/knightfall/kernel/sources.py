@@ -10,7 +10,7 @@ from pathlib import Path
 COMPILED = (
     "board.py",
     *(f"kernel/{name}.py" for name in ("bits", "clock", "compile", "geometry", "rules", "sources")),
-    "heuristics/registry.py",
+    "heuristics/signature.py",
     *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
     *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
     "heuristics/vocabulary.py",
