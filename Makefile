@@ -1,6 +1,7 @@
 # make run    set up and play the course's tournament    make test   set up and run every check
 # make bench  the performance ratios                    make docs   write the generated pages anew
 # make bench-docs  measure anew all that docs/performance.md and docs/theory.md tell (minutes)
+# make torture  kills at every write and at random, 20,000 damaged files of each kind (a quarter of an hour)
 # make studies  play the five studies again and write docs/studies/ (half an hour)
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Files are shared out whole: what a file compiles or plays at its beginning is done once.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-slow lint bench bench-docs docs studies clean
+.PHONY: run test test-slow torture lint bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -22,6 +23,10 @@ test: $(VENV)/ready-to-test
 
 test-slow: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest -m slow
+
+torture: $(VENV)/ready-to-test
+	$(BIN)/python tests/torture/kills.py
+	$(BIN)/python tests/torture/damaged_files.py
 
 lint: $(VENV)/ready-to-test
 	$(BIN)/ruff check src tests benchmarks docs examples

@@ -13,7 +13,7 @@ from knightfall.arena.store.store import Run, Store
 from knightfall.position import Position, other
 
 ENGINE = "engine 1"
-VERSIONS = {"knightfall": "0", "python": "3"}
+VERSIONS = {"knightfall": ENGINE, "python": "3"}
 SCORES = (0.0, -0.0, 1.5, -2.25, 1e-300, math.pi, math.inf, -math.inf, math.nan)
 
 

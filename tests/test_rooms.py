@@ -14,6 +14,8 @@ PACKAGE = ROOT / "src" / "knightfall"
 
 ROOMS = (
     "errors",
+    "reading",
+    "shape",
     "sigint",
     "board",
     "position picture",  # a position draws itself

@@ -56,19 +56,25 @@ def atomic_writer(path: Path, *, sync: bool = False) -> Iterator[IO[bytes]]:
         with path.open("wb") as file:
             yield file
         return
+    with atomic_draft(path) as draft, draft.open("r+b") as file:
+        yield file
+        if sync:
+            file.flush()
+            os.fsync(file.fileno())
+
+
+@contextmanager
+def atomic_draft(path: Path) -> Iterator[Path]:
+    """An empty file beside a path, which takes its name when the block is done, if it ever is."""
     there = path.resolve()
     draft = there.with_name(f".{there.name}.{secrets.token_hex(4)}.part")
     try:
         # Not by `tempfile`, whose files only their owner may read.
-        file = draft.open("xb")
+        draft.open("xb").close()
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
-        with file:
-            yield file
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
+        yield draft
         os.replace(draft, there)
     except BaseException:
         draft.unlink(missing_ok=True)

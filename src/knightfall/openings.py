@@ -6,11 +6,11 @@ import hashlib
 import re
 from collections.abc import Sequence
 from itertools import chain, zip_longest
-from pathlib import Path
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
+from knightfall.reading import read_text
 
 
 def openings(board: Board) -> list[str]:
@@ -56,12 +56,9 @@ def by_hunter(fens: Sequence[str]) -> list[str]:
 def read_book(path: str) -> list[str]:
     """The positions of a file: a FEN a line; empty lines and what follows a # do not count."""
     try:
-        text = Path(path).expanduser().read_text("utf-8")
-    except (OSError, RuntimeError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise KnightfallError(f"book {path}: {why}") from None
-    except UnicodeDecodeError:
-        raise KnightfallError(f"book {path} is not a text file of FENs") from None
+        text = read_text(path)
+    except KnightfallError as error:
+        raise KnightfallError(f"book {path}: {error}") from None
     lines = (re.sub(r"#.*", "", line).strip() for line in text.splitlines())
     book = [
         _begins(fen, f"book {path}, line {number}")

@@ -30,7 +30,7 @@ BOOK = ("4/1N2/2n1/4 w", "4/1N2/2n1/4 b", "N3/4/4/3n b", "4/1N2/2n1/4 b")
 PLANS = {
     "plain": fake_plan(2, 9, names=NAMES),
     "a book with Black to move": fake_plan(2, 9, names=NAMES, book=BOOK, repeats=3),
-    "large": fake_plan(1, 4, board="7x7", stop={"rule": "x"}, files={"a.py": "12"}),
+    "large": fake_plan(1, 4, board="7x7", stop={"rule": "until", "error": 5}, files={"a.py": "12"}),
 }
 
 
@@ -315,10 +315,10 @@ def test_what_is_no_run_at_all(tmp_path: Path, four_pairs: str) -> None:
         assert "line 1" in stays_empty(file, text)
     assert "ends after 3 of 4 pairs" in stays_empty(file, four_pairs.rsplit("\n", 2)[0])
     with Store.open(file) as store:
-        with pytest.raises(KnightfallError, match="nothing here: No such file"):
+        with pytest.raises(KnightfallError, match="nothing here': No such file"):
             import_run(store, tmp_path / "nothing here")
         (tmp_path / "bytes").write_bytes(b"\xff\xfe{}")
-        with pytest.raises(KnightfallError, match="bytes is not a text file"):
+        with pytest.raises(KnightfallError, match="bytes' is not a text file"):
             import_run(store, tmp_path / "bytes")
 
 
@@ -340,3 +340,54 @@ def test_no_damage_goes_unnoticed_or_unexplained(four_pairs: str, seed: int) -> 
         if said:
             assert re.search(r"source(, line \d+)?: ", said)
         assert len(all_rows(file)["games"]) == (0 if said else 8)
+
+
+def forged(four_pairs: str, *, sealed: bool, **changes: Any) -> str:
+    """The first line changed, with the key that belongs to it or with the old one."""
+    first, rest = four_pairs.split("\n", 1)
+    head = json.loads(first)
+    for name, value in changes.items():
+        (head["plan"] if name in head["plan"] else head)[name] = value
+    if sealed:
+        head["key"] = Plan.from_json(json.dumps(head["plan"])).key(head["versions"]["knightfall"])
+    return json.dumps(head) + "\n" + rest
+
+
+def test_a_run_cannot_pass_for_another(tmp_path: Path, four_pairs: str) -> None:
+    """Its key follows from plan and engine: a file that has another one is refused."""
+    file, other = tmp_path / "s.sqlite", fake_plan(1, 4, seed=77)
+    for changes in (
+        {"key": other.key(ENGINE)},
+        {"key": ""},
+        {"seed": 77},
+        {"pairs": 9},
+        {"versions": VERSIONS | {"knightfall": "another engine"}},
+    ):
+        said = stays_empty(file, forged(four_pairs, sealed=False, **changes))
+        assert "line 1: its key is" in said or "pairs" in changes
+    for versions in ({}, {"knightfall": 5}, []):
+        assert "line 1" in stays_empty(file, forged(four_pairs, sealed=False, versions=versions))
+
+
+def test_a_run_of_this_engine_must_follow_its_schedule(tmp_path: Path, four_pairs: str) -> None:
+    """Or it would be gone on with as if it did."""
+    from knightfall.arena.plan import version
+
+    mine = VERSIONS | {"knightfall": version.engine()}
+    good = forged(four_pairs, sealed=True, versions=mine)
+    (tmp_path / "good").write_text(good)
+    with Store.open(tmp_path / "good.sqlite") as store:
+        assert import_run(store, tmp_path / "good").played == 4
+    bad = good.split("\n")
+    pair = json.loads(bad[2])
+    bad[2] = json.dumps(pair | {"seed": pair["seed"] + 1})
+    said = stays_empty(tmp_path / "s.sqlite", "\n".join(bad))
+    assert "line 3" in said
+    assert "another opening or seed" in said
+
+
+def test_names_that_cannot_be_shown_are_refused(tmp_path: Path, four_pairs: str) -> None:
+    entrants = json.loads(four_pairs.split("\n")[0])["plan"]["entrants"]
+    entrants[0]["name"] = "x\x1b[2J"
+    said = stays_empty(tmp_path / "s.sqlite", forged(four_pairs, sealed=True, entrants=entrants))
+    assert "cannot be shown" in said

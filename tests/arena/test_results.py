@@ -138,8 +138,8 @@ def test_results_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         play_on(run, 4)
         theirs, ask = writer.last(), run.file.rows
 
-        def interrupted(query: str, values: Any = ()) -> list[Any]:
-            answer = ask(query, values)
+        def interrupted(query: str, values: Any = (), kinds: Any = None) -> list[Any]:
+            answer = ask(query, values, kinds)
             if theirs.played < 20:
                 theirs.append([fake_pair(theirs.plan.task(theirs.played))])
             return answer

@@ -83,6 +83,8 @@ NO_PART = {
     "knightfall.picture",
     "knightfall.solver.solution",
     "knightfall.files",
+    "knightfall.reading",
+    "knightfall.shape",
     "knightfall.revision",
     "knightfall.user_files",
     "knightfall.sigint",
@@ -92,7 +94,7 @@ NO_PART = {
     "knightfall.search.stopwatch",
 }
 """What the named modules use, but takes no part in choosing a move or in machine code, beside all
-that is for display: errors, drawing, finding and keeping files, being interrupted.  `Position` only
+that is for display: errors, drawing, finding, reading and keeping files, being interrupted.  `Position` only
 translates for machine code."""
 
 

@@ -489,6 +489,49 @@ def test_a_game_against_a_file_resumes_from_any_folder(
     monkeypatch.chdir(tmp_path)
     assert run("play", "--against", "greedy(mine.py:f)", SMALL, input="").exit_code == 0
     monkeypatch.chdir(tmp_path / "elsewhere")
-    resumed = run("play", "--resume", "--json", input="")
+    resumed = run("play", "--resume", "--yes", "--json", input="")
     assert resumed.exit_code == 0
     assert events(resumed)[0]["agent"] == f"greedy({tmp_path}/mine.py:f)"
+
+
+def test_a_resumed_game_does_not_run_a_file_unasked(data: Path, tmp_path: Path) -> None:
+    """Somebody may have sent the game: who resumes it has not chosen the file."""
+    ran, file = tmp_path / "ran", tmp_path / "evil.py"
+    file.write_text(f"open({str(ran)!r}, 'w')\ndef f(board, open, me, opp, to_move): return 0.0\n")
+    saved = {
+        "format": "knightfall game 1", "start": "4/4/4/4[Nn] w", "moves": [], "you": "first",
+        "resigned": False,
+    }  # fmt: skip
+    (tmp_path / "game.json").write_text(json.dumps(saved | {"agent": "random"}))
+    assert run("play", "--resume", str(tmp_path / "game.json"), input="").exit_code == 0
+    for agent in (f"greedy({file}:f)", f"python({file}:f, time=1s)", f"id(open+2*{file}:f)"):
+        (tmp_path / "game.json").write_text(json.dumps(saved | {"agent": agent}))
+        for more in ([], ["--json"]):
+            said = refused("play", "--resume", str(tmp_path / "game.json"), *more)
+            assert str(file) in said
+            assert "--yes" in said
+    assert not ran.exists()
+    assert run("play", "--resume", str(tmp_path / "game.json"), "--yes", input="").exit_code == 0
+    assert ran.exists()
+    assert "--resume" in refused("play", "--yes")
+    assert run("play", "--against", f"greedy({file}:f)", "4x4", input="").exit_code == 0
+
+
+def test_a_terminal_is_asked_before_a_file_is_run(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran, file = tmp_path / "ran", tmp_path / "evil.py"
+    file.write_text(f"open({str(ran)!r}, 'w')\ndef f(board, open, me, opp, to_move): return 0.0\n")
+    saved = {
+        "format": "knightfall game 1", "start": "4/4/4/4[Nn] w", "moves": [], "you": "first",
+        "resigned": False, "agent": f"greedy({file}:f)",
+    }  # fmt: skip
+    (tmp_path / "game.json").write_text(json.dumps(saved))
+    from typer.testing import _NamedTextIOWrapper
+
+    monkeypatch.setattr(_NamedTextIOWrapper, "isatty", lambda self: True, raising=False)
+    for answer, code in (("n\n", 1), ("\n", 1), ("y\n", 0)):
+        asked = run("play", "--resume", str(tmp_path / "game.json"), input=answer)
+        assert "Do you trust it?" in asked.stderr
+        assert str(file) in asked.stderr
+        assert (asked.exit_code, ran.exists()) == (code, code == 0)

@@ -564,7 +564,7 @@ def test_verify_command_refuses_with_one_line_and_exit_code_2(tmp_path: Path) ->
     for path, why in (
         (file, f"knightfall: {file} is no proof: line "),
         (tmp_path / "none.txt", "knightfall: cannot read "),
-        (tmp_path, "knightfall: cannot read "),
+        (tmp_path, f"knightfall: {tmp_path} is no proof: it is not a file"),
     ):
         for extra in ([], ["--json"]):
             done = CliRunner().invoke(app, ["verify", *extra, str(path)])

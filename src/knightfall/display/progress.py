@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from knightfall.display.printable import console as visible_console
+from knightfall.display.printable import print_line, printable
 from knightfall.sigint import raise_from_here
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Progress:
 
     def say(self, text: str) -> None:
         """What is to be shown where there is no amount."""
-        self.note = text
+        self.note = printable(text)
 
     def line(self) -> str:
         """Everything in one line."""
@@ -153,11 +155,10 @@ class _Terminal(_Outlet):
     _live: Live | None = None
 
     def begin(self) -> None:
-        from rich.console import Console
         from rich.live import Live
 
         raise_from_here()  # or Ctrl-C would leave the terminal without a cursor
-        console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+        console = visible_console(stderr=True)
         bar = None if self.state.total is None else self._bar(console, self.state.total)
 
         def picture() -> RenderableType:
@@ -221,4 +222,4 @@ class _Pipe(_Outlet):
     every = LINE_EVERY
 
     def update(self) -> None:
-        print(f"knightfall: {self.state.line()}", file=sys.stderr, flush=True)
+        print_line(f"knightfall: {self.state.line()}", file=sys.stderr)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from knightfall.display.printable import console as visible_console
+from knightfall.display.printable import printable
 from knightfall.display.table import Table
 
 if TYPE_CHECKING:
@@ -57,13 +59,11 @@ class Displayable(ABC):
 
 def screen_width() -> int | None:
     """The columns of the terminal; None in a pipe, where lines may be as long as they like."""
-    from rich.console import Console
-
     # sys.stdout may be none (a closed stream) or anything that a test or a notebook put there.
     stream = sys.stdout
     if stream is None or not hasattr(stream, "isatty") or not stream.isatty():
         return None
-    return Console(file=stream).width
+    return visible_console(file=stream).width
 
 
 def unicode_is_shown() -> bool:
@@ -93,47 +93,42 @@ def show(parts: Iterable[Part], console: Console) -> None:
 
 def rendered(parts: Iterable[Part]) -> RenderableType:
     """Parts as one picture for a live display."""
-    from rich.console import Console, Group
+    from rich.console import Group
     from rich.text import Text
 
-    width = Console(stderr=True).width
+    width = visible_console(stderr=True).width
     pictures: list[RenderableType] = []
     for part in parts:
-        pictures += part.blocks(width) if isinstance(part, Table) else [Text(part)]
+        pictures += (
+            part.blocks(width) if isinstance(part, Table) else [Text(printable(part, keep="\n"))]
+        )
     return Group(*pictures)
 
 
 def print_parts(parts: Iterable[Part]) -> None:
     """Print on standard output, for a person or into a pipe."""
-    from rich.console import Console
-
-    console = Console(markup=False, highlight=False, emoji=False)
+    console = visible_console()
     if console.is_terminal:
         show(parts, console)
     else:
-        print(as_text(parts, None))
+        print(as_text(parts, None))  # every part is printable by now
 
 
 def as_text(parts: Iterable[Part], width: int | None) -> str:
     """Parts as plain text without any colour; lines end where their letters do."""
     from io import StringIO
 
-    from rich.console import Console
-
     page = StringIO()
-    console = Console(
+    console = visible_console(
         file=page,
         width=width or PIPE_WIDTH,
         force_terminal=width is not None,
         color_system=None,
         no_color=True,
-        markup=False,
-        highlight=False,
-        emoji=False,
         legacy_windows=False,
     )
     show(parts, console)
-    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+    return "\n".join(line.rstrip() for line in page.getvalue().removesuffix("\n").split("\n"))
 
 
 def html_of(parts: Iterable[Part]) -> str:
@@ -146,6 +141,10 @@ def _html(parts: Iterable[Part]) -> Iterator[str]:
         if isinstance(part, Table):
             yield part.html()
         elif isinstance(part, Heading):
-            yield f"<h4>{escape(part)}</h4>"
+            yield f"<h4>{_escaped(part)}</h4>"
         elif part:
-            yield f"<p>{escape(part)}</p>"
+            yield f"<p>{_escaped(part)}</p>"
+
+
+def _escaped(text: str) -> str:
+    return escape(printable(text, keep="\n"))

@@ -14,9 +14,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Literal
+
+from knightfall.display.printable import printable
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -57,6 +59,18 @@ class Table:
 
     def blocks(self, width: int) -> list[RichTable]:
         """The table in as few pieces as fit one below the other into so many columns."""
+        return self._printable()._blocks(width)
+
+    def _printable(self) -> Table:
+        """The same with nothing in it that a terminal would obey; lines may be broken."""
+
+        def shown(row: Sequence[str]) -> list[str]:
+            return [printable(cell, keep="\n") for cell in row]
+
+        rows: list[Sequence[str]] = [shown(row) for row in self.rows]
+        return replace(self, titles=shown(self.titles), rows=rows, footer=shown(self.footer))
+
+    def _blocks(self, width: int) -> list[RichTable]:
         widths = [self._width(column) for column in range(len(self.titles))]
         longest = sum(widths[: self.labels]) + GAP * self.labels
         folded = sum(min(w, NAME_WIDTH) for w in widths[: self.labels]) + GAP * self.labels
@@ -123,6 +137,9 @@ class Table:
 
     def html(self) -> str:
         """The same as an HTML table."""
+        return self._printable()._html()
+
+    def _html(self) -> str:
 
         def row(cells: Sequence[str], tag: str) -> str:
             parts = []

@@ -9,7 +9,6 @@ b5 e2 d4 f4 …                          placements and moves on an empty 7×7 b
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +16,8 @@ from typing import Any
 from knightfall.errors import KnightfallError
 from knightfall.notation.scoresheet import NAME_TAG, RESIGNED, RESULT, SEAT, SIDE, Scoresheet
 from knightfall.position import Position, Side, other
+from knightfall.reading import parse_json
+from knightfall.shape import shown as _short
 
 _CELL = re.compile(r"[a-z][1-9][0-9]?", re.ASCII)
 _ROWS = re.compile(r"[0-9*Nn]+(?:/[0-9*Nn]+)+(?:\[[Nn]*\])?", re.ASCII)
@@ -104,9 +105,9 @@ def _from_tagged(text: str) -> Scoresheet:
 
 def _from_json(text: str) -> Scoresheet:
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        raise KnightfallError(f"{_short(text)} begins like JSON, but is not") from None
+        content = parse_json(text)
+    except KnightfallError as error:
+        raise KnightfallError(f"{_short(text)} begins like JSON, but {error}") from None
     return game_of(content)
 
 
@@ -129,9 +130,3 @@ def game_of(content: Mapping[str, Any]) -> Scoresheet:
     tags = {NAME_TAG[side]: name for side, name in names.items() if isinstance(name, str)}
     reason = reason if isinstance(reason, str) else None
     return _from_moves(Position.from_fen(start), moves, winner, reason, tags)
-
-
-def _short(thing: object) -> str:
-    """A value as an error names it."""
-    text = repr(thing)
-    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -8,8 +8,11 @@ from knightfall.errors import KnightfallError, nearest
 from knightfall.files import data_folder
 from knightfall.notation.reader import read_game
 from knightfall.notation.scoresheet import Scoresheet
+from knightfall.reading import read_text
 
 LAST = "last"
+MOST_BYTES = 2**20
+"""No game is as long as that."""
 
 
 def games_folder() -> Path:
@@ -36,11 +39,8 @@ def saved_game(name: str) -> Path:
 
 def read_game_file(file: Path) -> Scoresheet:
     """The game of a file, saved or written by hand."""
+    text = read_text(file, MOST_BYTES)
     try:
-        return read_game(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise KnightfallError(f"cannot read {str(file)!r}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise KnightfallError(f"{str(file)!r} is not a text file") from None
+        return read_game(text)
     except KnightfallError as error:
         raise KnightfallError(f"{str(file)!r}: {error}") from None

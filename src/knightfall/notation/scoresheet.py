@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.position import Position, Side, other
 
@@ -134,4 +135,4 @@ class Scoresheet:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return printable(text).replace("\\", "\\\\").replace('"', '\\"')

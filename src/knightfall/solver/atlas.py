@@ -12,17 +12,19 @@ The file holds one line of hexadecimal digits per board, in the order of the rep
 
 from __future__ import annotations
 
-import json
-import re
+import warnings
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 
 from knightfall.board import Board
+from knightfall.errors import KnightfallError
 from knightfall.files import data_folder
 from knightfall.position import Position
+from knightfall.reading import decoded, parse_json, read_text
+from knightfall.shape import check
 
 FILE = USER_FILE = "atlas.json"
 BYTES = 3
@@ -101,24 +103,63 @@ def first_moves(board: Board, cells: tuple[int, int]) -> list[int]:
 def _stored() -> dict[str, str]:
     """The boards that come with knightfall, and those the user has built."""
     shipped = resources.files("knightfall.solver").joinpath(FILE)
-    held = dict(json.loads(shipped.read_text("utf-8"))) if shipped.is_file() else {}
+    held = parse_json(decoded(shipped.read_bytes(), FILE)) if shipped.is_file() else {}
     own = data_folder() / "atlas" / USER_FILE
-    with suppress(OSError, ValueError):  # a damaged file of one's own is as good as none
-        for name, entries in json.loads(own.read_text("utf-8")).items():
-            if _fits(name, entries):
-                held.setdefault(name, entries)
-    return held
-
-
-def _fits(name: str, entries: object) -> bool:
-    match = re.fullmatch(r"([0-9]{1,2})x([0-9]{1,2})", name)
-    if match is None or not isinstance(entries, str):
-        return False
     try:
-        board = Board.of(int(match[1]), int(match[2]))
-        return len(bytes.fromhex(entries)) == BYTES * len(representatives(board))
-    except ValueError:  # KnightfallError is one
+        found = read_atlas(own) if own.exists() else {}
+    except KnightfallError as error:  # whatever was in it can be solved again
+        warnings.warn(f"the atlas of your own is not used: {error}", stacklevel=2)
+        found = {}
+    return {**found, **held}
+
+
+def read_atlas(path: Path) -> dict[str, str]:
+    """The boards of an atlas file; an error says what is wrong with it."""
+    text = read_text(path)
+    try:
+        held = parse_json(text)
+        check({str: str}, held)
+        for name, entries in held.items():
+            _check_board(name, entries)
+    except KnightfallError as error:
+        raise KnightfallError(f"{str(path)!r} is not an atlas, or damaged: {error}") from None
+    return dict(held)
+
+
+def _check_board(name: str, entries: str) -> None:
+    board = Board.named(name)
+    if board.text != name or board.width > board.height:
+        raise KnightfallError(f"no atlas has a board {name!r}")
+    try:
+        data = bytes.fromhex(entries)
+    except ValueError:
+        data = b""
+    classes = representatives(board)
+    if len(data) != BYTES * len(classes):
+        raise KnightfallError(
+            f"{name} must have {BYTES * len(classes)} bytes as hexadecimal digits"
+        )
+    for at, cells in enumerate(classes):
+        if not sound(board, cells, data[BYTES * at : BYTES * (at + 1)]):
+            raise KnightfallError(f"the entry of opening {at + 1} of {name} makes no sense")
+
+
+def sound(board: Board, cells: tuple[int, int], entry: bytes) -> bool:
+    """Whether three bytes can be the entry of an opening: they name moves that there are."""
+    if len(entry) != BYTES:
         return False
+    plies, winning, best = entry
+    moves = len(first_moves(board, cells))
+    if not moves:
+        return entry == bytes(BYTES)
+    if plies % 2 == 1 and not winning >> best & 1:  # the best move is one of those that win
+        return False
+    return (
+        0 < plies <= board.cells - 2
+        and winning >> moves == 0
+        and best < moves
+        and (plies % 2 == 1) == (winning > 0)
+    )
 
 
 def entries_of(board: Board) -> bytes | None:

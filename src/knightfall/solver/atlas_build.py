@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -16,12 +17,24 @@ from pathlib import Path
 from knightfall.board import Board
 from knightfall.files import atomic_write, data_folder, locked
 from knightfall.position import Position
+from knightfall.reading import read_bytes
 from knightfall.sigint import raise_from_here
-from knightfall.solver.atlas import BYTES, USER_FILE, first_moves, position_of, representatives
+from knightfall.solver.atlas import (
+    BYTES,
+    USER_FILE,
+    first_moves,
+    position_of,
+    read_atlas,
+    representatives,
+    sound,
+)
 from knightfall.solver.engine import Engine, OutOfBudget, check_threads
 from knightfall.solver.solve import Solver
 
 Cells = tuple[int, int]
+_written_down = re.compile(
+    rf'\[([0-9]{{1,2}}), ([0-9]{{1,2}}), "([0-9a-f]{{{2 * BYTES}}})"\]', re.ASCII
+)
 OnProgress = Callable[[int, int], None]
 """Hears how many classes are done, and of how many."""
 
@@ -76,14 +89,13 @@ class Builder:
         if not self.journal.exists():
             return done
         known = set(self.classes)
-        for line in self.journal.read_text("utf-8").splitlines():
-            try:
-                mover, waiter, entry = json.loads(line)
-                data = bytes.fromhex(entry)
-            except (ValueError, TypeError):
+        for line in read_bytes(self.journal).decode("utf-8", "replace").split("\n"):
+            found = _written_down.fullmatch(line)
+            if found is None:
                 continue
-            if (mover, waiter) in known and len(data) == BYTES:
-                done[mover, waiter] = data
+            cells, data = (int(found[1]), int(found[2])), bytes.fromhex(found[3])
+            if cells in known and sound(self.board, cells, data):
+                done[cells] = data
         return done
 
     def _write_down(self, cells: Cells, entry: bytes) -> None:
@@ -153,7 +165,7 @@ def save(file: Path, name: str, entries: bytes) -> None:
     """Add a board to an atlas file, or replace it there; the file is never half written."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with locked(file):
-        held = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        held = read_atlas(file) if file.exists() else {}
         held[name] = entries.hex()
         ordered = sorted(held.items(), key=lambda item: [int(side) for side in item[0].split("x")])
         atomic_write(file, json.dumps(dict(ordered), indent=0) + "\n", sync=True)

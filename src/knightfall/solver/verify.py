@@ -36,7 +36,9 @@ has an answer, and it is the first player who gets stuck.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +48,9 @@ HEADING, MIRROR = "knightfall certificate 1", "method mirror"
 ANSWER = re.compile(r"( *)([a-z][0-9]+) ([a-z][0-9]+)( [?=])?")
 MOST_SEARCHED = 100_000
 """A position that takes longer is not small: the answers to it must be written out."""
+
+MOST_BYTES = 2**26
+"""The proof of 7x7 takes a hundredth of it."""
 
 POCKET = 0
 """Where a knight is before its placement; the cells are 1, 2, 4, 8…, a set of cells their sum."""
@@ -71,7 +76,7 @@ def verify(path: str | Path, on_progress: Callable[[float], None] | None = None)
 
     `on_progress` hears how much of the work is done, from 0 to 1.
     """
-    certificate = _Certificate(Path(path).read_bytes())
+    certificate = _Certificate(_read(path))
     searched = 0
     for number, (line, *position) in enumerate(certificate.small, start=1):
         searched += certificate.search(line, *position)
@@ -82,6 +87,17 @@ def verify(path: str | Path, on_progress: Callable[[float], None] | None = None)
     answers = certificate.lines[3:]
     placements = sum(not line.startswith(" ") for line in answers)
     return Verdict(certificate.board, "answers", placements, len(answers), searched)
+
+
+def _read(path: str | Path) -> bytes:
+    """All bytes of a file; a device or a pipe may have no end, and no proof is that long."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise Refused("it is not a file")
+    with open(path, "rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise Refused(f"it has more than {MOST_BYTES:,} bytes")
+    return data
 
 
 class _Certificate:

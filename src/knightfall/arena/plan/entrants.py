@@ -13,6 +13,7 @@ from pathlib import Path
 from knightfall.agents import Agent, known_agent, parse_agent, remember
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan.plan import Entrant, Plan
+from knightfall.display.printable import printable
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.search.budget import Budget
 
@@ -25,7 +26,7 @@ def enter(texts: Sequence[str], budget: Budget | None = None) -> tuple[Entrant, 
     agents = [parse_agent(text) for text in texts]
     if budget is not None:
         agents = [replace(a, budget=budget) if a.kind == "id" else a for a in agents]
-    names = [agent.name for agent in agents]
+    names = [printable(agent.name) for agent in agents]
     times, seen = Counter(names), Counter[str]()
     entrants = []
     for agent, name in zip(agents, names, strict=True):

@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from knightfall.arena.game.records import Reason
 from knightfall.arena.plan.plan import Entrant
+from knightfall.arena.store.file import SUMS
+from knightfall.arena.store.pair_rows import right_game
 from knightfall.arena.store.run import Run
 from knightfall.position import Side
 
@@ -184,12 +186,17 @@ def results(run: Run) -> Results:
     with run.file.snapshot():
         played = run.played
         rows = run.file.rows(
-            f"SELECT {', '.join(_Tally._fields)} FROM tallies WHERE run = ?", (run.id,)
+            f"SELECT {', '.join(_Tally._fields)} FROM tallies WHERE run = ?",
+            (run.id,),
+            (int, int, int, str, str, str, *(int,) * (1 + len(SUMS))),
         )
     plan = run.plan
     tallies: list[list[_Tally]] = [[] for _ in plan.matches]
     for row in rows:
         tally = _Tally(*row)
+        right = 0 <= tally.match < len(plan.matches) and tally.game in (0, 1)
+        if not right or not right_game(tally.winner, tally.reason):
+            raise run.file.damaged(f"the sums of run {run.id} make no sense")
         tallies[tally.match].append(tally)
     matches = []
     for number, match in enumerate(plan.matches):

@@ -2,7 +2,7 @@
 
 ::
 
-    csv       a line per game, for spreadsheets and R
+    csv       a line per game, for spreadsheets and R; no cell is a formula
     parquet   the same with every move's figures as lists, for pandas and DuckDB
     jsonl     the run, then a line per pair: all that is known; `import_run` reads it back
     text      the run, then games as tags and numbered moves, for people
@@ -23,6 +23,7 @@ from knightfall.arena.game.records import GameRecord
 from knightfall.arena.store.file import SUMS
 from knightfall.arena.store.run import Run, StoredGame
 from knightfall.arena.store.scoresheets import position, scoresheet
+from knightfall.display.printable import csv_cell, json_line
 from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
 
@@ -85,7 +86,7 @@ def _jsonl(run: Run, on_progress: OnProgress) -> Iterator[str]:
 
 
 def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return json_line(content)
 
 
 def _game_json(game: GameRecord, opening: str) -> dict[str, Any]:
@@ -124,7 +125,8 @@ def _csv(run: Run, on_progress: OnProgress) -> Iterator[str]:
     writer.writerow(COLUMNS)
     for line, game in _games(run, on_progress):
         row = _row(run, line)
-        writer.writerow([*row.values(), " ".join(_moves(game, line.opening)), game.detail])
+        cells = [*row.values(), " ".join(_moves(game, line.opening)), game.detail]
+        writer.writerow([csv_cell(cell) for cell in cells])
         yield page.getvalue()
         page.seek(0)
         page.truncate()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from knightfall.errors import KnightfallError
 from knightfall.files import data_folder
+
+PAGES_AT_ONCE = 1024
+"""Pages that a copy takes without looking up: Ctrl-C waits no longer than that."""
 
 APPLICATION = 0x4B464152  # "KFAR", in the file's header: which program's file this is
 VERSION = 1
@@ -122,10 +125,24 @@ class StoreFile:
 
     # -- using it --------------------------------------------------------------------------
 
-    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        """All that a query finds."""
+    def rows(
+        self, query: str, values: Sequence[Any] = (), kinds: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """All that a query finds.
+
+        With `kinds`, a type or a tuple of types for each column, a damaged file that holds
+        anything else there is refused.
+        """
         with self._telling():
-            return self._db.execute(query, values).fetchall()
+            rows = self._db.execute(query, values).fetchall()
+        for column, kind in enumerate(kinds or ()):
+            if not all(isinstance(row[column], kind) for row in rows):
+                raise self.damaged("a column holds what it cannot")
+        return rows
+
+    def damaged(self, why: object) -> KnightfallError:
+        """The error that says so."""
+        return KnightfallError(f"{self.path} is damaged: {why}")
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Insert, update or delete, inside of `writing`; the number of the row inserted last."""
@@ -162,7 +179,33 @@ class StoreFile:
                 # A little at a time, for others wait; execute would free one page and stop.
                 self._db.executescript("PRAGMA incremental_vacuum(4096)")
                 before, (free,) = free, self._db.execute("PRAGMA freelist_count").fetchone()
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Bring what was written from the file beside it (``-wal``) into the store itself.
+
+        As far as nobody is in the way: others are not waited for, and the next one does it.
+        """
+        _checkpoint(self._db)
+
+    def back_up(self, path: Path, on_progress: Callable[[int, int], None]) -> None:
+        """Copy the store as it is at this moment, whatever others write meanwhile.
+
+        `path` must not exist; `on_progress` hears of pages that are left, and of how many.
+        """
+        with self._telling():
+            copy = sqlite3.connect(path, isolation_level=None)
+            try:
+                # The snapshot keeps the copy from beginning anew whenever somebody writes.
+                with self.snapshot():
+                    self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
+                    self._db.backup(
+                        copy,
+                        pages=PAGES_AT_ONCE,
+                        progress=lambda _, left, of: on_progress(left, of),
+                    )
+            finally:
+                copy.close()
 
     # -- opening it ------------------------------------------------------------------------
 
@@ -206,6 +249,7 @@ class StoreFile:
             if _code(error) not in _UNWRITABLE or Path(f"{self.path}-wal").exists():
                 raise
             db = self._connect("mode=ro&immutable=1")
+        _checkpoint(db)
         db.execute("PRAGMA query_only = ON")
         if db.execute("PRAGMA user_version").fetchone() == (0,):  # somebody is about to make it
             db.close()
@@ -218,11 +262,12 @@ class StoreFile:
         except OSError as error:
             raise KnightfallError(f"cannot make {self.path.parent}: {error.strerror}") from None
         db = self._connect("mode=rwc")
-        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
         db.execute("PRAGMA synchronous = NORMAL")  # safe from crashes; a power cut loses seconds
         if db.execute("PRAGMA user_version").fetchone() == (0,):
+            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # it waits for whoever is writing
             db.execute("PRAGMA journal_mode = WAL")  # others may read while one writes
             self._create(db)
+        _checkpoint(db)
         return db
 
     def _create(self, db: sqlite3.Connection) -> None:
@@ -244,7 +289,7 @@ class StoreFile:
             raise KnightfallError(self._told(error)) from None
 
     def _told(self, error: sqlite3.Error) -> str:
-        code, path = _code(error), self.path
+        code, path, what = _code(error), self.path, " ".join(str(error).split())
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return (
                 f"{path} is locked by another process (waited {BUSY_SECONDS:g} s); nothing was "
@@ -258,11 +303,20 @@ class StoreFile:
         if code == sqlite3.SQLITE_NOTADB:
             return f"{path} is not a store of runs: it is no SQLite file"
         if code == sqlite3.SQLITE_CORRUPT:
-            return f"{path} is damaged: {error}"
+            return f"{path} is damaged: {what}"
         if code in _UNWRITABLE:
             what = "read" if self._read_only else "write to"
             return f"no permission to {what} {path}, or the folder it is in"
-        return f"{path}: {error}"
+        return f"{path}: {what}"
+
+
+def _checkpoint(db: sqlite3.Connection) -> None:
+    with suppress(sqlite3.Error):  # a disk that is full or cannot be written to
+        db.execute("PRAGMA busy_timeout = 0")
+        try:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
 
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN)

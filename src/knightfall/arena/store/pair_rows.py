@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from knightfall.arena.game.records import (
     DEPTH,
     MICROSECONDS,
     NODES,
+    REASONS,
     SCORE,
     GameRecord,
     PairRecord,
@@ -17,6 +19,7 @@ from knightfall.arena.game.records import (
 )
 from knightfall.arena.plan.plan import Plan, may_repeat
 from knightfall.arena.store.file import SUMS, StoreFile
+from knightfall.arena.store.scoresheets import position
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
 
@@ -118,11 +121,32 @@ _COPIED = (
 
 def pairs_from(file: StoreFile, run: int, start: int, how_many: int) -> list[PairRecord]:
     """So many pairs from a number on, as far as they are there."""
-    rows = file.rows(_PAIRS, (run, start, start + how_many))
+    rows = file.rows(_PAIRS, (run, start, start + how_many), _KINDS)
+    games = [_game(file, row) for row in rows]
+    if [row[0] for row in rows[::2]] != [row[0] for row in rows[1::2]]:
+        raise file.damaged(f"run {run} has pairs that lack a game")
     return [
-        PairRecord(PairTask(*one[:5]), (GameRecord(*one[5:]), GameRecord(*two[5:])))
-        for one, two in zip(rows[::2], rows[1::2], strict=True)
+        PairRecord(PairTask(*row[:5]), both)
+        for row, both in zip(rows[::2], zip(games[::2], games[1::2], strict=True), strict=True)
     ]
+
+
+def _game(file: StoreFile, row: Sequence[Any]) -> GameRecord:
+    game = GameRecord(*row[5:])
+    try:
+        right = right_game(game.winner, game.reason)
+        _check(game, f"pair {row[0]}")
+        cells = position(row[3]).board.cells
+    except KnightfallError as error:
+        raise file.damaged(error) from None
+    if not right or any(cell >= cells for cell in game.cells):
+        raise file.damaged(f"pair {row[0]} has a game that makes no sense")
+    return game
+
+
+def right_game(winner: object, reason: object) -> bool:
+    """Whether a game may end so."""
+    return winner in ("w", "b") and reason in REASONS
 
 
 def _sums(game: GameRecord, first_mover: str) -> list[int]:
@@ -167,6 +191,7 @@ CROSS JOIN entrants b ON b.run = p.run AND b.number = m.b
 CROSS JOIN openings o ON o.run = p.run AND o.number = p.opening
 WHERE p.run = ? AND p.number >= ? AND p.number < ?
 ORDER BY p.number, g.game"""
+_KINDS = (int, str, str, str, int, str, str, bytes, bytes, bytes, bytes, bytes, str)
 
 _EARLIER = """
 SELECT p.number

@@ -7,7 +7,9 @@ anywhere, by Ctrl-C or a power cut, and go on where it was.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,10 +20,16 @@ import numpy.typing as npt
 
 from knightfall.arena.game.records import PairRecord, Reason
 from knightfall.arena.plan.plan import Plan
+from knightfall.arena.plan.stored_plan import read_plan
 from knightfall.arena.store.file import SUMS, StoreFile
-from knightfall.arena.store.pair_rows import PairWriter, pairs_from
+from knightfall.arena.store.pair_rows import PairWriter, pairs_from, right_game
 from knightfall.errors import KnightfallError
 from knightfall.position import Side
+from knightfall.reading import parse_json
+from knightfall.shape import check
+
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
+"""What `now` writes."""
 
 PAGE = 500
 """How many games are read at once: nobody who writes waits for a slow reader."""
@@ -93,51 +101,76 @@ class Run:
     @cached_property
     def plan(self) -> Plan:
         """What is to be played."""
-        return Plan.from_json(self._field("plan"))
+        with self._told("its plan"):
+            return read_plan(self._text("plan"))
 
     @property
     def played(self) -> int:
         """How many pairs are stored: the number of the next one."""
-        (last,) = self.file.rows("SELECT max(number) FROM pairs WHERE run = ?", (self.id,))[0]
+        found = self.file.rows(
+            "SELECT max(number) FROM pairs WHERE run = ?", (self.id,), [int | None]
+        )
+        (last,) = found[0]
         return 0 if last is None else int(last) + 1
 
     @property
     def total(self) -> int:
         """How many pairs there are if nothing stops the run sooner."""
-        return int(self._field("total"))
+        return int(self._field("total", int))
 
     @property
     def created(self) -> str:
         """When it was begun: UTC, as ISO 8601 writes it."""
-        return str(self._field("created"))
+        return self._time(self._text("created"))
 
     @property
     def finished(self) -> str | None:
         """When it was finished, or None."""
-        time: str | None = self._field("finished")
-        return time
+        time = self._field("finished", str | None)
+        return None if time is None else self._time(time)
 
     @property
     def outcome(self) -> dict[str, Any] | None:
         """What came of it, or None before it is finished."""
-        text = self._field("outcome")
-        return None if text is None else dict(json.loads(text))
+        text = self._field("outcome", str | None)
+        return None if text is None else self._object("its outcome", text)
 
     @property
     def versions(self) -> dict[str, Any]:
         """What it is played by."""
-        return dict(json.loads(self._field("versions")))
+        return self._object("its versions", self._text("versions"))
 
     @property
     def key(self) -> str:
         """What tells it from runs of other plans or engines."""
-        return str(self._field("key"))
+        return self._text("key")
 
-    def _field(self, name: str) -> Any:
-        found = self.file.rows(f"SELECT {name} FROM runs WHERE id = ?", (self.id,))
+    def _field(self, name: str, kind: Any) -> Any:
+        found = self.file.rows(f"SELECT {name} FROM runs WHERE id = ?", (self.id,), [kind])
         if not found:
             raise KnightfallError(f"run {self.id} is no longer in {self.file.path}")
         return found[0][0]
+
+    def _text(self, name: str) -> str:
+        return str(self._field(name, str))
+
+    def _time(self, text: str) -> str:
+        if not TIME.fullmatch(text):
+            raise self.file.damaged(f"run {self.id} is of no time")
+        return text
+
+    def _object(self, what: str, text: str) -> dict[str, Any]:
+        with self._told(what):
+            found = parse_json(text)
+            check({str: object}, found)
+        return dict(found)
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except KnightfallError as error:
+            raise self.file.damaged(f"{what} (run {self.id}): {error}") from None
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -184,6 +217,7 @@ class Run:
                 self.file.change(
                     "UPDATE runs SET finished = ?, outcome = ? WHERE id = ?", (now(), text, self.id)
                 )
+        self.file.checkpoint()
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -193,12 +227,17 @@ class Run:
             "SELECT 16 * match + 4 * score + 2 * first + (repeats IS NOT NULL) FROM pairs"
             " WHERE run = ? ORDER BY number",
             (self.id,),
+            [int],
         )
         packed = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+        matches, scores, firsts = packed // 16, packed // 4 % 4, packed // 2 % 2
+        in_order = np.arange(len(packed)) % len(self.plan.matches) == matches
+        if not np.all(in_order & (firsts <= scores) & (scores <= firsts + 1)):
+            raise self.file.damaged(f"the pairs of run {self.id} make no sense")
         return Outcomes(
-            matches=(packed // 16).astype(np.int32),
-            scores=(packed // 4 % 4).astype(np.int8),
-            firsts=(packed // 2 % 2).astype(np.int8),
+            matches=matches.astype(np.int32),
+            scores=scores.astype(np.int8),
+            firsts=firsts.astype(np.int8),
             repeats=packed % 2 == 1,
         )
 
@@ -257,7 +296,11 @@ class Run:
             rows = self.file.rows(
                 f"{_GAMES} {wanted} ORDER BY g.pair, g.game LIMIT ?",
                 (self.id, last[0], *last, *values, size),
+                _KINDS,
             )
+            for row in rows:
+                if not right_game(row[10], row[11]) or row[7] not in ("w", "b"):
+                    raise self.file.damaged(f"pair {row[1]} of run {self.id} has no result")
             yield from (StoredGame(*row) for row in rows)
             if len(rows) < size:
                 return
@@ -275,6 +318,9 @@ CROSS JOIN pairs p ON p.run = g.run AND p.number = +g.pair
 CROSS JOIN matches m ON m.run = g.run AND m.number = p.match
 CROSS JOIN openings o ON o.run = g.run AND o.number = p.opening
 WHERE g.run = ? AND g.pair >= ? AND (g.pair, g.game) > (?, ?)"""
+
+
+_KINDS = (int,) * 6 + (str, str, int, int | None, str, str) + (int,) * len(SUMS)
 
 
 def now() -> str:

@@ -1,19 +1,21 @@
 """A run in a file: the jsonl that `export` wrote, read back and checked.
 
 Every game is played over: a file that was cut short or edited by hand is refused with the line
-that is wrong.  That openings and seeds are those of the plan is not asked, for a run of another
-version may have drawn them otherwise.
+that is wrong.  What a run is taken for, its `key`, follows from its plan and engine: a file that
+says otherwise is refused.  That openings and seeds are those of the plan is asked only of a run of
+this version: another one may have drawn them otherwise.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -27,12 +29,22 @@ from knightfall.arena.game.records import (
     PairRecord,
     PairTask,
 )
+from knightfall.arena.plan import version
 from knightfall.arena.plan.plan import Plan
+from knightfall.arena.plan.stored_plan import plan_of
 from knightfall.arena.store.export import RUN_FORMAT
+from knightfall.arena.store.run import TIME
+from knightfall.display.printable import printable
 from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
 from knightfall.notation.scoresheet import Scoresheet
 from knightfall.position import Position, other
+from knightfall.reading import decoded, opened, parse_json
+from knightfall.shape import MOST as MOST_STORED
+from knightfall.shape import Whole, check, shown
+
+LONGEST_LINE = 2**24
+"""16 MB, the plan with a huge book included."""
 
 MOST_SEED = 2**63 - 1
 MOST = 2**53  # beyond it not every reader of JSON is exact
@@ -45,6 +57,7 @@ class Head:
     """The first line of a file: the run's row."""
 
     key: str
+    engine: str
     plan: Plan
     created: str
     finished: str | None
@@ -95,21 +108,34 @@ class RunFile:
     def _task(self, number: int, fen: Any, seed: Any) -> PairTask:
         plan = self.head.plan
         match = plan.matches[number % len(plan.matches)]
-        _must(type(seed) is int and 0 <= seed <= MOST_SEED, f"the seed {seed!r} is no whole number")
+        right = type(seed) is int and 0 <= seed <= MOST_SEED
+        _must(right, f"the seed {shown(seed)} is no whole number from 0 to {MOST_SEED}")
+        _must(isinstance(fen, str), f"the opening {shown(fen)} is no FEN")
         opening = Position.from_fen(fen)
         _must(opening.placed and opening.winner is None, f"no game can begin with {fen!r}")
         a, b = plan.entrants[match.a].agent, plan.entrants[match.b].agent
-        return PairTask(number, a, b, opening.fen, seed)
+        task = PairTask(number, a, b, opening.fen, seed)
+        if self.head.engine == version.engine():
+            _must(
+                task == plan.task(number), f"pair {number} of this plan has another opening or seed"
+            )
+        return task
 
     @contextmanager
     def _lines(self) -> Iterator[Iterator[tuple[int, str]]]:
-        try:
-            with open(self.path, encoding="utf-8") as file:
-                yield enumerate(file, start=1)
-        except OSError as error:
-            raise KnightfallError(f"cannot read {self.path}: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise KnightfallError(f"{self.path} is not a text file") from None
+        with opened(self.path) as file:
+            yield self._numbered(file)
+
+    def _numbered(self, file: IO[bytes]) -> Iterator[tuple[int, str]]:
+        number = 0
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(line) > LONGEST_LINE:
+                raise KnightfallError(
+                    f"{str(self.path)!r}, line {number} has more than {LONGEST_LINE:,} bytes: this "
+                    "is not a file that export wrote"
+                )
+            yield number, decoded(line, self.path)
 
     @contextmanager
     def _at(self, line: int) -> Iterator[None]:
@@ -129,9 +155,9 @@ def _must(right: bool, otherwise: str) -> None:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        content = None
+        content = parse_json(text)
+    except KnightfallError as error:
+        raise KnightfallError(f"this is not a line that export wrote: {error}") from None
     _must(isinstance(content, dict), "this is not a line that export wrote")
     return dict(content)
 
@@ -143,53 +169,60 @@ def _head(text: str) -> Head:
     )
     content = _object(text)
     _must(content.get("format") == RUN_FORMAT, f'there is no "format": "{RUN_FORMAT}"')
-    for name, kinds in _HEAD.items():
-        right = name in content and isinstance(content[name], kinds)
-        _must(right, f'"{name}" is missing or of the wrong kind')
-    plan = _plan(content["plan"])
-    pairs, outcome = content["pairs"], content["outcome"]
-    _must(0 <= pairs <= plan.total, f"{pairs} pairs, but the plan has {plan.total}")
+    check(_HEAD, content)
+    plan, outcome = plan_of(content["plan"]), content["outcome"]
+    _must("knightfall" in content["versions"], '"versions" must name that of knightfall')
+    _check_names(plan)
+    _must(
+        content["pairs"] <= plan.total <= MOST_STORED,
+        f"{content['pairs']} pairs, but the plan has {plan.total}",
+    )
+    _must((content["finished"] is None) == (outcome is None), "an outcome is told at the end")
+    for time in filter(None, (content["created"], content["finished"])):
+        _must(
+            TIME.fullmatch(time) is not None, f"{shown(time)} is no time as in 2017-05-31T12:00:00Z"
+        )
+    key = plan.key(content["versions"]["knightfall"])
+    _must(
+        content["key"] == key,
+        f"its key is {shown(content['key'])}, but that of its plan and engine is {key!r}: "
+        "it is not the run it says it is",
+    )
     return Head(
-        key=content["key"],
+        key=key,
+        engine=content["versions"]["knightfall"],
         plan=plan,
         created=content["created"],
         finished=content["finished"],
         outcome=None if outcome is None else _sorted(outcome),
         versions=_sorted(content["versions"]),
-        pairs=pairs,
+        pairs=content["pairs"],
     )
 
 
 _HEAD: dict[str, Any] = {
+    "format": str,
     "key": str,
-    "plan": dict,
+    "plan": object,
     "created": str,
-    "finished": (str, type(None)),
-    "outcome": (dict, type(None)),
-    "versions": dict,
-    "pairs": int,
+    "finished": (str, None),
+    "outcome": ({str: object}, None),
+    "versions": {str: str},
+    "pairs": Whole(),
 }
+
+
+def _check_names(plan: Plan) -> None:
+    """Those of our own runs are printable: `enter` sees to it."""
+    for entrant in plan.entrants:
+        _must(
+            printable(entrant.name) == entrant.name,
+            f"the name {shown(entrant.name)} holds characters that cannot be shown",
+        )
 
 
 def _sorted(content: dict[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, ensure_ascii=False)
-
-
-def _plan(content: dict[str, Any]) -> Plan:
-    try:
-        plan = Plan.from_json(json.dumps(content))
-        entrants = range(len(plan.entrants))
-        sound = (
-            plan.matches
-            and all(match.a in entrants and match.b in entrants for match in plan.matches)
-            and all(isinstance(x, str) for e in plan.entrants for x in (e.agent, e.name))
-            and all(type(x) is int for x in (plan.total, *(match.series for match in plan.matches)))
-            and isinstance(plan.kind, str)
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise KnightfallError(f"the plan cannot be read: {error}") from None
-    _must(bool(sound), "the plan cannot be read: its matches or entrants are wrong")
-    return plan
 
 
 # -- games ---------------------------------------------------------------------------------------
@@ -223,22 +256,28 @@ def _from_json(content: Any, task: PairTask, replay: bool) -> GameRecord:
 
 def _is_score(thing: Any) -> bool:
     whole = type(thing) is int and abs(thing) <= MOST
-    return whole or type(thing) is float or thing in _NOT_FINITE
+    return (
+        whole
+        or (type(thing) is float and math.isfinite(thing))
+        or (isinstance(thing, str) and thing in _NOT_FINITE)
+    )
 
 
 def _played_over(task: PairTask, moves: list[Any], winner: Any, reason: Any, replay: bool) -> bytes:
     """The cells of a game; an error unless every move is legal and the end is as it is told."""
     opening = Position.from_fen(task.opening)
+    for number, move in enumerate(moves, start=1):
+        _must(isinstance(move, str), f"move {number} must be the name of a cell")
     if not replay:
         return bytes(opening.board.cell(move) for move in moves)
     position = Scoresheet.played(opening, moves).final
-    _must(reason in REASONS, f"the reason {reason!r} is not one of {', '.join(REASONS)}")
+    _must(reason in REASONS, f"the reason {shown(reason)} is not one of {', '.join(REASONS)}")
     _must(
         (reason == "no moves") == (position.winner is not None),
         f"the game is {'not ' if position.winner is None else ''}over after its moves, but the "
-        f"reason is {reason!r}",
+        f"reason is {reason}",
     )
     # Whoever fails to answer, for whatever reason, is the one to move.
     right = other(position.to_move)
-    _must(winner == right, f"the winner is {right}, not {winner!r}")
+    _must(winner == right, f"the winner is {right}, not {shown(winner)}")
     return bytes(opening.board.cell(move) for move in moves)

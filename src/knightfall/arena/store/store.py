@@ -19,10 +19,14 @@ from types import TracebackType
 from typing import Any
 
 from knightfall.arena.plan.plan import Plan
+from knightfall.arena.plan.stored_plan import plan_of
 from knightfall.arena.store.file import OF_A_RUN, StoreFile
 from knightfall.arena.store.pair_rows import copy_pairs
 from knightfall.arena.store.run import Run, now
+from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
+from knightfall.reading import parse_json
+from knightfall.shape import check
 
 FEW = 8
 """Runs that are named when one was asked for that does not exist."""
@@ -103,18 +107,16 @@ class Store:
             " AND json_remove(plan, '$.pairs') = json_remove(?, '$.pairs')",
             (id, plan.kind, plan.to_json()),
         )
-        same = [
-            Run(self.file, other)
-            for other, key, text in others
-            if Plan.from_json(text).key(engine) == key
-        ]
+        same = [Run(self.file, other) for other, key, text in others if _key(text, engine) == key]
         if same:
             copy_pairs(self.file, max(same, key=lambda run: run.played).id, id, plan)
 
     def latest(self, key: str) -> tuple[int, int | None]:
         """How often a key was played, and the last run that has it."""
         found = self.file.rows(
-            "SELECT attempt, id FROM runs WHERE key = ? ORDER BY attempt DESC LIMIT 1", (key,)
+            "SELECT attempt, id FROM runs WHERE key = ? ORDER BY attempt DESC LIMIT 1",
+            (key,),
+            [int, int],
         )
         return found[0] if found else (0, None)
 
@@ -160,19 +162,32 @@ class Store:
         """All runs in short, in the order they were begun."""
         with self.file.snapshot():
             names: dict[int, list[str]] = {}
-            for run, name in self.file.rows("SELECT run, name FROM entrants ORDER BY run, number"):
-                names.setdefault(run, []).append(name)
+            for run, name in self.file.rows(
+                "SELECT run, name FROM entrants ORDER BY run, number", (), [int, str]
+            ):
+                names.setdefault(run, []).append(printable(name))
             rows = self.file.rows(
                 "SELECT id, kind, (SELECT max(number) + 1 FROM pairs WHERE run = id), total,"
-                " created, finished, outcome, json_extract(plan, '$.files') FROM runs ORDER BY id"
+                " created, finished, outcome, json_extract(plan, '$.files') FROM runs ORDER BY id",
+                (),
+                [int, str, int | None, int, str, str | None, str | None, str | None],
             )
         return [
             RunInfo(
-                id, kind, tuple(names.get(id, ())), played or 0, total, created, finished,
-                str(json.loads(outcome or "{}").get("verdict") or ""), json.loads(files or "{}"),
+                id, printable(kind), tuple(names.get(id, ())), played or 0, total,
+                printable(created), finished,
+                str(self._object(outcome, object).get("verdict") or ""), self._object(files, str),
             )
             for id, kind, played, total, created, finished, outcome, files in rows
         ]  # fmt: skip
+
+    def _object(self, text: str | None, of: Any) -> dict[str, Any]:
+        try:
+            found = parse_json(text or "{}")
+            check({str: of}, found)
+        except KnightfallError as error:
+            raise self.file.damaged(error) from None
+        return dict(found)
 
     def delete(self, run: int) -> None:
         """Forget a run with all its games; its number is not given to another."""
@@ -182,6 +197,13 @@ class Store:
                 self.file.change(f"DELETE FROM {table} WHERE run = ?", (run,))
             self.file.change("DELETE FROM runs WHERE id = ?", (run,))
         self.file.shrink()
+
+
+def _key(plan: str, engine: str) -> str | None:
+    try:
+        return plan_of(parse_json(plan)).key(engine)
+    except KnightfallError:  # whatever it is, it is no run of ours
+        return None
 
 
 __all__ = ["Run", "RunInfo", "Store"]

@@ -10,7 +10,7 @@ import typer
 from knightfall.cli.commands.atlas_certify import certify
 from knightfall.cli.options.common import PLAIN_HELP, BoardName, Json, Threads, board_named
 from knightfall.cli.screen.guard import say
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 
 if TYPE_CHECKING:
     from knightfall.board import Board
@@ -109,7 +109,7 @@ def build(
         facts = {"board": name_of(there), "classes": len(builder.classes), "resumed": resumed}
         print_json({**facts, "nodes": builder.nodes, "seconds": seconds, "file": str(file)})
     else:
-        print(
+        print_line(
             f"{name_of(there)}: {len(builder.classes)} classes of openings, {resumed} of them "
             f"solved before, {builder.nodes:,} nodes, {seconds:.1f} s; written to {file}"
         )
@@ -121,7 +121,7 @@ def _tell_known(name: str, classes: int, out: Path | None, json: bool) -> None:
         print_json({**facts, "seconds": 0.0, "file": None if out is None else str(out)})
     else:
         written = "" if out is None else f"; written to {out}"
-        print(f"{name} is in the atlas already (--again solves it anew){written}")
+        print_line(f"{name} is in the atlas already (--again solves it anew){written}")
 
 
 @atlas.command(name="show")
@@ -175,24 +175,24 @@ def _show(seen: Survey) -> None:
     board, screen = seen.board, console()
     total = len(seen.openings)
     winner = "second" if seen.second_wins_from_the_empty_board else "first"
-    print(f"{board.width}x{board.height}: {total:,} openings in {seen.classes} classes")
-    print(f"  first player wins {seen.first_wins:,}, second player wins {seen.second_wins:,}")
-    print(f"  the hunter wins {seen.hunter_wins:,}, the runner {total - seen.hunter_wins:,}")
-    print(f"  from the empty board the {winner} player wins\n")
-    print("winning replies to each first placement:\n")
+    print_line(f"{board.width}x{board.height}: {total:,} openings in {seen.classes} classes")
+    print_line(f"  first player wins {seen.first_wins:,}, second player wins {seen.second_wins:,}")
+    print_line(f"  the hunter wins {seen.hunter_wins:,}, the runner {total - seen.hunter_wins:,}")
+    print_line(f"  from the empty board the {winner} player wins\n")
+    print_line("winning replies to each first placement:\n")
     counts = [seen.winning_replies(cell) for cell in range(board.cells)]
     _grid(screen, board, [(f"{count}", _shade(count, counts)) for count in counts])
     exceptions = seen.exceptions()
     if not exceptions:
-        print("\nThe hunter wins every opening.")
+        print_line("\nThe hunter wins every opening.")
         return
-    print(f"\nthe runner wins {len(exceptions)} of the classes, against the colour law:")
+    print_line(f"\nthe runner wins {len(exceptions)} of the classes, against the colour law:")
     for one in exceptions[:SHOWN]:
         names = f"N {board.name(one.mover)}, n {board.name(one.waiter)}"
         runner = "first" if one.entry.mover_wins else "second"
-        print(f"  {names}: the {runner} player runs and wins in {one.entry.plies} plies")
+        print_line(f"  {names}: the {runner} player runs and wins in {one.entry.plies} plies")
     if len(exceptions) > SHOWN:
-        print(f"  and {len(exceptions) - SHOWN} more (--json lists them all)")
+        print_line(f"  and {len(exceptions) - SHOWN} more (--json lists them all)")
 
 
 def _show_replies(seen: Survey, cell: int, json: bool) -> None:
@@ -222,7 +222,7 @@ def _show_replies(seen: Survey, cell: int, json: bool) -> None:
         style = f"{'bold ' if hunts else ''}{'green' if wins else 'red'}"
         cells.append((f"{'+' if wins else '-'}{one.entry.plies}", style))
     winning = seen.winning_replies(cell)
-    print(f"{winning} of {len(replies)} replies to {board.name(cell)} win:\n")
+    print_line(f"{winning} of {len(replies)} replies to {board.name(cell)} win:\n")
     _grid(console(), board, cells)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from knightfall.cli.options.common import BoardName, Json, Threads, board_named
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 from knightfall.display.numbers import duration
 from knightfall.errors import KnightfallError
 
@@ -62,7 +62,7 @@ def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json 
         print_json({**facts, "seconds": seconds, "file": str(file)})
     else:
         proof = "by reflection" if answers is None else f"{lines:,} answers"
-        print(
+        print_line(
             f"{name}: the second player wins; {proof}, {size:,} bytes, {duration(seconds)}; "
             f"written to {file}"
         )

@@ -9,7 +9,7 @@ import typer
 
 from knightfall.cli.options.common import Json, whole
 from knightfall.cli.options.store import RunName, StorePath, find_run, reading
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 from knightfall.errors import KnightfallError, nearest
 
 if TYPE_CHECKING:
@@ -71,13 +71,15 @@ def games(
         id = max(len("game"), len(f"{found.id}.{found.played}.0"))
         name = max(len("second"), *(len(entrant.name) for entrant in entrants))
         shape = f"{{:<{id}}}  {{:<{name}}}  {{:<{name}}}  {{:<6}}  {{:<8}}  {{:>5}}  {{}}"
-        print(shape.format("game", "first", "second", "result", "reason", "plies", "opening"))
+        print_line(shape.format("game", "first", "second", "result", "reason", "plies", "opening"))
         for line in lines:
             first, second = entrants[line.first].name, entrants[line.second].name
             result = "1-0" if line.winner == "w" else "0-1"
             note = "" if line.repeats is None else f"  (repeats pair {line.repeats})"
             opening = line.opening + note
-            print(shape.format(line.id, first, second, result, line.reason, line.plies, opening))
+            print_line(
+                shape.format(line.id, first, second, result, line.reason, line.plies, opening)
+            )
 
 
 def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[int] | None:

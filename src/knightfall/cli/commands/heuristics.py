@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.options.common import Json
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 from knightfall.display.report import Heading, Part, print_parts
 from knightfall.display.table import Table, facts
 
@@ -74,7 +74,7 @@ def _details(id: str, json: bool) -> None:
         return
     for number, row in enumerate(rows):
         if number:
-            print()
+            print_line()
         example = row["ids"][0] if "ids" in row else row["id"]
         shown = {key: _shown(value) for key, value in row.items() if value != ""}
         shown["try"] = f'knightfall play --against "id({example}, nodes=2500)"'

@@ -9,7 +9,7 @@ import typer
 
 from knightfall.cli.options.common import Json
 from knightfall.cli.options.store import StorePath, some, store_path
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote as jsonl.")]
 Again = Annotated[
@@ -43,4 +43,4 @@ def import_(file: File, again: Again = False, store: StorePath = None, json: Jso
         print_json({"run": id, "pairs": pairs})
     else:
         word = "pair" if pairs == 1 else "pairs"
-        print(f"Run {id}: {run.plan.kind} of {some(names)}, {pairs:,} {word}.")
+        print_line(f"Run {id}: {run.plan.kind} of {some(names)}, {pairs:,} {word}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from knightfall.cli.options.common import Fen, Json, position_named
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 
 
 def moves(fen: Fen, json: Json = False) -> None:
@@ -18,4 +18,4 @@ def moves(fen: Fen, json: Json = False) -> None:
     if json:
         print_json({"moves": list(legal)})
     else:
-        print(" ".join(legal) or "no legal moves: the game is over")
+        print_line(" ".join(legal) or "no legal moves: the game is over")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from knightfall.cli.options.common import Fen, Json, position_named, whole
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 
 if TYPE_CHECKING:
     from knightfall.position import Position
@@ -32,7 +32,7 @@ def perft(fen: Fen, depth: Depth, json: Json = False) -> None:
     if json:
         print_json({"nodes": nodes})
     else:
-        print(f"{nodes:,}")
+        print_line(f"{nodes:,}")
 
 
 def _count(position: Position, depth: int) -> int:

@@ -69,19 +69,26 @@ Resume = Annotated[
 ]
 
 
+Yes = Annotated[
+    bool, typer.Option("--yes", help="With --resume, run the code of its agent's file unasked.")
+]
+
+
 def play(
     fen: MaybeFen = None,
     board: OnBoard = None,
     seat: As = None,
     against: Against = None,
     resume: Resume = None,
+    yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Play against an agent.
 
     Without a FEN the board is empty, and each player places its knight first.  Type a cell to
     go there; help lists the other words.  The game is saved after every move.  With --json each
-    line printed is an object, and the same words are read from standard input.
+    line printed is an object, and the same words are read from standard input.  A resumed game
+    against an agent in a Python file runs that file, so it asks first, or wants --yes.
 
     \b
     Examples:
@@ -97,8 +104,14 @@ def play(
         )
     if fen is not None and board is not None:
         raise KnightfallError(f"FEN {fen!r} and --board {board!r}: choose one")
+    if yes and resume is None:
+        raise KnightfallError(
+            "--yes is for --resume: whom you name by --against is not asked about"
+        )
     if resume is not None:
         game = _resumed(resume)
+        if not yes:
+            _ask_for_code(game, json)
     else:
         if board is not None:
             fen = board_named(board).text
@@ -117,6 +130,25 @@ def _resumed(which: str) -> Game:
     from knightfall.cli.play.saved import load
 
     return load(which)
+
+
+def _ask_for_code(game: Game, json: bool) -> None:
+    """Whoever wrote the saved game chose the file: it may not be the one who resumes it."""
+    import sys
+
+    from knightfall.display.printable import printable
+
+    files = ", ".join(dict.fromkeys(game.agent.files))
+    if not files:
+        return
+    if json or not sys.stdin.isatty():
+        raise KnightfallError(
+            f"this game's agent runs the code of {files}: look at it, and --yes resumes the game"
+        )
+    asked = f"This game's agent runs the code of {printable(files)}. Do you trust it?"
+    if not typer.confirm(asked, err=True):
+        say("knightfall: nothing was run; the game is left as it is")
+        raise typer.Exit(1)
 
 
 def _view(json: bool) -> GameView:

@@ -9,7 +9,7 @@ import typer
 
 from knightfall.cli.options.common import Json
 from knightfall.cli.options.store import LAST, RunName, StorePath, find_run, reading
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def plot(
         print_json({"run": found.run.id, "charts": charts})
         return
     for name, file in files.items():
-        print(f"{name}: {file}")
+        print_line(f"{name}: {file}")
 
 
 def _file(found: Results, name: str, output: str | None, folder: str) -> Path:

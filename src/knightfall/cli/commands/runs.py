@@ -13,7 +13,7 @@ import typer
 from knightfall.cli.options.common import Json
 from knightfall.cli.options.store import StorePath, find_run, reading, some, store_path
 from knightfall.cli.screen.guard import say
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _delete(which: str, yes: bool, store: str | None, json: bool) -> None:
     if json:
         print_json({"deleted": id})
     else:
-        print(f"Run {id} is deleted.")
+        print_line(f"Run {id} is deleted.")
 
 
 def _sure(info: RunInfo) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.options.common import Json
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.screen.output import print_json, print_line
 from knightfall.display.numbers import duration
 from knightfall.errors import KnightfallError
 
@@ -61,6 +61,6 @@ def verify(file: File, json: Json = False) -> None:
         )
         if verdict.method == "mirror":
             checked = "by reflection in the centre, where no cell is its own image"
-        print(
+        print_line(
             f"verified: the second player wins on {verdict.board} from free placement ({checked})"
         )

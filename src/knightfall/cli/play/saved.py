@@ -11,11 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from knightfall.cli.play.game import Game
+from knightfall.display.printable import print_line
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
 from knightfall.notation.reader import game_of
-from knightfall.notation.saved_games import LAST, games_folder, saved_game, saved_games
+from knightfall.notation.saved_games import (
+    LAST,
+    MOST_BYTES,
+    games_folder,
+    saved_game,
+    saved_games,
+)
 from knightfall.notation.scoresheet import SEAT, SIDE
+from knightfall.reading import decoded, parse_json, read_bytes
+from knightfall.shape import shown
 
 _FORMAT = "knightfall game 1"
 
@@ -77,7 +86,7 @@ def _last() -> Game:
         try:
             game = _read(file)
         except KnightfallError as error:
-            print(f"note: {error}; looking for an older one", file=sys.stderr)
+            print_line(f"note: {error}; looking for an older one", file=sys.stderr)
             continue
         if game.winner is None:
             return game
@@ -88,12 +97,11 @@ def _last() -> Game:
 
 def _read(file: Path) -> Game:
     """Check everything: the file may be damaged, or somebody else's."""
+    data = read_bytes(file, MOST_BYTES)
     try:
-        content = json.loads(file.read_bytes())
-    except OSError as error:
-        raise KnightfallError(f"cannot read {str(file)!r}: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise _foreign(file, "it is not JSON") from None
+        content = parse_json(decoded(data, file.name))
+    except KnightfallError as error:
+        raise _foreign(file, str(error)) from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise _foreign(file, f'there is no "format": "{_FORMAT}" in it')
     try:
@@ -106,12 +114,12 @@ def _game(content: dict[str, Any], file: Path) -> Game:
     from knightfall.agents import parse_agent
 
     sheet, agent = game_of(content), content.get("agent")
-    if content.get("you") not in SEAT.values():
-        raise KnightfallError(f'"you" must be first or second, not {content.get("you")!r}')
+    if content.get("you") not in ("first", "second"):
+        raise KnightfallError(f'"you" must be first or second, not {shown(content.get("you"))}')
     if not isinstance(content.get("resigned"), bool):
         raise KnightfallError('"resigned" must be true or false')
     if not isinstance(agent, str):
-        raise KnightfallError(f'"agent" must be a string, not {agent!r}')
+        raise KnightfallError(f'"agent" must be a string, not {shown(agent)}')
     return Game(
         line=list(sheet.positions),
         you=SIDE[content["you"]],

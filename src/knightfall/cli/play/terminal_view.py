@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from knightfall.cli.screen.drawing import knight, show
-from knightfall.cli.screen.output import console, effort, verdict
+from knightfall.cli.screen.output import console, effort, print_line, verdict
 from knightfall.display.report import show as show_parts
 from knightfall.display.table import facts
 from knightfall.notation.scoresheet import RESIGNED
@@ -65,7 +65,7 @@ class TerminalView:
             self.console.print("There is nothing to take back: you have not moved yet.")
 
     def show_fen(self, game: Game) -> None:
-        print(game.position.fen)
+        print_line(game.position.fen)
 
     def show_words(self) -> None:
         from knightfall.cli.play.view import WORDS
@@ -95,7 +95,7 @@ class TerminalView:
     def left(self, game: Game, resume: str | None) -> None:
         self.console.print()
         if resume:
-            print(f"The game is saved. To go on with it:\n  {resume}")
+            print_line(f"The game is saved. To go on with it:\n  {resume}")
 
     # -- beside the board ----------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from knightfall.display.printable import one_line
 from knightfall.errors import KnightfallError
 from knightfall.sigint import INTERRUPTED as INTERRUPTED
 from knightfall.sigint import end_again
@@ -90,9 +91,8 @@ def guarded() -> Iterator[None]:
 
 def say(text: str) -> None:
     """One line on stderr."""
-    line = " ".join(text.split())
     try:
-        print("".join(c if c.isprintable() else "�" for c in line), file=sys.stderr, flush=True)
+        print(one_line(text), file=sys.stderr, flush=True)
     except BrokenPipeError:  # nobody listens; the exit code says it, too
         _silence(sys.stderr)
 

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from knightfall.display.numbers import count, duration, for_json
+from knightfall.display.printable import console as console
+from knightfall.display.printable import print_line as print_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from knightfall.display.report import Displayable
     from knightfall.search.report import Report
 
@@ -27,13 +27,6 @@ def print_report(report: Displayable, *, json: bool) -> None:
         print_json(report.to_dict())
     else:
         print_parts(report.parts())
-
-
-def console() -> Console:
-    """Where text for people goes.  What users typed is never read as markup."""
-    from rich.console import Console
-
-    return Console(markup=False, highlight=False, emoji=False)
 
 
 # -- what a search has to say ----------------------------------------------------------------

@@ -11,14 +11,16 @@ counting moves is a few machine words and a breadth-first search is still a loop
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib import resources
 
 from knightfall.agents import COURSE_NODES
 from knightfall.errors import KnightfallError, nearest
+from knightfall.reading import decoded, parse_toml
+from knightfall.shape import Between, Whole, check
 
 COURSE_FILE, COMPILED_FILE = "costs.toml", "compiled_costs.toml"
 BASELINE = "improved"
@@ -57,7 +59,29 @@ def compiled_costs() -> NodeCosts:
 
 
 def _recorded(file: str, conditions: str) -> NodeCosts:
-    text = resources.files("knightfall.studies.costs").joinpath(file).read_text("utf-8")
-    table = tomllib.loads(text)
+    there = resources.files("knightfall.studies.costs").joinpath(file)
+    return read_costs(decoded(there.read_bytes(), file), conditions)
+
+
+def read_costs(text: str, conditions: str) -> NodeCosts:
+    """The costs that a file of TOML tells; an error says what is wrong with it."""
+    try:
+        table = parse_toml(text)
+        check(_SHAPE, table)
+    except KnightfallError as error:
+        raise KnightfallError(
+            f"what a node costs in {conditions} cannot be read: {error}"
+        ) from None
     ratios = {id: float(row["ratio"]) for id, row in table["cost"].items()}
     return NodeCosts(ratios, conditions, table.get("microseconds"))
+
+
+_SHAPE = {
+    "date": date,
+    "machine": str,
+    "python": str,
+    "positions": Whole(),
+    "rounds": Whole(),
+    "microseconds?": Between(0, 1e12),
+    "cost": {str: {"ratio": Between(1e-6, 1e6), "nodes": Whole(1)}},
+}

@@ -12,7 +12,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from knightfall.arena.plan.version import engine
+from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder
+from knightfall.reading import parse_json, read_text
+from knightfall.shape import Between, Whole, check
 from knightfall.studies.published.published import agent_of
 
 OPENINGS = 100
@@ -102,6 +105,15 @@ def _begin() -> None:
 # -- keeping -------------------------------------------------------------------------------
 
 
+_GRADE = {
+    "heuristic": str,
+    "kept": Between(0, 100),
+    "error": Between(0, 100),
+    "choices": Whole(),
+    "seconds": Between(0, 1e9),
+}
+
+
 class _GradesFile:
     """A file in the data folder, by agent, engine, openings and seed."""
 
@@ -110,10 +122,12 @@ class _GradesFile:
         self._key = f"{engine()}/{openings}/{seed}"
         self._all: dict[str, dict[str, HeuristicGrade]] = {}
         try:
-            for key, rows in json.loads(self.path.read_text("utf-8")).items():
-                self._all[key] = {agent: HeuristicGrade(**row) for agent, row in rows.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
-            self._all = {}  # nothing kept, or nothing that can be used: it is computed anew
+            kept = parse_json(read_text(self.path))
+            check({str: {str: _GRADE}}, kept)
+        except KnightfallError:
+            return  # nothing kept, or nothing that can be used: it is computed anew
+        for key, rows in kept.items():
+            self._all[key] = {agent: HeuristicGrade(**row) for agent, row in rows.items()}
 
     def __contains__(self, heuristic: str) -> bool:
         return agent_of(heuristic) in self._all.get(self._key, {})

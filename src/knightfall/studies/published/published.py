@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,6 +13,8 @@ from typing import Any, Literal, get_args
 from knightfall.agents import COURSE_NODES
 from knightfall.arena.plan.protocols import protocol_named
 from knightfall.errors import KnightfallError
+from knightfall.reading import decoded, parse_toml
+from knightfall.shape import Between, OneOf, Whole, check
 
 FILE = "published.toml"
 
@@ -131,9 +132,44 @@ def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:
 @cache
 def studies() -> Mapping[str, Study]:
     """The five studies by their ids, in the order of the heuristics' registry."""
-    text = resources.files("knightfall.studies.published").joinpath(FILE).read_text("utf-8")
-    tables = tomllib.loads(text, parse_float=Decimal)
-    return MappingProxyType({id: _study(id, table) for id, table in tables.items()})
+    there = resources.files("knightfall.studies.published").joinpath(FILE)
+    return MappingProxyType(read_studies(decoded(there.read_bytes(), FILE)))
+
+
+def read_studies(text: str) -> dict[str, Study]:
+    """The studies that a file of TOML tells of; an error says what is wrong with it."""
+    try:
+        tables = parse_toml(text, parse_float=Decimal)
+        check({str: _STUDY}, tables)
+        return {id: _study(id, table) for id, table in tables.items()}
+    except KnightfallError as error:
+        raise KnightfallError(f"{FILE} cannot be read: {error}") from None
+
+
+_RATE = Between(0, 100)
+_CLAIM = {
+    "sentence": str,
+    "form": OneOf(get_args(Form)),
+    "who?": [str],
+    "than?": ([str], OneOf(("others",))),
+    "between?": [Between(-100, 100)],
+    "within?": _RATE,
+    "tournaments?": [Whole()],
+}
+_STUDY = {
+    "title": str,
+    "protocol": str,
+    "games_per_opponent": Whole(1, 10**6),
+    "entrants?": {str: str},
+    "wins?": {str: [Whole(0, 10**6)]},
+    "totals?": {str: _RATE},
+    "tournaments?": {str: [Between(-1, 100)]},
+    "shown_whole?": Whole(1, 1000),
+    "averages?": {str: _RATE},
+    "claims": [_CLAIM],
+    "errata?": [{"where": str, "text": str, "found_by": OneOf(get_args(Finding))}],
+    "not_reproducible?": {str: str},
+}
 
 
 def _study(id: str, table: dict[str, Any]) -> Study:
@@ -163,12 +199,13 @@ def _study(id: str, table: dict[str, Any]) -> Study:
 
 
 def _claim(study: Study, table: dict[str, Any]) -> Claim:
-    if table["form"] not in get_args(Form):
-        raise KnightfallError(f"{study.id}: no form {table['form']!r}; see {FILE}")
     who, than = tuple(table.get("who", ())), table.get("than", ())
     if than == "others":
         than = [id for id in study.heuristics if id not in who]
     between, tournaments = table.get("between"), table.get("tournaments")
+    for name in ("between", "tournaments"):
+        if name in table and len(table[name]) != 2:
+            raise KnightfallError(f"{study.id}: {name!r} must be two numbers; see {FILE}")
     if "within" in table:
         between = [-table["within"], table["within"]]
     return Claim(

@@ -1,0 +1,407 @@
+"""Damaged files of every kind that knightfall reads: each is refused in one line, or still valid.
+
+``python tests/torture/damaged_files.py [COUNT]`` damages so many of each kind and prints a table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import sqlite3
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from arena_helpers import ENGINE, fake_plan, fake_run
+from torture.mutations import JUNK_VALUES, changed_somewhere, damaged
+
+from knightfall.arena.reports.kinds import report_on
+from knightfall.arena.store.export import export_lines
+from knightfall.arena.store.file import IN_MEMORY, OF_A_RUN
+from knightfall.arena.store.import_run import import_run
+from knightfall.arena.store.scoresheets import scoresheet
+from knightfall.arena.store.store import Run, Store
+from knightfall.board import Board
+from knightfall.cli.play.saved import load
+from knightfall.errors import KnightfallError
+from knightfall.notation.saved_games import read_game_file
+from knightfall.openings import openings, read_book
+from knightfall.reading import decoded
+from knightfall.solver import atlas
+from knightfall.solver.atlas_build import Builder
+from knightfall.solver.certificate import certify
+from knightfall.solver.verify import Refused, verify
+from knightfall.studies.costs.costs import read_costs
+from knightfall.studies.judging import grades
+from knightfall.studies.published.published import read_studies
+
+SOURCE = Path(atlas.__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: good ones, how it is read and all that is done with it, and its wounds."""
+
+    good: list[bytes]
+    read: Callable[[Path], object]
+    wound: Callable[[bytes, list[bytes], random.Random], bytes] = damaged
+    suffix: str = ""
+
+
+@dataclass
+class Tally:
+    """What became of the damaged files of a kind."""
+
+    kind: str
+    refused: int = 0
+    accepted: int = 0
+    others: list[str] = field(default_factory=list)
+    """Exceptions that are none of ours, with the seed that brings them back."""
+    longest: float = 0.0
+
+    @property
+    def files(self) -> int:
+        return self.refused + self.accepted + len(self.others)
+
+
+# -- the kinds -----------------------------------------------------------------------------------
+
+
+def kinds(folder: Path) -> dict[str, Kind]:
+    """All kinds; good samples are made in a folder."""
+    warnings.simplefilter("ignore")
+    return {
+        "run (jsonl)": Kind(_runs(folder), _read_run, _wound_run),
+        "store": Kind(_stores(folder), read_store),
+        "store, rows": Kind(_stores(folder), read_store, _wound_rows),
+        "saved game": Kind(_saved(), _read_saved, suffix=".json"),
+        "game as text": Kind(_texts(folder), _read_text),
+        "book": Kind(_books(), lambda path: read_book(str(path))),
+        "atlas": Kind(_atlases(), _read_atlas),
+        "atlas journal": Kind([_journal()], _journal_reader()),
+        "certificate": Kind(_certificates(), _read_certificate, _wound_certificate),
+        "studies (toml)": Kind(_shipped("studies/published/published.toml"), _read_studies),
+        "costs (toml)": Kind(_shipped("studies/costs/*costs.toml"), _read_costs),
+        "grades": Kind([_grades()], _read_grades),
+    }
+
+
+PLANS = (
+    fake_plan(1, 4, board="5x5", stop={"rule": "sprt", "elo0": 0.0, "elo1": 10.0}),
+    fake_plan(2, 2, board="4x4", kind="league", files={"/tmp/x.py": "ab"}),
+    fake_plan(
+        1, 2, board="4x4", kind="tournament", options={"tests": 1, "protocol": "2017b"},
+        book=tuple(openings(Board.of(4, 4))[:5]), stratify=True,
+    ),
+    fake_plan(
+        1, 2, board="4x4", kind="worth",
+        options={
+            "a": "main", "b": "improved", "agents": ["id(main)", "id(improved)"],
+            "budgets": ["time=1ms"], "converted": {"time=1ms": [10, 20]},
+        },
+    ),
+)  # fmt: skip
+
+
+def _runs(folder: Path) -> list[bytes]:
+    found = []
+    for at, plan in enumerate(PLANS):
+        file = folder / f"run{at}.sqlite"
+        fake_run(file, plan)
+        with Store.open(file, read_only=True) as store:
+            found.append("".join(export_lines(store.last(), "jsonl")).encode())
+    return found
+
+
+def _stores(folder: Path) -> list[bytes]:
+    file = folder / "all.sqlite"
+    for plan in PLANS:
+        fake_run(file, plan)
+    return [file.read_bytes(), (folder / "run0.sqlite").read_bytes()]
+
+
+def _saved() -> list[bytes]:
+    game = {
+        "format": "knightfall game 1", "start": "7/7/1N5/7/7/4n2/7 w", "moves": ["d4", "f4", "e6"],
+        "you": "first", "agent": "alphabeta(improved, depth=3)", "resigned": False,
+    }  # fmt: skip
+    empty = {**game, "start": "7/7/7/7/7/7/7[Nn] w", "moves": [], "agent": "random"}
+    return [json.dumps(one, indent=2).encode() for one in (game, empty)]
+
+
+def _texts(folder: Path) -> list[bytes]:
+    with Store.open(folder / "all.sqlite", read_only=True) as store:
+        run = store.run(1)
+        sheets = [scoresheet(run.plan, run.pair(number), 0) for number in range(4)]
+    tagged = [sheet.to_text().encode() for sheet in sheets]
+    watched = [json.dumps(sheet.to_dict()).encode() for sheet in sheets[:2]]
+    return [*tagged, *watched, b"b5 e2 d4 f4", b"7/7/1N5/7/7/4n2/7 w d4 f4"]
+
+
+def _books() -> list[bytes]:
+    lines = openings(Board.of(7, 7))[:40]
+    return ["\n".join(lines).encode(), ("# a book\n\n" + lines[0] + " # first\n").encode()]
+
+
+def _atlases() -> list[bytes]:
+    shipped = json.loads((SOURCE / "solver" / "atlas.json").read_text())
+    few = {name: shipped[name] for name in ("3x3", "3x4", "4x4", "4x5")}
+    return [json.dumps(few, indent=0).encode(), json.dumps({"4x4": shipped["4x4"]}).encode()]
+
+
+JOURNAL_BOARD = Board.of(4, 5)
+
+
+def _journal() -> bytes:
+    entries = bytes.fromhex(json.loads((SOURCE / "solver" / "atlas.json").read_text())["4x5"])
+    lines = [
+        json.dumps([*cells, entries[3 * at : 3 * at + 3].hex()])
+        for at, cells in enumerate(atlas.representatives(JOURNAL_BOARD))
+    ]
+    return "\n".join(["", *lines]).encode()
+
+
+def _certificates() -> list[bytes]:
+    boards = (Board.of(4, 4), Board.of(3, 5), Board.of(5, 5))
+    return [certify(board).text.encode() for board in boards]
+
+
+def _shipped(pattern: str) -> list[bytes]:
+    return [file.read_bytes() for file in SOURCE.glob(pattern)]
+
+
+def _grades() -> bytes:
+    row = {"heuristic": "main", "kept": 91.2, "error": 0.5, "choices": 1234, "seconds": 9.1}
+    return json.dumps({"e/100/0": {"id(main)": row, "id(open)": {**row, "kept": 80}}}).encode()
+
+
+# -- reading them, and using what was read -------------------------------------------------------
+
+
+def _read_run(path: Path) -> None:
+    with Store.open(IN_MEMORY) as store:
+        _use(import_run(store, path))
+
+
+def read_store(path: Path) -> None:
+    """Everything that looks at a store."""
+    with Store.open(path, read_only=True) as store:
+        for info in store.runs():
+            _use(store.run(info.id))
+
+
+def _use(run: Run) -> None:
+    str(report_on(run))
+    json.dumps(report_on(run).to_dict())
+    for format in ("csv", "text", "jsonl"):
+        for line in export_lines(run, format):
+            line.encode()
+
+
+def _read_saved(path: Path) -> None:
+    load(str(path))
+    read_game_file(path)
+
+
+def _read_text(path: Path) -> None:
+    sheet = read_game_file(path)
+    sheet.to_text().encode()
+    json.dumps(sheet.to_dict())
+
+
+def _read_atlas(path: Path) -> None:
+    held = atlas.read_atlas(path)
+    for name in held:
+        board = Board.named(name)
+        data = bytes.fromhex(held[name])
+        for at, cells in enumerate(atlas.representatives(board)):
+            moves, (_, winning, best) = atlas.first_moves(board, cells), data[3 * at : 3 * at + 3]
+            assert not moves or moves[best] >= 0
+            assert winning < 1 << len(moves)
+
+
+def _journal_reader() -> Callable[[Path], object]:
+    builder = Builder(JOURNAL_BOARD)
+
+    def read(path: Path) -> None:
+        builder.journal = path
+        for cells, entry in builder.resumed().items():
+            assert cells in builder.classes
+            assert len(entry) == 3
+
+    return read
+
+
+def _read_certificate(path: Path) -> None:
+    try:
+        verify(path)
+    except Refused as refused:  # as the command does
+        raise KnightfallError(str(refused)) from None
+
+
+def _read_studies(path: Path) -> None:
+    for study in read_studies(decoded(path.read_bytes(), path)).values():
+        assert all(claim.pairs is not None for claim in study.claims)
+
+
+def _read_costs(path: Path) -> None:
+    costs = read_costs(decoded(path.read_bytes(), path), "here")
+    assert all(costs.nodes(heuristic) >= 1 for heuristic in costs.ratios)
+
+
+def _read_grades(path: Path) -> None:
+    """A damaged one is as good as none: nothing is refused."""
+    os.environ["KNIGHTFALL_DATA_DIR"] = str(path.parent)
+    path.replace(path.with_name("grades.json"))
+    kept = grades._GradesFile(100, 0)
+    json.dumps({key: [vars(row) for row in rows.values()] for key, rows in kept._all.items()})
+
+
+# -- wounds of particular kinds ------------------------------------------------------------------
+
+
+def _wound_run(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Half of them forged: the head is changed and given the key that belongs to it."""
+    if rng.random() < 0.5:
+        return damaged(data, others, rng)
+    first, *rest = data.split(b"\n")
+    head = changed_somewhere(json.loads(first), rng)
+    plan = head.get("plan")
+    if isinstance(plan, dict) and rng.random() < 0.8:
+        head["plan"] = plan = changed_somewhere(plan, rng)
+    text = json.dumps(plan, sort_keys=True, ensure_ascii=False)
+    head["key"] = _key(text, head.get("versions"))
+    return b"\n".join([json.dumps(head).encode(), *rest])
+
+
+def _key(plan: str, versions: object) -> str:
+    engine = versions.get("knightfall", "") if isinstance(versions, dict) else ENGINE
+    whole = f"{engine}\n{plan}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(whole).hexdigest()[:20]
+
+
+def _wound_rows(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Sound as a file of SQLite's, but something in it is not what it must be."""
+    db = sqlite3.connect(IN_MEMORY)
+    db.deserialize(data[:18] + b"\x01\x01" + data[20:])  # in memory there is no -wal
+    for _ in range(rng.choice((1, 1, 2))):
+        table = rng.choice(("runs", *OF_A_RUN))
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        column, value = rng.choice(columns), rng.choice(JUNK_VALUES)
+        key = "rowid" if table == "runs" else "run"
+        try:
+            if rng.random() < 0.15:
+                db.execute(f"DELETE FROM {table} WHERE {key} = 1 AND random() % 2")
+            elif isinstance(value, dict | list) or rng.random() < 0.1:
+                db.execute(f"UPDATE {table} SET {column} = x'00ff41' WHERE {key} = 1")
+            else:
+                db.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = 1", (value,))
+        except (sqlite3.Error, OverflowError, UnicodeEncodeError):
+            continue  # SQLite itself refuses it
+    db.commit()
+    return db.serialize()
+
+
+def _wound_certificate(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Half of them forged: sealed again after the change."""
+    body = data.rpartition(b"sha256 ")[0]
+    if rng.random() < 0.5:
+        return damaged(data, others, rng)
+    changed = damaged(body, others, rng)
+    return changed + b"sha256 " + hashlib.sha256(changed).hexdigest().encode() + b"\n"
+
+
+# -- torturing -----------------------------------------------------------------------------------
+
+
+def torture(name: str, kind: Kind, seeds: Iterable[int], folder: Path) -> Tally:
+    """Damage a file again and again, and see what its reader makes of it."""
+    tally = Tally(name)
+    path = folder / f"damaged-{os.getpid()}{kind.suffix}"
+    for seed in seeds:
+        rng = random.Random(f"{name}/{seed}")
+        path.write_bytes(kind.wound(rng.choice(kind.good), kind.good, rng))
+        start = time.perf_counter()
+        try:
+            kind.read(path)
+        except KnightfallError as error:
+            tally.refused += 1
+            if "\n" in str(error):
+                tally.others.append(f"{name}/{seed}: two lines: {error}")
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            said = f"{type(error).__name__}: {str(error)[:80]} ({where.name}:{where.lineno})"
+            tally.others.append(f"{name}/{seed}: {said}")
+        else:
+            tally.accepted += 1
+        tally.longest = max(tally.longest, time.perf_counter() - start)
+    for leftover in folder.glob(f"damaged-{os.getpid()}*"):
+        leftover.unlink()
+    return tally
+
+
+HEADING = f"{'kind':<16}{'damaged':>9}{'refused':>9}{'accepted':>10}{'other':>7}{'longest':>10}"
+
+
+def line(tally: Tally) -> str:
+    """A line of the table."""
+    return (
+        f"{tally.kind:<16}{tally.files:>9,}{tally.refused:>9,}{tally.accepted:>10,}"
+        f"{len(tally.others):>7}{tally.longest:>8.2f} s"
+    )
+
+
+def main(count: int = 20_000, workers: int = 2) -> int:
+    """Print the table; the number of exceptions that are none of ours."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        found = kinds(folder)
+        print(HEADING, flush=True)
+        bad: list[str] = []
+        jobs = [(name, range(start, count, workers)) for name in found for start in range(workers)]
+        global _shared
+        _shared = found, folder
+        with get_context("fork").Pool(workers) as pool:
+            done = list[Tally]()
+            for tally in pool.imap(_job, jobs):
+                done.append(tally)
+                if len(done) == workers:
+                    whole = _together(done)
+                    print(line(whole), flush=True)
+                    bad += whole.others
+                    done.clear()
+    print(*bad[:50], sep="\n")
+    return len(bad)
+
+
+_shared: tuple[dict[str, Kind], Path]
+
+
+def _job(job: tuple[str, range]) -> Tally:
+    found, folder = _shared
+    name, seeds = job
+    return torture(name, found[name], seeds, folder)
+
+
+def _together(tallies: list[Tally]) -> Tally:
+    whole = Tally(tallies[0].kind)
+    for tally in tallies:
+        whole.refused += tally.refused
+        whole.accepted += tally.accepted
+        whole.others += tally.others
+        whole.longest = max(whole.longest, tally.longest)
+    return whole
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main(*map(int, sys.argv[1:])) else 0)

@@ -1,0 +1,31 @@
+"""A command that is killed at any of its writes goes on as if nothing had happened.
+
+The long version is ``make torture``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+
+
+def test_nothing_is_lost_by_a_kill_at_any_write() -> None:
+    script = Path(__file__).with_name("kills.py")
+    done = subprocess.run(
+        [sys.executable, str(script), "--quick"], stdout=subprocess.PIPE, check=True, timeout=600
+    )
+    told = json.loads(done.stdout)
+    assert [one["wrong"] for one in told] == [[] for _ in told]
+    kills = {one["command"]: one["kills"] for one in told}
+    # Each begins a run, appends to it and finishes it: twice as many moments, and files opened.
+    for command in ("match", "tournament", "league", "worth", "its runs alone"):
+        assert kills[command] >= 8, command
+    assert min(kills.values()) >= 3
+    assert {"import", "atlas build", "backup"} <= set(kills)
