@@ -94,8 +94,8 @@ NO_PART = {
     "knightfall.search.stopwatch",
 }
 """What the named modules use, but takes no part in choosing a move or in machine code, beside all
-that is for display: errors, drawing, finding, reading and keeping files, being interrupted.  `Position` only
-translates for machine code."""
+that is for display: errors, drawing, finding, reading and keeping files, being interrupted.
+`Position` only translates for machine code."""
 
 
 def closure(names: tuple[str, ...]) -> set[str]:
