@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import signal
 import subprocess
@@ -12,6 +13,10 @@ from pathlib import Path
 import naive_search
 import naive_solver
 import pytest
+import typer.testing
+
+# Typer builds all commands anew for each that a test runs, which takes longer than most of them.
+typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 # A shell starts background jobs with Ctrl-C ignored, and every process they start inherits that.
 # The tests interrupt processes of their own, so they must not.
