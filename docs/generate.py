@@ -9,7 +9,7 @@ from pathlib import Path
 
 from knightfall.agents import AGENT_KINDS, COURSE, COURSE_NODES
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.registry import STUDIES
+from knightfall.heuristics.published import STUDIES
 
 HERE = Path(__file__).parent
 

@@ -4,7 +4,7 @@ import sys
 
 import knightfall as kf
 
-if __name__ == "__main__":  # a long league is shared by processes, which read this file, too
+if __name__ == "__main__":
     file = sys.argv[1] if len(sys.argv) > 1 else "ratings.svg"
     ids = ("null", "improved", "bfs_reach", "main", "lookahead_mobility")
     league = kf.league([f"id({id}, nodes=500)" for id in ids], pairs=20)

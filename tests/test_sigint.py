@@ -98,6 +98,40 @@ def test_what_was_printed_before_is_not_lost() -> None:
     assert (done.returncode, done.stdout) == (130, "so far\n")
 
 
+def test_nothing_is_imported_before_the_first_line_of_a_command() -> None:
+    """Until then it is a traceback."""
+    code = "import sys\nbefore = {*sys.modules}\nimport knightfall.cli\n"
+    found = ended(code + "print(*sorted({*sys.modules} - before))").stdout
+    assert found.split() == ["__future__", "knightfall", "knightfall.cli"]
+
+
+@pytest.mark.parametrize("moment", [1, 2, 4])
+def test_it_may_come_with_the_first_imports_of_a_command(moment: int) -> None:
+    code = (
+        "import os, signal, sys\nleft = [int(sys.argv.pop(1))]\n"
+        "def hear(event, args):\n"
+        "    if event == 'import':\n        left[0] -= 1\n"
+        "        if left[0] == 0:\n            os.kill(os.getpid(), signal.SIGINT)\n"
+        "from knightfall.cli import main\nsys.addaudithook(hear)\nmain()\n"
+    )
+    done = ended(code, str(moment), "--version")
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr in ("", "knightfall: interrupted\n")
+
+
+def test_it_may_come_when_a_command_is_over() -> None:
+    """One that wanted exceptions; the interpreter does not."""
+    code = (
+        "import atexit, os, signal\nfrom knightfall import sigint\n"
+        "from knightfall.cli import main\nfrom knightfall.cli.screen import guard\n"
+        "guard._refuse_unquoted = lambda args: sigint.raise_from_here()\n"
+        "atexit.register(os.kill, os.getpid(), signal.SIGINT)\nmain()\n"
+    )
+    done = ended(code, "--version")
+    assert (done.returncode, done.stderr) == (130, "knightfall: interrupted\n")
+    assert done.stdout.startswith("knightfall ")
+
+
 @pytest.mark.parametrize("hold", ["sigint.HeldOff", "kernel.interrupt.ctrl_c_later"])
 def test_from_some_point_on_it_is_an_exception_but_not_where_that_would_hurt(hold: str) -> None:
     """With another thread about, which may be the one to get the signal."""

@@ -14,9 +14,10 @@ import os
 import subprocess
 import sys
 import termios
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from multiprocessing import reduction
 from typing import Any
+from unittest import mock
 
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(["preloaded"])
@@ -105,6 +106,15 @@ def run(
     if check:
         done.check_returncode()
     return done
+
+
+def warm_workers() -> AbstractContextManager[None]:
+    """While the block runs, pools get warm processes.  How they start is for others to test."""
+
+    def start(command: list[str], **how: Any) -> Popen:
+        return Popen([word for word in command if word != "-P"], **how)
+
+    return mock.patch("knightfall.arena.runners.worker_process.Popen", start)
 
 
 class _Passed:

@@ -10,16 +10,14 @@ True
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from knightfall.board import Board
-from knightfall.errors import KnightfallError
-from knightfall.position import Position
-
+# Nothing is imported here, not even `typing`: every command begins with this file, and until it
+# has read it, Ctrl-C shows a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from knightfall.agents import Agent, agent
     from knightfall.arena.events import league, match, tournament, user_store, worth
+    from knightfall.board import Board
+    from knightfall.errors import KnightfallError
     from knightfall.heuristics import heuristic
     from knightfall.heuristics.evaluator import Evaluator, evaluator
     from knightfall.oracle.annotate import annotate
@@ -28,15 +26,19 @@ if TYPE_CHECKING:
     from knightfall.oracle.findings import Check
     from knightfall.oracle.grade import grade
     from knightfall.oracle.grade_report import Grade
+    from knightfall.position import Position
     from knightfall.search.report import Report
     from knightfall.solver.solution import Solution
     from knightfall.solver.solve import solve
 
 __version__ = "0.1.0"
 
-# Everything that needs the compiler is imported on first use, so that `import knightfall` and
-# the rules in plain Python cost nothing.
+# Everything is imported on first use, so that `import knightfall` and the rules in plain Python
+# cost nothing.
 _LATER = {
+    "Board": "knightfall.board",
+    "KnightfallError": "knightfall.errors",
+    "Position": "knightfall.position",
     "Agent": "knightfall.agents",
     "Check": "knightfall.oracle.findings",
     "agent": "knightfall.agents",
@@ -84,9 +86,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
+        from importlib import import_module
+
+        value: object = getattr(import_module(_LATER[name]), name)
+        globals()[name] = value  # the next time it is here
+        return value
     raise AttributeError(f"module 'knightfall' has no attribute {name!r}")
 
 

@@ -27,6 +27,10 @@ class AgentFailure(KnightfallError):
         return (AgentFailure, (self.reason, str(self)))
 
 
+class RunnerFailure(KnightfallError):
+    """Whoever plays cannot go on; what was played by then is good."""
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint such as ``; did you mean 'open'?``, or an empty string when nothing is close."""
     by_lower: dict[str, str] = {}

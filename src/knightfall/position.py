@@ -135,20 +135,17 @@ class Position:
     @property
     def fen(self) -> str:
         """The position as a FEN; `from_fen` reads it back."""
-        rows = []
-        for row in range(self.board.height):
-            text = ""
-            for column in range(self.board.width):
-                cell = self.board.at(row, column)
-                if cell == self.white:
-                    text += _LETTER["w"]
-                elif cell == self.black:
-                    text += _LETTER["b"]
-                else:
-                    text += "." if cell in self.open else "*"
-            rows.append(re.sub(r"\.+", lambda run: str(len(run[0])), text))
-        pocket = ("N" if self.white is None else "") + ("n" if self.black is None else "")
-        return "/".join(rows) + (f"[{pocket}]" if pocket else "") + f" {self.to_move}"
+        letters = ["." if cell in self.open else "*" for cell in range(self.board.cells)]
+        pocket = ""
+        for cell, letter in ((self.white, "N"), (self.black, "n")):
+            if cell is None:
+                pocket += letter
+            else:
+                letters[cell] = letter
+        ends = range(self.board.width, self.board.cells + 1, self.board.width)
+        rows = "/".join("".join(letters[end - self.board.width : end]) for end in ends)
+        rows = re.sub(r"\.+", lambda run: str(len(run[0])), rows)
+        return rows + (f"[{pocket}]" if pocket else "") + f" {self.to_move}"
 
     def __str__(self) -> str:
         return self.fen

@@ -8,21 +8,37 @@ to end, results to keep or a cursor to bring back calls `raise_from_here` first.
 
 from __future__ import annotations
 
+# What `signal` is made of.  `signal` itself, and what imports `typing`, would take long enough
+# for an early Ctrl-C to come in between.
+import _signal as signal  # type: ignore[import-not-found]
 import os
-import signal
 import sys
-import threading
-from contextlib import suppress
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C ended."""
 
+_a_command = False
+
 
 def end_at_once() -> None:
     """Let Ctrl-C end the process, until somebody asks for `KeyboardInterrupt`."""
+    global _a_command
     if raises():  # not in the background, where it is ignored
         signal.signal(signal.SIGINT, _end)
+        _a_command = True
+
+
+def end_again() -> None:
+    """Let Ctrl-C end the process once more: what was at stake since `raise_from_here` is safe.
+
+    In a program that never called `end_at_once` nothing changes.
+    """
+    if _a_command:
+        end_at_once()
 
 
 def raise_from_here() -> None:
@@ -31,13 +47,16 @@ def raise_from_here() -> None:
     In a program that never called `end_at_once` it does so anyway.
     """
     if signal.getsignal(signal.SIGINT) is _end:
-        with suppress(ValueError):  # not the main thread: then it is not the one to be interrupted
+        try:  # noqa: SIM105 - see above
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        except ValueError:  # not the main thread: then it is not the one to be interrupted
+            pass
 
 
 def raises() -> bool:
     """Whether Ctrl-C raises `KeyboardInterrupt`."""
-    return signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    handler: object = signal.getsignal(signal.SIGINT)
+    return handler is signal.default_int_handler
 
 
 class HeldOff:
@@ -49,6 +68,8 @@ class HeldOff:
     def __enter__(self) -> None:
         self._came = False
         self._before: Any = None
+        import threading
+
         if threading.current_thread() is threading.main_thread():
             handler = signal.getsignal(signal.SIGINT)
             if callable(handler):  # not in the background, where it is ignored
@@ -67,8 +88,10 @@ class HeldOff:
 
 def _end(*_: object) -> NoReturn:
     # Nothing here may wait or fail for what the main thread is in the middle of.
-    with suppress(Exception):
+    try:
         sys.stdout.flush()
-    with suppress(OSError):
-        os.write(2, b"knightfall: interrupted\n")
-    os._exit(INTERRUPTED)
+    finally:
+        try:
+            os.write(2, b"knightfall: interrupted\n")
+        finally:
+            os._exit(INTERRUPTED)

@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+import warm_python
 
 from knightfall.arena.conduct import conduct
 from knightfall.arena.game.play import play_pair
@@ -24,8 +25,9 @@ from knightfall.arena.results.scoreboard import scoreboard_of
 from knightfall.arena.results.tallies import results
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import InProcess
+from knightfall.arena.store.file import IN_MEMORY
 from knightfall.arena.store.store import Store
-from knightfall.errors import KnightfallError
+from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.statistics.sprt import Sprt
 
 THREE = enter(["minimax(improved, depth=2)", "greedy(open)", "random"])
@@ -145,11 +147,9 @@ def test_workers_make_no_difference(
     tmp_path: Path, undisturbed: dict[str, list[tuple[object, ...]]]
 ) -> None:
     agents = [entrant.agent for entrant in LEAGUE.entrants]
-    for workers in (1, 2):
-        path = tmp_path / f"{workers}.sqlite"
-        with Pool(workers, agents) as pool:
-            play(path, LEAGUE, pool)
-        assert rows(path) == undisturbed
+    with warm_python.warm_workers(), Pool(2, agents) as pool:
+        play(tmp_path / "arena.sqlite", LEAGUE, pool)
+    assert rows(tmp_path / "arena.sqlite") == undisturbed
 
 
 def test_a_finished_run_is_not_played_again(tmp_path: Path) -> None:
@@ -281,6 +281,32 @@ def test_a_store_that_fails_loses_nothing_that_was_written(
     assert rows(path) == undisturbed
 
 
+def test_workers_that_cannot_go_on_lose_nothing(
+    tmp_path: Path, undisturbed: dict[str, list[tuple[object, ...]]]
+) -> None:
+    class Dying(Shuffling):
+        def one(self, waiting: list[PairTask]) -> PairRecord:
+            try:
+                return super().one(waiting)
+            except KeyboardInterrupt:
+                raise RunnerFailure("3 worker processes in a row ended") from None
+
+    path = tmp_path / "arena.sqlite"
+    with pytest.raises(KnightfallError) as raised:
+        play(path, LEAGUE, Dying(0, spread=3, give_up_after=20))
+    with Store.open(path) as store:
+        stored = store.run(1).played
+        assert 16 <= stored <= 20
+    assert str(raised.value) == (
+        f"3 worker processes in a row ended; {stored} of 36 pairs of run 1 are stored, and the "
+        "same command goes on from there"
+    )
+    play(path, LEAGUE, Shuffling(1))
+    assert rows(path) == undisturbed
+    with Store.open(IN_MEMORY) as store, pytest.raises(KnightfallError, match=r"in a row ended$"):
+        conduct(store.begin(LEAGUE, "1", {}), Dying(0, give_up_after=20))
+
+
 DRIVER = """
 import sys
 from knightfall.arena import conduct as conducting
@@ -303,14 +329,12 @@ if __name__ == "__main__":
 
 def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> None:
     agents = enter(["id(improved, nodes=4000)", "id(open, nodes=4000)", "random"])
-    plan = Plan("league", agents, everyone(agents), pairs=250, seed=8)
-    driver = tmp_path / "driver.py"
-    driver.write_text(DRIVER)
+    plan = Plan("league", agents, everyone(agents), pairs=80, seed=8)
     play(tmp_path / "whole.sqlite", plan, InProcess())
     path, rng, kills = tmp_path / "killed.sqlite", random.Random(2), 0
     while True:
-        process = subprocess.Popen(
-            [sys.executable, str(driver), str(path), "pool" if kills == 4 else "here"],
+        process = warm_python.Popen(
+            [sys.executable, "-c", DRIVER, str(path), "pool" if kills == 4 else "here"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -324,7 +348,7 @@ def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> N
         if kills == 4:
             assert process.wait(timeout=300) == 0
             break
-        time.sleep(rng.uniform(0.05, 1.2))
+        time.sleep(rng.uniform(0.02, 0.3))
         process.send_signal(signal.SIGKILL)
         process.wait()
         kills += 1

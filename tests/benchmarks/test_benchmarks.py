@@ -77,7 +77,7 @@ def test_users_twin_searches_the_same_tree(runner: ModuleType) -> None:
 
 def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
     from knightfall.heuristics import REGISTRY
-    from knightfall.heuristics.registry import STUDIES
+    from knightfall.heuristics.published import STUDIES
 
     priced = set(runner.module("evaluation_cost").published_ids())
     plain = {row.id for row in REGISTRY.values() if row.study in STUDIES and not row.parameter}

@@ -12,10 +12,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import warm_python
 from at_work import at_work, until_it_waits
+
+import knightfall as kf
+from knightfall.arena.store.file import user_store
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
 RUN = [sys.executable, "-c", "from knightfall.cli import main; main()"]
@@ -68,6 +72,43 @@ def test_light_commands_import_no_heavy_room(args: list[str], env: dict[str, str
     assert "typer" in modules
 
 
+def test_what_was_played_is_shown_without_the_compiler(
+    env: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", env["KNIGHTFALL_DATA_DIR"])
+    how: Any = {"store": user_store(), "workers": 0, "pairs": 1, "progress": False}
+    kf.match("random", "greedy(improved)", **how)
+    kf.tournament(["greedy(improved)"], ["random"], **how)
+    kf.league(["random", "greedy(improved)", "greedy(open)"], **how)
+    commands = [
+        ["match", "random", "greedy(improved)", "--pairs", "1"],
+        ["tournament", "--test", "greedy(improved)", "--against", "random", "--pairs", "1"],
+        ["league", "random", "greedy(improved)", "greedy(open)", "--pairs", "1"],
+    ]
+    code = (
+        "import sys, json\n"
+        "from knightfall.cli import main\n"
+        "for sys.argv[1:] in json.loads(sys.argv[1]):\n"
+        "    try:\n        main()\n"
+        "    except SystemExit as end:\n        assert not end.code\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    shown = [*commands, ["show", "1"], ["show", "2"], ["heuristics"], ["agents"]]
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(shown)],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert done.stderr.count("was played before") == len(commands)
+    assert "bfs_reach" in done.stdout
+    modules = set(done.stderr.splitlines()[-1].split())
+    assert not {"numba", "llvmlite", "scipy.stats", "matplotlib"} & modules
+    assert "numpy" in modules
+
+
 # -- exit codes and streams --------------------------------------------------------------------
 
 
@@ -94,15 +135,25 @@ def test_a_reader_that_leaves_is_no_error(env: dict[str, str], tmp_path: Path) -
     assert process.stderr.read() == ""
 
 
-def test_nobody_reads_the_help(env: dict[str, str]) -> None:
-    done = subprocess.run(
-        ["bash", "-c", 'set -o pipefail; "$@" --help | true', "bash", *RUN],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.stderr == ""
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["--help"], 141),  # Typer prints it
+        (["moves", "--json", FEN], 141),
+        (["watch", "random", "random", "--seed", "1"], 141),  # rich does
+        (["nope"], 2),  # bad input stays bad input
+    ],
+    ids=lambda value: str(value[0]) if isinstance(value, list) else "",
+)
+def test_nobody_reads_at_all(args: list[str], code: int, env: dict[str, str]) -> None:
+    """Not even what is said on stderr; and Python has nothing to add when it winds up."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    done = subprocess.run([*RUN, *args], env=env, stdout=writes, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (code, int(code == 2))
+    done = subprocess.run([*RUN, *args], env=env, stdout=writes, stderr=writes)
+    os.close(writes)
+    assert done.returncode == code
 
 
 def test_a_full_disk_is_told(env: dict[str, str]) -> None:

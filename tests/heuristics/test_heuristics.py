@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import random
@@ -11,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,9 @@ from strategies import positions
 
 from knightfall.board import Board
 from knightfall.heuristics import REGISTRY, reachability, staged
-from knightfall.heuristics.registry import STUDIES, ready
+from knightfall.heuristics.published import STUDIES
+from knightfall.heuristics.registry import PARAMETERS
+from knightfall.heuristics.signature import ready
 from knightfall.kernel.compile import compile_later
 from knightfall.kernel.geometry import NO_LIMIT, geometry
 from knightfall.kernel.rules import words
@@ -161,6 +165,24 @@ def test_every_row_explains_itself(id: str) -> None:
     assert row.summary.endswith(".")
     assert len(row.summary) <= 95
     assert "_" not in row.summary  # plain words, no ids
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_table_tells_what_the_functions_say(study: str) -> None:
+    module = import_module(f"knightfall.heuristics.{study}")
+    there = {
+        name: found
+        for name, found in vars(module).items()
+        if found.__class__.__name__ == "CPUDispatcher"
+        and found.py_func.__module__ == module.__name__
+        and inspect.signature(found.py_func).parameters.keys() == set(PARAMETERS)
+    }
+    there |= {"static_reach": module.static_reach} if study == "reachability" else {}
+    told = {row.id: row for row in REGISTRY.values() if row.study == study}
+    assert told.keys() == there.keys()
+    for id, row in told.items():
+        assert row.score is there[id]
+        assert row.summary == " ".join(str(there[id].__doc__).split("\n\n")[0].split())
 
 
 def test_static_reach_is_a_family_of_nine() -> None:
@@ -446,7 +468,7 @@ def test_a_longest_win_is_a_line_that_fits_the_board(position: Position) -> None
 FROM_A_NEW_PROCESS = """
 import numpy as np
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.registry import ready
+from knightfall.heuristics.signature import ready
 from knightfall.kernel.compile import compile_later
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words

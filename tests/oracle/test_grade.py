@@ -19,9 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle_helpers import BOARD, mover_wins, naive_winning_moves, run
+from warm_python import warm_workers
 
 from knightfall import KnightfallError
-from knightfall.agents import agent
+from knightfall.agents import Agent, agent
 from knightfall.arena.plan.entrants import enter
 from knightfall.arena.plan.plan import Match, Plan
 from knightfall.board import Board
@@ -161,7 +162,8 @@ def test_same_seed_same_grade_and_another_seed_another() -> None:
 
 def test_any_number_of_workers_finds_the_same() -> None:
     alone = grade("id(improved, nodes=50)", openings=9, board=BOARD)
-    shared = grade("id(improved, nodes=50)", openings=9, board=BOARD, workers=2)
+    with warm_workers():
+        shared = grade("id(improved, nodes=50)", openings=9, board=BOARD, workers=2)
     assert timeless(shared) == timeless(alone)
 
 
@@ -175,8 +177,16 @@ def test_what_a_heuristic_does_wrong_in_a_worker_is_told_here(tmp_path: Path) ->
         "    raise ValueError('too late')\n"
     )
     player = agent(f"greedy({file}:late)")  # which tries it out, on a roomy board
-    with pytest.raises(KnightfallError, match=r"line 5: ValueError: too late"):
+    with warm_workers(), pytest.raises(KnightfallError, match=r"line 5: ValueError: too late"):
         grade(player, openings=2, board=BOARD, workers=2)
+
+
+def test_what_only_this_process_knows_is_not_asked_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Agent, "only_here", True)
+    with pytest.raises(KnightfallError, match="was declared in this process"):
+        grade("greedy(open)", openings=2, board=BOARD, workers=2)
 
 
 @pytest.mark.parametrize("board", [Board.of(3, 3), Board.of(3, 4), Board.of(5, 3)])
@@ -381,22 +391,38 @@ def test_ctrl_c_is_said_and_told_by_the_exit_code(monkeypatch: pytest.MonkeyPatc
     assert result.stderr == "knightfall: interrupted\n"
 
 
-def test_ctrl_c_ends_workers_too(tmp_path: Path) -> None:
-    code = (
-        "import os, signal\n"
-        "from knightfall.board import Board\n"
-        "from knightfall.oracle.grade import grade\n"
-        "if __name__ == '__main__':\n"
-        "    def pressed(done):\n"
-        "        if done == 3:\n"
-        "            os.kill(0, signal.SIGINT)\n"  # the whole group, as a terminal does
-        "    board = Board.of(5, 5)\n"
-        "    found = grade('id(improved, nodes=200)', openings=600, board=board, workers=2,\n"
-        "                  progress=pressed)\n"
-        "    print(found.games, found.partial)\n"
-    )
+SCRIPT = """
+import os, signal, sys
+from pathlib import Path
+from knightfall.agents import agent
+from knightfall.oracle.grade import grade
+
+class Mine:
+    def __init__(self):
+        self.player = agent("greedy(improved)")
+    def analyse(self, position):
+        return self.player.analyse(position)
+
+def children():
+    return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+
+def pressed(done):
+    if done == 1:
+        os.kill(children()[0], signal.SIGKILL)
+    if done == 9:
+        print(*children(), flush=True)
+        os.kill(0, signal.SIGINT)  # the whole group, as a terminal does
+
+if __name__ == "__main__":
+    found = grade(Mine(), openings=600, board="5x5", workers=2, progress=pressed)
+    print(found.games, found.partial)
+"""
+
+
+def test_a_worker_may_die_and_ctrl_c_ends_them_all(tmp_path: Path) -> None:
+    """They know the script's own player, too."""
     file = tmp_path / "graded.py"
-    file.write_text(code)
+    file.write_text(SCRIPT)
     done = subprocess.run(
         [sys.executable, str(file)],
         env={**os.environ, "KNIGHTFALL_QUIET": "1"},
@@ -407,4 +433,7 @@ def test_ctrl_c_ends_workers_too(tmp_path: Path) -> None:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert done.stderr == ""
-    assert done.stdout == "3 True\n"
+    workers, told = done.stdout.splitlines()
+    assert told == "9 True"
+    assert len(workers.split()) == 2
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers.split())

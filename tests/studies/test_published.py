@@ -13,8 +13,7 @@ from misprints import misprints
 from knightfall.agents import COURSE, parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import parse_heuristic
-from knightfall.heuristics.published import published_ids
-from knightfall.heuristics.registry import STUDIES
+from knightfall.heuristics.published import STUDIES, published_ids
 from knightfall.studies.published.contradictions import contradictions
 from knightfall.studies.published.published import FILE, Study, agent_of, studies
 

@@ -166,7 +166,8 @@ class Agent:
         """Whether anything in it was written by somebody else, and may do anything at all."""
         if self.users_functions:
             return True
-        from knightfall.heuristics.registry import REGISTRY, USER
+        from knightfall.heuristics.published import USER
+        from knightfall.heuristics.registry import REGISTRY
 
         return any(REGISTRY[atom.name].study == USER for atom in self._atoms)
 
@@ -175,7 +176,8 @@ class Agent:
         """Whether only this process knows its heuristic: one declared in a notebook, say."""
         if self.kind == "python":
             return False
-        from knightfall.heuristics.registry import REGISTRY, USER
+        from knightfall.heuristics.published import USER
+        from knightfall.heuristics.registry import REGISTRY
         from knightfall.user_files import UserFunction
 
         declared = (atom for atom in self._atoms if not isinstance(atom, UserFunction))

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from knightfall.agents.base import AGENT_KINDS, MOST_SEED, Agent, read_argument
 from knightfall.agents.course import COURSE, FOR_STUDENTS, course_agent
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import parse_budget
-
-if TYPE_CHECKING:
-    pass
 
 _CALL = re.compile(
     r"\s*([A-Za-z0-9_]+(?::[A-Za-z0-9_]+)?)\s*(?:\((.*)\))?\s*", re.ASCII | re.DOTALL

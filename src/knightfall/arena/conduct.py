@@ -9,14 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from knightfall.arena.game.records import PairRecord
 from knightfall.arena.plan.entrants import check_files
 from knightfall.arena.results.scoreboard import Scoreboard, scoreboard_of
-from knightfall.arena.runners.runner import Runner
 from knightfall.arena.store.repeats import Repeats
 from knightfall.arena.store.run import Run
+from knightfall.display.numbers import count
+from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.sigint import raise_from_here
+
+if TYPE_CHECKING:
+    from knightfall.arena.runners.runner import Runner
 
 WRITE_EVERY = 0.5
 """Seconds between two writes: what a kill costs, beside pairs that wait for a slower one's turn."""
@@ -33,9 +38,19 @@ def conduct(run: Run, runner: Runner, on_pairs: OnPairs = lambda board: None) ->
     if run.finished:
         return board
     if board.rule.verdict is None and board.played < run.plan.total:
-        _play_on(run, runner, board, on_pairs)
+        try:
+            _play_on(run, runner, board, on_pairs)
+        except RunnerFailure as failure:
+            raise KnightfallError(f"{failure}{_how_to_go_on(run)}") from None
     run.finish(board.rule.outcome())
     return board
+
+
+def _how_to_go_on(run: Run) -> str:
+    if run.file.in_memory:
+        return ""
+    pairs = f"{run.played:,} of {count(run.plan.total, 'pair')}"
+    return f"; {pairs} of run {run.id} are stored, and the same command goes on from there"
 
 
 def _play_on(run: Run, runner: Runner, board: Scoreboard, on_pairs: OnPairs) -> None:

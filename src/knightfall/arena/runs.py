@@ -11,7 +11,6 @@ from knightfall.arena.plan import version
 from knightfall.arena.plan.plan import Entrant, Plan
 from knightfall.arena.reports.kinds import KINDS
 from knightfall.arena.results.scoreboard import Scoreboard
-from knightfall.arena.runners.backlog import check_agents
 from knightfall.arena.runners.hire import Crew, Notice
 from knightfall.arena.store.run import Run
 from knightfall.arena.store.store import Store
@@ -22,6 +21,8 @@ from knightfall.display.report import Part, rendered
 
 def check(plan: Plan, crew: Crew) -> None:
     """Refuse what cannot be played, a missing file say, before anything is stored."""
+    from knightfall.arena.runners.backlog import check_agents  # here: it needs the compiler
+
     crew.check(plan)
     check_agents(entrant.agent for entrant in plan.entrants)
 

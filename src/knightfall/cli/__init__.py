@@ -9,7 +9,7 @@ def main() -> None:
     """Run the command line; the console script's entry point."""
     try:
         # Before anything else is imported, so that even an early Ctrl-C ends quietly.
-        from knightfall.sigint import end_at_once
+        from knightfall.sigint import end_again, end_at_once
 
         end_at_once()
         from knightfall.cli.app import app
@@ -18,7 +18,8 @@ def main() -> None:
         tolerate_any_stream()
         try:
             app(prog_name="knightfall")
-        finally:
-            close_output()
+        except SystemExit as exit:
+            end_again()  # or Ctrl-C would be a traceback while the interpreter winds up
+            sys.exit(close_output(exit))
     except KeyboardInterrupt:
         sys.exit(130)

@@ -35,15 +35,10 @@ from knightfall.cli.commands.tournament import tournament
 from knightfall.cli.commands.verify import verify
 from knightfall.cli.commands.watch import watch
 from knightfall.cli.commands.worth import worth
+from knightfall.cli.options.common import PLAIN_HELP
 from knightfall.cli.screen.guard import GuardedGroup
 
-app = typer.Typer(
-    name="knightfall",
-    cls=GuardedGroup,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+app = typer.Typer(name="knightfall", cls=GuardedGroup, pretty_exceptions_enable=False, **PLAIN_HELP)
 
 
 @app.callback(invoke_without_command=True)

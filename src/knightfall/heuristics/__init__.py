@@ -14,50 +14,50 @@ Sets of cells (`open`, the result of `moves` or `reach`) are words with one bit 
 the arguments are.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from knightfall.heuristics.published import STUDIES
 from knightfall.heuristics.registry import REGISTRY, heuristic
 
-# isort: off
-# In this order: the table lists them as they are imported.
-from knightfall.heuristics import course
-from knightfall.heuristics import lookahead
-from knightfall.heuristics import directional
-from knightfall.heuristics import reachability
-from knightfall.heuristics import staged
-from knightfall.heuristics import aggressive
-
-# isort: on
-from knightfall.heuristics.vocabulary import (
-    bit,
-    count,
-    each,
-    first,
-    mobility,
-    moves,
-    onward,
-    reach,
-    rest,
-    space,
-    spread,
-)
+if TYPE_CHECKING:
+    from knightfall.heuristics.vocabulary import (
+        bit,
+        count,
+        each,
+        first,
+        mobility,
+        moves,
+        onward,
+        reach,
+        rest,
+        space,
+        spread,
+    )
 
 __all__ = [
     "REGISTRY",
-    "aggressive",
     "bit",
     "count",
-    "course",
-    "directional",
     "each",
     "first",
     "heuristic",
-    "lookahead",
     "mobility",
     "moves",
     "onward",
     "reach",
-    "reachability",
     "rest",
     "space",
     "spread",
-    "staged",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Words and studies are compiled: they are imported when somebody asks for them.
+    if name in __all__:
+        return getattr(import_module("knightfall.heuristics.vocabulary"), name)
+    if name in STUDIES:
+        return import_module(f"knightfall.heuristics.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,7 +6,7 @@ from math import inf
 
 from numba import types
 
-from knightfall.heuristics.registry import heuristic
+from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
@@ -15,13 +15,13 @@ from knightfall.kernel.rules import Geometry, mobility, moves, onward
 _u64, _i64 = types.uint64, types.int64
 
 
-@heuristic(study="aggressive", formula="M(me) − 2·M(opp)")
+@published
 def aggressive(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Own mobility less twice the opponent's."""
     return float(mobility(board, open, me) - 2 * mobility(board, open, opp))
 
 
-@heuristic(study="aggressive", formula="mean of M'(me)/M'(opp) over x ∈ moves(me), me on x")
+@published
 def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Own mobility over the opponent's after an own move, averaged over those moves.
 
@@ -59,9 +59,7 @@ def _from_cluster(board: Geometry, open: Bits, cell: int) -> int:
     return abs(board.row[cell] - down) + abs(board.column[cell] - right)  # type: ignore[no-any-return]
 
 
-# Among equal windows the first in scanning order counts, and k is half a cell off the centre of
-# an even window: mirror images differ.
-@heuristic(study="aggressive", formula="aggressive + (H+W−L1(me,k))/(H+W)", symmetric=False)
+@published
 def open_cluster(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Aggressive, drawn to the emptiest quarter of the board once a fifth of it is blocked."""
     value = aggressive(board, open, me, opp, to_move)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from numba import types
 
-from knightfall.heuristics.registry import heuristic
+from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
@@ -53,19 +53,19 @@ def _total(board: Geometry, cells: Bits) -> int:
     return total
 
 
-@heuristic(study="directional", formula="M(me)·ω(me)")
+@published
 def weighted_mobility(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Own mobility, weighted by how central the knight stands."""
     return _weighted(board, open, me) / _parts(board)
 
 
-@heuristic(study="directional", formula="M(me)·ω(me) − M(opp)·ω(opp)")
+@published
 def weighted_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility difference, each side weighted by how central its knight stands."""
     return (_weighted(board, open, me) - _weighted(board, open, opp)) / _parts(board)
 
 
-@heuristic(study="directional", formula="Σ ω(x), x ∈ moves(me) − Σ ω(x), x ∈ moves(opp)")
+@published
 def weighted_moves(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility difference, each move weighted by how central it leads."""
     mine, theirs = moves(board, open, me), moves(board, open, opp)

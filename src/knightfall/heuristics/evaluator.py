@@ -12,15 +12,9 @@ from typing import Any
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
 from knightfall.heuristics.interpreted import PlainPython, a_number, plain_board
-from knightfall.heuristics.registry import (
-    HEURISTIC,
-    REGISTRY,
-    USER,
-    ask_once,
-    check_parameters,
-    ready,
-    ready_for_python,
-)
+from knightfall.heuristics.published import USER
+from knightfall.heuristics.registry import REGISTRY, check_parameters, ready_for_python
+from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
 from knightfall.heuristics.user_heuristic import (
     compile_users,
     fault,

@@ -6,7 +6,7 @@ from math import sqrt
 
 from numba import types
 
-from knightfall.heuristics.registry import heuristic
+from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
@@ -21,7 +21,7 @@ def _two_moves(board: Geometry, open: Bits, cell: int) -> int:
     return mobility(board, open, cell) + onward(board, open, moves(board, open, cell))
 
 
-@heuristic(study="lookahead", formula="[M(me) + Σ deg(x)] − [M(opp) + Σ deg(x)]")
+@published
 def lookahead_mobility(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Ways to make one or two moves in a row, less the opponent's."""
     return float(_two_moves(board, open, me) - _two_moves(board, open, opp))
@@ -35,8 +35,7 @@ def _from_center(board: Geometry, cell: int) -> float:
     return sqrt(down * down + right * right)
 
 
-# C* lies half a cell below and right of the true centre, so mirror images differ.
-@heuristic(study="lookahead", formula="M(me) − M(opp) + d(opp) − d(me)", symmetric=False)
+@published
 def center_pull(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility difference, plus how much nearer the centre than the opponent."""
     difference = mobility(board, open, me) - mobility(board, open, opp)
@@ -49,7 +48,7 @@ def _safe(board: Geometry, open: Bits, cell: int) -> int:
     return count(moves(board, open, cell) & ~board.corners)
 
 
-@heuristic(study="lookahead", formula="(M(me) − corners(me)) − (M(opp) − corners(opp))")
+@published
 def corner_averse(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility difference that does not count moves into a corner."""
     return float(_safe(board, open, me) - _safe(board, open, opp))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable
 
 from numba import types
 
-from knightfall.heuristics.registry import Score, family, heuristic
+from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, RINGS
@@ -31,25 +31,25 @@ def _apart(board: Geometry, one: int, two: int) -> int:
     return down + right  # type: ignore[no-any-return]
 
 
-@heuristic(study="reachability", formula="L1(opp,C) − L1(me,C)")
+@published
 def near_center(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """How much nearer the centre than the opponent."""
     return _from_center(board, opp) - _from_center(board, me)
 
 
-@heuristic(study="reachability", formula="L1(me,C) − L1(opp,C)")
+@published
 def near_edges(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """How much farther from the centre than the opponent."""
     return _from_center(board, me) - _from_center(board, opp)
 
 
-@heuristic(study="reachability", formula="−L1(me,opp)")
+@published
 def near_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The closer the two knights, the better."""
     return float(-_apart(board, me, opp))
 
 
-@heuristic(study="reachability", formula="L1(me,opp)")
+@published
 def far_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The farther apart the two knights, the better."""
     return float(_apart(board, me, opp))
@@ -65,13 +65,7 @@ def _static(board: Geometry, open: Bits, cell: int, r: float) -> float:
     return total
 
 
-@family(
-    study="reachability",
-    formula="Σ r^δ(me,x) − Σ r^δ(opp,x)",
-    parameter="r",
-    published=(Fraction(1, n) for n in range(2, 11)),
-)
-def static_reach(r: float) -> Score:
+def static_reach(r: float) -> Callable[..., float]:
     """Open cells, fading by a factor r with each knight's move they are away on an empty board."""
 
     def score(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
@@ -93,7 +87,7 @@ def _bfs(board: Geometry, open: Bits, cell: int) -> float:
     return total
 
 
-@heuristic(study="reachability", formula="Σ 1/(1+d(me,x)) − Σ 1/(1+d(opp,x))")
+@published
 def bfs_reach(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Cells that can still be reached, the nearer the better, less the opponent's."""
     return _bfs(board, open, me) - _bfs(board, open, opp)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from numba import types
 
 from knightfall.heuristics.course import improved
-from knightfall.heuristics.registry import heuristic
+from knightfall.heuristics.signature import published
 from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, bit, count, first, rest
 from knightfall.kernel.compile import compiled
@@ -25,25 +25,25 @@ _pair = types.UniTuple(_i64, 2)
 # -- mobility and elbow room ---------------------------------------------------------------
 
 
-@heuristic(study="staged", formula="M(me) − M(opp)")
+@published
 def mobility(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Own mobility less the opponent's, under the name this study gives it."""
     return float(rules.mobility(board, open, me) - rules.mobility(board, open, opp))
 
 
-@heuristic(study="staged", formula="open8(me)")
+@published
 def open_space(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Open cells that touch the own knight."""
     return float(space(board, open, me))
 
 
-@heuristic(study="staged", formula="open8(me) − open8(opp)")
+@published
 def open_space_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Open cells around the own knight, less those around the opponent's."""
     return float(space(board, open, me) - space(board, open, opp))
 
 
-@heuristic(study="staged", formula="max of open8(me) over the mover's moves")
+@published
 def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Open cells around the own knight after the next move, if it is chosen for that."""
     best = 0
@@ -128,13 +128,7 @@ def _longest(
     return _extend(board, open, me, opp, turn, 0, 0, goal, step_limit)
 
 
-# Mirror images may differ once the steps are spent.
-@heuristic(
-    study="staged",
-    formula="plies of the longest continuation that me wins",
-    symmetric=False,
-    costly=True,
-)
+@published
 def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Length of the longest continuation, both sides helping, that ends in a win; 0 if none does.
 
@@ -146,9 +140,7 @@ def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     return float(length)
 
 
-@heuristic(
-    study="staged", formula="longest_win(me) − longest_win(opp)", symmetric=False, costly=True
-)
+@published
 def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The longest way to win, less the opponent's longest.
 
@@ -172,23 +164,21 @@ def _phase(board: Geometry, open: Bits) -> float:
     return count(open) / board.cells
 
 
-@heuristic(study="staged", formula="phase·mobility + open_space_difference")
+@published
 def main_less(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility, fading as the board fills, and elbow room."""
     elbow_room = open_space_difference(board, open, me, opp, to_move)
     return _phase(board, open) * mobility(board, open, me, opp, to_move) + elbow_room
 
 
-@heuristic(study="staged", formula="phase·improved + open_space_difference")
+@published
 def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Improved, fading as the board fills, and elbow room."""
     elbow_room = open_space_difference(board, open, me, opp, to_move)
     return _phase(board, open) * improved(board, open, me, opp, to_move) + elbow_room
 
 
-@heuristic(
-    study="staged", formula="phase < 0.2: longest_win_difference; else main_less", costly=True
-)
+@published
 def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; near the end the longest win, less the opponent's."""
     if _phase(board, open) < 0.2:
@@ -196,7 +186,7 @@ def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(study="staged", formula="phase < 0.2: longest_win; else main_less", costly=True)
+@published
 def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; in the last fifth the longest win."""
     if _phase(board, open) < 0.2:
@@ -204,7 +194,7 @@ def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> fl
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(study="staged", formula="phase < 0.1: longest_win; else main_less", costly=True)
+@published
 def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; in the last tenth the longest win."""
     if _phase(board, open) < 0.1:
@@ -212,7 +202,7 @@ def main_alt_01(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(study="staged", formula="phase < 0.3: longest_win; else main_less", costly=True)
+@published
 def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Fading mobility and elbow room; in the last three tenths the longest win."""
     if _phase(board, open) < 0.3:
@@ -220,12 +210,7 @@ def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     return main_less(board, open, me, opp, to_move)
 
 
-@heuristic(
-    study="staged",
-    formula="phase > 0.7: mobility; phase < 0.2: longest_win_difference; "
-    "else open_space_difference",
-    costly=True,
-)
+@published
 def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """First mobility, then elbow room, at last the longest win, less the opponent's."""
     if _phase(board, open) > 0.7:
@@ -235,11 +220,7 @@ def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
     return open_space_difference(board, open, me, opp, to_move)
 
 
-@heuristic(
-    study="staged",
-    formula="phase > 0.7: mobility; phase < 0.2: longest_win; else open_space_difference",
-    costly=True,
-)
+@published
 def main_alt_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """First mobility, then elbow room, at last the longest win."""
     if _phase(board, open) > 0.7:

@@ -21,13 +21,8 @@ from numba.core.errors import NumbaWarning
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.interpreted import a_number, plain_board
-from knightfall.heuristics.registry import (
-    HEURISTIC,
-    Score,
-    check_parameters,
-    note_failure,
-    ready_for_python,
-)
+from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
+from knightfall.heuristics.signature import HEURISTIC, note_failure
 from knightfall.kernel.board_view import BOARD_VIEW, view, writes_to_it
 from knightfall.kernel.compile import compile_later, compiled, quiet
 from knightfall.kernel.geometry import READ_ONLY, geometry

@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
 
 from knightfall.errors import AgentFailure
 from knightfall.kernel.geometry import GeometryArray
@@ -105,7 +104,6 @@ def ctrl_c_later() -> Iterator[None]:
         if not hasattr(signal, "pthread_sigmask"):
             yield
             return
-        resource_tracker.ensure_running()  # of multiprocessing; it lets Ctrl-C through as it starts
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which they inherit
         try:
             yield

@@ -11,7 +11,7 @@ COMPILED = (
     "board.py",
     *(f"kernel/{name}.py" for name in ("bits", "board_view", "clock", "compile", "geometry")),
     *(f"kernel/{name}.py" for name in ("rules", "sources")),
-    "heuristics/registry.py",
+    "heuristics/signature.py",
     *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
     *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
     "heuristics/vocabulary.py",

@@ -13,12 +13,12 @@ from knightfall.arena.charts.style import (
     INK,
     PAPER,
     RED,
-    counted,
     even_line,
     page,
     remark,
     styled,
 )
+from knightfall.display.numbers import count
 from knightfall.oracle.grade_report import score_range
 from knightfall.oracle.swing import BAR, LABEL_EVERY
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def grade_plot(grade: Grade) -> Figure:
     """Wins kept, by role and phase; and, for a player with scores, how many of them come true."""
     board = f"{grade.board.width}×{grade.board.height}"
-    games = counted(grade.games, "game") + (f" of {grade.openings:,}" if grade.partial else "")
+    games = count(grade.games, "game") + (f" of {grade.openings:,}" if grade.partial else "")
     source = f"{board} · {games} against itself · seed {grade.seed}"
     curve = grade.reliability if grade.reliability and grade.reliability.bins else None
     figure = page(source, f"How often {grade.player} keeps the win", 9 if curve else 5.5, 4.2)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
-from knightfall.heuristics.registry import ask_many
+from knightfall.heuristics.signature import ask_many
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words

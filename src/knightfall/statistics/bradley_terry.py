@@ -32,14 +32,12 @@ class Model:
     each agent has one: within it everybody has beaten everybody, directly or through others.
     """
 
-    def __init__(
-        self, won: Floats, played: Floats, seat: bool, start: Floats | None = None
-    ) -> None:
+    def __init__(self, won: Floats, played: Floats, seat: bool) -> None:
         self.group, imagined = _imagined(won, played, seat)
         self.agents, self.won, self.played = len(won), won + imagined, played + 2 * imagined
         self.fitted = self.agents + seat
         self.prior = PRIOR * np.eye(self.agents + 1)
-        self.theta = np.zeros(self.agents + 1) if start is None else start
+        self.theta = np.zeros(self.agents + 1)
         value = self._value(self.theta)
         for _ in range(500):
             step = self.inverse @ self._slope()
@@ -53,17 +51,17 @@ class Model:
             self.theta, value = self.theta + step, reached
 
     @classmethod
-    def of_counts(cls, counts: Floats, seat: bool, start: Floats | None = None) -> Model:
+    def of_counts(cls, counts: Floats, seat: bool) -> Model:
         """From the numbers of pairs by a, b and outcome: two games each."""
         a_first = counts[..., FIRSTS] + counts[..., WW]
         b_first = counts[..., FIRSTS] + counts[..., LL]
         total = counts.sum(-1)
-        return cls(a_first + b_first.T, total + total.T, seat, start)
+        return cls(a_first + b_first.T, total + total.T, seat)
 
     @property
     def chances(self) -> Floats:
         """With what probability the row, moving first, beats the column."""
-        from scipy.special import expit  # here: it takes half a second to import
+        from scipy.special import expit  # here: it takes long to import
 
         return np.asarray(expit(self._odds(self.theta)), float)
 

@@ -49,7 +49,7 @@ from knightfall.statistics.bradley_terry import (
 )
 from knightfall.statistics.rates import Z
 
-__all__ = ["FIRSTS", "LL", "SECONDS", "WW", "Pairs", "Ratings", "bootstrap", "of_games", "of_pairs"]
+__all__ = ["FIRSTS", "LL", "SECONDS", "WW", "Pairs", "Ratings", "of_games", "of_pairs"]
 
 MOST_GAMES = 1e12
 """Of one couple; beside more of them the prior is lost to rounding."""
@@ -130,13 +130,13 @@ class Ratings:
         """Whether results alone limit the difference from both sides."""
         return bool(self.group[i] == self.group[j])
 
-    def anchored(self, i: int, elo: float = 0.0) -> Ratings:
-        """The same ratings seen from agent i, whose own is set and has no error."""
+    def anchored(self, i: int) -> Ratings:
+        """The same ratings seen from agent i, whose own is 0 and has no error."""
         shift = np.eye(len(self.covariance))
         shift[:-1, i] -= 1
         return replace(
             self,
-            elo=self.elo - self.elo[i] + elo,
+            elo=self.elo - self.elo[i],
             covariance=shift @ self.covariance @ shift.T,
         )
 
@@ -171,37 +171,6 @@ def of_pairs(agents: int, pairs: Pairs, *, seat: bool = True) -> Ratings:
         where = (pairs.a, pairs.b, pairs.outcome)
         shared += of_one_opening(model, counts, where, _count(pairs), _numbered(pairs.opening))
     return _ratings(model, model.inverse + model.inverse @ shared @ model.inverse)
-
-
-def bootstrap(
-    agents: int, pairs: Pairs, n: int = 1000, seed: int = 0, *, seat: bool = True
-) -> Ratings:
-    """The same ratings with errors from `n` sets of results drawn anew from those at hand.
-
-    Drawn are openings where they are named, and otherwise pairs within each couple.  It assumes
-    less than `of_pairs` and takes longer, and of results that are few or one-sided it makes too
-    much: what never happened is never drawn.
-    """
-    if n < 2:
-        raise KnightfallError(f"{n} drawings say nothing of errors: 2 or more are accepted")
-    rng = np.random.default_rng(seed)
-    counts = _tally(agents, pairs)
-    best = Model.of_counts(counts, seat)
-    opening = None if pairs.opening is None else _numbered(pairs.opening)
-    openings = 0 if opening is None else int(opening.max(initial=-1)) + 1
-    totals = np.rint(counts.sum(-1)).astype(np.int64)
-    # Where there is nothing to draw from, any shares will do.
-    shares = np.where(totals[..., None] > 0, counts, 1.0)
-    shares /= shares.sum(-1, keepdims=True)
-    drawn = np.zeros((n, agents + 1))
-    for k in range(n):
-        if opening is None or not openings:
-            again = rng.multinomial(totals, shares).astype(float)
-        else:
-            times = rng.multinomial(openings, np.full(openings, 1 / openings))
-            again = _tally(agents, replace(pairs, count=_count(pairs) * times[opening]))
-        drawn[k] = Model.of_counts(again, seat, best.theta).theta
-    return _ratings(best, np.cov(drawn.T, ddof=0))
 
 
 def _ratings(model: Model, covariance: Floats) -> Ratings:

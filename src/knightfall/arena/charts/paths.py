@@ -15,7 +15,6 @@ from knightfall.arena.charts.style import (
     INK,
     PAPER,
     RED,
-    counted,
     even_line,
     page,
     remark,
@@ -25,6 +24,7 @@ from knightfall.arena.plan.plan import Plan
 from knightfall.arena.results.stopping import SequentialTest, rule_of
 from knightfall.arena.results.tallies import Results
 from knightfall.arena.worth.worth import Level, Measure, levels
+from knightfall.display.numbers import count
 from knightfall.statistics import pairs as statistics
 from knightfall.statistics.pairs import PairCounts
 from knightfall.statistics.sprt import Sprt
@@ -88,7 +88,7 @@ def llr_chart(found: Results) -> Figure:
     _pairs_axis(axes, last)
     accepted = test.verdict(path[-1])
     end = f"{accepted} is accepted" if accepted else "not decided"
-    axes.set_title(f"{end} after {counted(last, 'pair')}: LLR {path[-1]:.2f}")
+    axes.set_title(f"{end} after {count(last, 'pair')}: LLR {path[-1]:.2f}")
     remark(figure, meaning)
     return figure
 
@@ -114,7 +114,7 @@ def score_chart(found: Results) -> Figure:
     _share_axis(axes, later[:, 0].min(), later[:, 1].max())
     _pairs_axis(axes, last)
     axes.set_title(
-        f"{share[-1]:.1f} % ({low:.1f}–{high:.1f}) of the games won after {counted(last, 'pair')}"
+        f"{share[-1]:.1f} % ({low:.1f}–{high:.1f}) of the games won after {count(last, 'pair')}"
     )
     # Wald's test stops on a good run of one side.
     stopped = "stopped by a test, which flatters the winner" if _stopped(found) else ""

@@ -200,11 +200,6 @@ def heat_map(axes: Axes, rates: Floats, sure: npt.NDArray[np.bool_], size: float
     axes.spines[:].set_visible(False)
 
 
-def counted(number: int, unit: str) -> str:
-    """So many of something."""
-    return f"{number:,} {unit if number == 1 else unit + 's'}"
-
-
 def even_line(axes: Axes, at: float, *, vertical: bool = False) -> None:
     """Where neither side is better."""
     line = axes.axvline if vertical else axes.axhline

@@ -13,7 +13,6 @@ from knightfall.arena.charts.style import (
     DOTS,
     EDGE,
     Floats,
-    counted,
     even_line,
     heat_map,
     page,
@@ -22,6 +21,7 @@ from knightfall.arena.charts.style import (
 )
 from knightfall.arena.results import standings
 from knightfall.arena.results.tallies import Results
+from knightfall.display.numbers import count
 from knightfall.statistics import pairs as statistics
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def ratings_chart(found: Results) -> Figure:
     names, meaning = labels([plan.entrants[at] for at in order])
     elos = np.array([rated.elo(at) for at in order])
     errors = np.array([rated.error(at) for at in order])
-    figure = page(found, f"Ratings of {counted(len(order), 'agent')}", 8, 1.5 + 0.27 * len(order))
+    figure = page(found, f"Ratings of {count(len(order), 'agent')}", 8, 1.5 + 0.27 * len(order))
     axes = figure.subplots()
     _dots(axes, names, elos, elos - errors, elos + errors)
     # One-sided results set no limit to a rating; that must not stretch the axis for all.
@@ -105,7 +105,7 @@ def tournament_chart(found: Results) -> Figure:
     names, meaning = labels([plan.entrants[at] for at in order])
     others, _ = labels([plan.entrants[at] for at in opponents], 24)
     width = max(1.3, 0.5 * len(opponents))
-    title = f"{counted(len(order), 'test agent')} against {counted(len(opponents), 'opponent')}"
+    title = f"{count(len(order), 'test agent')} against {count(len(opponents), 'opponent')}"
     figure = page(found, title, 5.8 + width, 2.6 + 0.34 * len(tests))
     whole, each = figure.subplots(1, 2, width_ratios=[3.2, width])
     _dots(whole, names, *(100 * np.array([[row.rate, row.low, row.high] for row in rows]).T))

@@ -10,7 +10,7 @@ DECIDES = (
     *(f"agents/{name}.py" for name in ("base", "course", "parse")),
     "python_agent.py",
     *(f"heuristics/{name}.py" for name in ("expression", "evaluator", "interpreted")),
-    *(f"heuristics/{name}.py" for name in ("published", "user_heuristic")),
+    *(f"heuristics/{name}.py" for name in ("published", "registry", "user_heuristic")),
     *(f"search/{name}.py" for name in ("budget", "settings", "think", "report")),
     *(f"solver/{name}.py" for name in ("engine", "atlas", "solve", "perfect")),
     "solver/atlas.json",

@@ -181,8 +181,8 @@ class Backlog:
         fitting = int(self._seconds / max(self._pace, 1e-9))
         self._size = max(1, min(fitting, self._size * FASTEST_GROWTH, self._most))
 
-    def lost(self, chunk: Chunk, stalled: bool = False) -> None:
-        """The worker died: let each pair be played once more, by itself.
+    def lost(self, chunk: Chunk, stalled: bool = False, obituary: str = "died") -> None:
+        """The worker died, as told: let each pair be played once more, by itself.
 
         One that stalled waits for a heuristic that does not return: it is not waited for twice.
         """
@@ -191,7 +191,8 @@ class Backlog:
             task = chunk.tasks[0]
             raise KnightfallError(
                 f"pair {task.number} ({task.a} against {task.b}) cannot be played: {total} times "
-                "whoever played it died, even with each agent in a process of its own"
+                "whoever played it died, even with each agent in a process of its own; the last "
+                f"one {obituary}"
             )
         if total >= CAREFUL_AFTER:
             self._suspects |= _watched(chunk)

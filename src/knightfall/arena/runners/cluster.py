@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import queue
+import socket
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib import import_module
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from knightfall.arena.game.agent_process import PATIENCE
@@ -15,10 +19,13 @@ from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.arena.plan.version import engine
 from knightfall.arena.runners.backlog import Backlog, Chunk, check_agents, forget_agents
 from knightfall.arena.runners.runner import Closing, Helper, Played
-from knightfall.errors import KnightfallError
+from knightfall.errors import KnightfallError, RunnerFailure
 
-CONNECTING = 10.0
-"""Seconds within which the cluster must answer, and have a worker."""
+ANSWERING, CONNECTING = 4.0, 10.0
+"""Seconds within which something must answer at the address, and the cluster have a worker."""
+
+SOCKETS, OTHERS = ("tcp", "tls", "ws", "wss"), ("ucx", "inproc")
+"""The schemes of Dask's addresses: with a host and a port, and without."""
 
 CHUNK_SECONDS = 0.5
 """Longer than in a pool: a cluster takes some milliseconds to hand over a chunk."""
@@ -42,8 +49,8 @@ class Cluster(Closing):
             raise KnightfallError(
                 "a Dask cluster needs the package distributed: pip install 'knightfall[dask]'"
             ) from None
-        if not address:
-            raise KnightfallError("a Dask cluster needs its address, as in tcp://host:8786")
+        check_address(address)
+        _check_scheduler(address)
         forget_agents()
         check_agents(agents)
         self._run = uuid4().hex
@@ -53,10 +60,7 @@ class Cluster(Closing):
         try:
             self._client = self._dask.Client(address, timeout=CONNECTING, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise KnightfallError(
-                f"no Dask scheduler answers at {address!r} ({error or type(error).__name__}); "
-                "addresses look like tcp://host:8786"
-            ) from None
+            raise _no_scheduler(address, str(error) or type(error).__name__) from None
         try:
             self._client.wait_for_workers(1, timeout=CONNECTING)
         except (OSError, TimeoutError):
@@ -123,12 +127,82 @@ class Cluster(Closing):
             backlog.played(chunk, result.records, result.seconds)
             return list(result.records)
         if future.status != "error":
-            raise KnightfallError(f"the Dask cluster at {self._address!r} has gone away")
+            raise RunnerFailure(f"the Dask cluster at {self._address!r} has gone away")
         error = future.exception()
         if not isinstance(error, self._dask.KilledWorker):  # of one dead worker Dask tells nobody
             raise error
         backlog.lost(chunk)
         return []
+
+
+# -- is it there? --------------------------------------------------------------------------
+
+
+def check_address(address: str) -> None:
+    """Refuse an address at which nobody answers, at once: Dask itself would go on trying."""
+    scheme, _, where = address.rpartition("://")
+    if (scheme or "tcp") in OTHERS:
+        return
+    try:
+        parts = urlsplit(f"//{where}")
+        host, port = parts.hostname, parts.port
+    except ValueError:  # a port that is no number
+        host = port = None
+    if (scheme or "tcp") not in SOCKETS or not host or not port:
+        raise KnightfallError(f"{address!r} is no address of a Dask scheduler, as tcp://host:8786")
+    found = _within(ANSWERING, lambda: socket.create_connection((host, port), ANSWERING).close())
+    if found is not None:
+        raise _no_scheduler(address, found)
+
+
+def _check_scheduler(address: str) -> None:
+    """Refuse what answers but is no scheduler: Dask itself would wait for ever."""
+    connect = import_module("distributed.comm").connect
+    security = import_module("distributed").Security()
+
+    async def ask() -> None:
+        comm = await connect(address, ANSWERING, **security.get_connection_args("client"))
+        try:
+            await comm.write({"op": "identity", "reply": True})
+            kind = (await comm.read())["type"]
+        finally:
+            comm.abort()
+        if kind != "Scheduler":
+            raise ValueError(f"it is a {kind}")
+
+    found = _within(2 * ANSWERING, lambda: asyncio.run(asyncio.wait_for(ask(), ANSWERING)))
+    if found is not None:
+        raise _no_scheduler(address, f"something else is there: {found}")
+
+
+def _within(seconds: float, attempt: Callable[[], None]) -> str | None:
+    """What goes wrong with an attempt, if it does not come to a good end within so many seconds.
+
+    It has a thread to itself: looking up a name cannot be interrupted, and a notebook has an event
+    loop in this one.
+    """
+    ended: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def try_it() -> None:
+        try:
+            attempt()
+            ended.put(None)
+        except TimeoutError:
+            ended.put("no answer in time")
+        except Exception as error:  # whatever Dask makes of what is not Dask
+            ended.put(" ".join(str(error).split()) or type(error).__name__)
+
+    threading.Thread(target=try_it, name="knightfall-dask", daemon=True).start()
+    try:
+        return ended.get(timeout=seconds)
+    except queue.Empty:
+        return "no answer in time"
+
+
+def _no_scheduler(address: str, why: str) -> KnightfallError:
+    return KnightfallError(
+        f"no Dask scheduler answers at {address!r} ({why}); addresses look like tcp://host:8786"
+    )
 
 
 # -- in the processes of the cluster -------------------------------------------------------

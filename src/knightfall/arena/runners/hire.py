@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from knightfall.agents import Agent, known_agent
 from knightfall.arena.plan.plan import Plan
-from knightfall.arena.runners.runner import Runner
 from knightfall.errors import KnightfallError
 from knightfall.machine import cores, load
 from knightfall.position import Position
+
+if TYPE_CHECKING:
+    from knightfall.arena.runners.runner import Runner
 
 Notice = Callable[[str], None]
 """Hears what a person should know, a sentence at a time."""
@@ -35,7 +38,7 @@ class Crew:
 
     def check(self, plan: Plan) -> None:
         """Refuse what no runner can do, before anything is stored."""
-        from knightfall.arena.runners.pool import MOST_WORKERS
+        from knightfall.arena.runners.workers import MOST_WORKERS
 
         if self.dask is not None and self.workers is not None:
             raise KnightfallError(
@@ -48,6 +51,10 @@ class Crew:
                 f"{here[0].name} uses a heuristic that was declared in this process: other "
                 "processes do not know it; play in this one, or put it into a file"
             )
+        if self.dask is not None:
+            from knightfall.arena.runners.cluster import check_address
+
+            check_address(self.dask)
         if self.workers is None:
             return
         if not 0 <= self.workers <= MOST_WORKERS:
@@ -70,8 +77,9 @@ class Crew:
         timed = [agent for agent in agents if agent.timed]
         if timed:
             _warn_of_load(timed[0], notice)
-        from knightfall.arena.runners.pool import MOST_WORKERS, Pool
+        from knightfall.arena.runners.pool import Pool
         from knightfall.arena.runners.runner import InProcess
+        from knightfall.arena.runners.workers import MOST_WORKERS
 
         automatic = self.workers is None
         wanted = min(cores(), MOST_WORKERS, plan.total) if self.workers is None else self.workers

@@ -1,6 +1,6 @@
-"""A process of the pool: it plays what it is given, and troubles nobody else.
+"""A process of a pool: it does what it is given, and troubles nobody else.
 
-Three threads: one listens, one plays, one reports.  So the next chunk is always at hand, nobody
+Three threads: one works, one listens, one reports.  So the next job is always at hand, nobody
 waits for a driver that is busy, and the process ends with its driver whatever it is doing.
 """
 
@@ -9,26 +9,49 @@ from __future__ import annotations
 import faulthandler
 import math
 import os
+import pickle
 import queue
+import select
 import signal
 import threading
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from typing import Any
+from multiprocessing.spawn import prepare
+from typing import IO, Any
 
 from knightfall.arena.game.agent_server import hush
-from knightfall.arena.runners.backlog import make_ready
-from knightfall.arena.runners.runner import timed_play
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.user_heuristic import HeuristicWarning
 
 READY = "ready"
 
 LAST_RESORT = 10.0
-"""Seconds beyond a chunk's deadline after which the process ends itself, driver or no driver."""
+"""Seconds beyond a job's deadline after which the process ends itself, driver or no driver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A call to be made in a worker.
+
+    After so many `seconds` the worker has stalled.  Nothing waits behind one that is done `alone`.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    seconds: float = math.inf
+    alone: bool = False
+
+    def run(self) -> Any:
+        """Make the call."""
+        return self.function(*self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a job gave."""
+
+    result: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,59 +62,117 @@ class Warned:
     category: type[Warning]
 
 
-def work(connection: Connection, core: int | None, agents: Sequence[str], patience: float) -> None:
-    """Play chunks until the driver is gone."""
+_starting = threading.Event()
+
+
+def is_starting() -> bool:
+    """Whether this is a worker that is not ready: nobody may start others from here."""
+    return _starting.is_set()
+
+
+def work(lifeline: int) -> None:
+    """Do jobs until the driver is gone; the first things it sends say how to begin."""
+    _starting.set()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
-    hush()  # and the terminal, too
-    if core is not None and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {core})
-    given: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    if lifeline:  # not on Windows
+        _end_with(lifeline)
+    reading, answering = _take_streams()
+    given: queue.SimpleQueue[Job] = queue.SimpleQueue()
     said: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_report, args=(connection, said), daemon=True).start()
-    threading.Thread(target=_play, args=(given, said, agents, patience), daemon=True).start()
+    threading.Thread(target=_report, args=(answering, said), daemon=True).start()
     try:
-        while True:
-            given.put(connection.recv())
-    except (EOFError, OSError):
-        os._exit(0)  # the player may be in the middle of anything: do not ask it
-
-
-def _play(
-    given: queue.SimpleQueue[Any],
-    said: queue.SimpleQueue[Any],
-    agents: Sequence[str],
-    patience: float,
-) -> None:
-    try:
+        prepare(pickle.load(reading))  # paths; and its main module, if that is needed
+        core, begin = pickle.load(reading)
+        if core is not None and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {core})
+        threading.Thread(target=_listen, args=(reading, given, said), daemon=True).start()
         warnings.simplefilter("ignore")  # of these the driver has warned
-        make_ready(agents)
+        begin.run()
         warnings.simplefilter("default")
         warnings.showwarning = lambda message, category, *where: said.put(
             Warned(str(message), category if _is_known(category) else UserWarning)
         )
+        hush()  # the terminal is for the driver, too
+        _starting.clear()
         said.put(READY)
         while True:
-            tasks, careful, seconds = given.get()
-            if seconds < math.inf:
+            job = given.get()
+            if job.seconds < math.inf:
                 # A thread of C: it needs no lock that a heuristic could hold for ever.
-                faulthandler.dump_traceback_later(seconds + LAST_RESORT, exit=True, file=2)
-            played = timed_play(tasks, careful, patience)
+                faulthandler.dump_traceback_later(job.seconds + LAST_RESORT, exit=True, file=2)
+            result = job.run()
             faulthandler.cancel_dump_traceback_later()
-            said.put(played)
-    except KnightfallError as error:
-        said.put(error)
-    except BaseException:
-        said.put(RuntimeError(f"in a worker process:\n{traceback.format_exc()}"))
+            said.put(Done(result))
+    except BaseException as error:
+        said.put(_for_the_driver(error))
+    threading.Event().wait()  # for the driver, which ends us
 
 
-def _report(connection: Connection, said: queue.SimpleQueue[Any]) -> None:
+def _end_with(lifeline: int) -> None:
+    """Have the system end this process when the driver's end of the pipe closes.
+
+    `_listen` would do that, too, but not while somebody's code holds the interpreter's lock.
+    """
+    import fcntl
+
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(lifeline, fcntl.F_GETFL)
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, flags | os.O_ASYNC)  # SIGIO, which ends a process
+    if select.select([lifeline], [], [], 0)[0]:  # it has closed already
+        os._exit(0)
+
+
+def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Keep the standard streams for ourselves; what is printed while starting is last words."""
+    reading, answering = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return os.fdopen(reading, "rb"), os.fdopen(answering, "wb")
+
+
+def _listen(
+    reading: IO[bytes], given: queue.SimpleQueue[Job], said: queue.SimpleQueue[Any]
+) -> None:
+    try:
+        while True:
+            given.put(pickle.load(reading))
+    except (EOFError, OSError):
+        os._exit(0)  # whoever works may be in the middle of anything: do not ask
+    except BaseException as error:  # it names something that is not known here
+        said.put(_for_the_driver(error))
+
+
+def _report(answering: IO[bytes], said: queue.SimpleQueue[Any]) -> None:
     while True:
+        message = said.get()
         try:
-            connection.send(said.get())
+            line = pickle.dumps(message)
+        except Exception as error:
+            line = pickle.dumps(RuntimeError(f"in a worker process: {error}"))
+        try:
+            answering.write(line)
+            answering.flush()
         except OSError:
             os._exit(0)
 
 
+def _for_the_driver(error: BaseException) -> BaseException:
+    """An error as the driver can raise it: with its own type where both know that type."""
+    if isinstance(error, KnightfallError):
+        return error
+    where = f"in a worker process:\n{traceback.format_exc()}"
+    if isinstance(error, Exception) and type(error).__module__ == "builtins":
+        error.add_note(where)
+        return error
+    return RuntimeError(where)
+
+
 def _is_known(category: type[Warning]) -> bool:
     """Whether the driver can name it, too: users' own categories live in users' files."""
-    return category.__module__ == "builtins" or category is HeuristicWarning
+    return category.__module__.split(".")[0] in ("builtins", "knightfall")
+
+
+COMMAND = f"import sys; from {__name__} import work; work(int(sys.argv[1]))"
+"""What a worker's interpreter runs; the number of its end of the lifeline follows, or 0."""

@@ -18,12 +18,10 @@ WhichGame = Annotated[
     typer.Argument(
         metavar="GAME",
         help="Moves in quotes, a file, a saved or stored game's name, last, or - for stdin.",
-        show_default=False,
     ),
 ]
 Picture = Annotated[
-    Path | None,
-    typer.Option("--svg", metavar="FILE", help="Draw the swing there.", show_default=False),
+    Path | None, typer.Option("--svg", metavar="FILE", help="Draw the swing there.")
 ]
 
 

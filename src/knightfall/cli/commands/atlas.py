@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.commands.atlas_certify import certify
-from knightfall.cli.options.common import BoardName, Json, Threads, board_named
+from knightfall.cli.options.common import PLAIN_HELP, BoardName, Json, Threads, board_named
 from knightfall.cli.screen.guard import say
 from knightfall.cli.screen.output import print_json
 
@@ -16,11 +16,7 @@ if TYPE_CHECKING:
     from knightfall.board import Board
     from knightfall.solver.survey import Survey
 
-atlas = typer.Typer(
-    name="atlas",
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+atlas = typer.Typer(name="atlas", **PLAIN_HELP)
 
 
 @atlas.callback(invoke_without_command=True)
@@ -40,8 +36,7 @@ def about(context: typer.Context) -> None:
 
 
 Placement = Annotated[
-    str | None,
-    typer.Argument(metavar="CELL", help="A first placement: show the replies to it."),
+    str | None, typer.Argument(metavar="CELL", help="A first placement: show the replies to it.")
 ]
 Out = Annotated[
     Path | None,

@@ -15,10 +15,7 @@ from knightfall.errors import KnightfallError
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out",
-        metavar="FILE",
-        help="Write there, not to certificate-BOARD.txt in this folder.",
-        show_default=False,
+        "--out", metavar="FILE", help="Write there, not to certificate-BOARD.txt in this folder."
     ),
 ]
 

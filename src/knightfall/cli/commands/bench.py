@@ -13,10 +13,7 @@ from knightfall.cli.options.common import Json
 from knightfall.errors import KnightfallError
 
 Only = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--only", metavar="NAME", help="Run this one; may be repeated.", show_default=False
-    ),
+    list[str] | None, typer.Option("--only", metavar="NAME", help="Run this one; may be repeated.")
 ]
 All = Annotated[bool, typer.Option("--all", help="Also run those that take minutes.")]
 List = Annotated[bool, typer.Option("--list", help="Only name them.")]

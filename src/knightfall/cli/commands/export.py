@@ -11,13 +11,9 @@ import typer
 from knightfall.cli.options.store import RunName, StorePath, find_run, reading
 from knightfall.errors import KnightfallError, nearest
 
-Format = Annotated[
-    str,
-    typer.Option("--format", metavar="F", help="csv, jsonl, parquet or text.", show_default=False),
-]
+Format = Annotated[str, typer.Option("--format", metavar="F", help="csv, jsonl, parquet or text.")]
 Output = Annotated[
-    Path | None,
-    typer.Option("--output", metavar="FILE", help="Write there instead.", show_default=False),
+    Path | None, typer.Option("--output", metavar="FILE", help="Write there instead.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
 

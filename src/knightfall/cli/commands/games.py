@@ -18,13 +18,9 @@ if TYPE_CHECKING:
     from knightfall.arena.plan.plan import Entrant
     from knightfall.arena.store.run import StoredGame
 
-WonBy = Annotated[
-    str | None,
-    typer.Option("--won-by", metavar="AGENT", help="Only games it won.", show_default=False),
-]
+WonBy = Annotated[str | None, typer.Option("--won-by", metavar="AGENT", help="Only games it won.")]
 LostBy = Annotated[
-    str | None,
-    typer.Option("--lost-by", metavar="AGENT", help="Only games it lost.", show_default=False),
+    str | None, typer.Option("--lost-by", metavar="AGENT", help="Only games it lost.")
 ]
 Why = Annotated[
     str | None,
@@ -32,14 +28,10 @@ Why = Annotated[
         "--reason",
         metavar="R",
         help="Only games lost by: no moves, timeout, forfeit, illegal or crash.",
-        show_default=False,
     ),
 ]
 Limit = Annotated[
-    int | None,
-    typer.Option(
-        "--limit", metavar="N", parser=whole, help="At most so many games.", show_default=False
-    ),
+    int | None, typer.Option("--limit", metavar="N", parser=whole, help="At most so many games.")
 ]
 
 

@@ -16,10 +16,7 @@ from knightfall.display.table import Table, facts
 if TYPE_CHECKING:
     from knightfall.heuristics.expression import Atom
 
-One = Annotated[
-    str | None,
-    typer.Argument(metavar="ID", help="One heuristic, for its details.", show_default=False),
-]
+One = Annotated[str | None, typer.Argument(metavar="ID", help="One heuristic, for its details.")]
 
 
 def heuristics(id: One = None, json: Json = False) -> None:
@@ -93,7 +90,7 @@ def _shown(value: str | bool | list[str]) -> str:
 def _atom(atom: Atom) -> dict[str, Any]:
     """All about one term of an expression; a user's file is loaded for it."""
     from knightfall.heuristics.evaluator import evaluator
-    from knightfall.heuristics.registry import USER
+    from knightfall.heuristics.published import USER
     from knightfall.user_files import UserFunction
 
     if not isinstance(atom, UserFunction):

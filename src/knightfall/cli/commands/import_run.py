@@ -11,10 +11,7 @@ from knightfall.cli.options.common import Json
 from knightfall.cli.options.store import StorePath, some, store_path
 from knightfall.cli.screen.output import print_json
 
-File = Annotated[
-    Path,
-    typer.Argument(metavar="FILE", help="What export wrote as jsonl.", show_default=False),
-]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote as jsonl.")]
 Again = Annotated[
     bool, typer.Option("--again", help="Add it even if the same run is in the store already.")
 ]

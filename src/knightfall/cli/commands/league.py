@@ -6,26 +6,13 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.arena import (
-    Again,
-    BoardText,
-    Book,
-    BudgetText,
-    Dask,
-    Pairs,
-    Seed,
-    Stratify,
-    Workers,
-    carry_out,
-)
-from knightfall.cli.options.common import Json, at_least_one
-from knightfall.cli.options.store import StorePath
+from knightfall.cli.options.arena import BudgetText, Event, Pairs, plays_a_run
+from knightfall.cli.options.common import at_least_one
 
 
+@plays_a_run
 def league(
-    agents: Annotated[
-        list[str], typer.Argument(metavar="AGENT...", help="Two or more.", show_default=False)
-    ],
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help="Two or more.")],
     gauntlet: Annotated[
         int | None,
         typer.Option(
@@ -33,7 +20,6 @@ def league(
             metavar="N",
             parser=at_least_one,
             help="Only the first N meet all the others; by default everyone meets everyone.",
-            show_default=False,
         ),
     ] = None,
     until: Annotated[
@@ -43,21 +29,11 @@ def league(
             metavar="ERROR",
             help="Stop once each neighbour in the ranking is told apart, or known to within so "
             "many Elo.",
-            show_default=False,
         ),
     ] = None,
     pairs: Pairs = 50,
     budget: BudgetText = None,
-    seed: Seed = 0,
-    board: BoardText = "7x7",
-    book: Book = None,
-    stratify: Stratify = False,
-    workers: Workers = None,
-    dask: Dask = None,
-    store: StorePath = None,
-    again: Again = False,
-    json: Json = False,
-) -> None:
+) -> Event:
     """Rate many agents.
 
     Everyone meets everyone, or a few meet all the others; ratings are Bradley and Terry's.
@@ -70,23 +46,13 @@ def league(
     """
     from knightfall.arena import events
 
-    carry_out(
-        events.league,
-        json,
-        store,
-        agents=agents,
-        pairs=pairs,
-        gauntlet=gauntlet,
-        until=None if until is None else _elo(until),
-        budget=budget,
-        seed=seed,
-        board=board,
-        book=book,
-        stratify=stratify,
-        workers=workers,
-        dask=dask,
-        again=again,
-    )
+    return events.league, {
+        "agents": agents,
+        "pairs": pairs,
+        "gauntlet": gauntlet,
+        "until": None if until is None else _elo(until),
+        "budget": budget,
+    }
 
 
 def _elo(text: str) -> float:

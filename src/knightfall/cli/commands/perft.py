@@ -12,9 +12,7 @@ from knightfall.cli.screen.output import print_json
 if TYPE_CHECKING:
     from knightfall.position import Position
 
-Depth = Annotated[
-    int, typer.Argument(metavar="DEPTH", parser=whole, help="Plies, from 0 on.", show_default=False)
-]
+Depth = Annotated[int, typer.Argument(metavar="DEPTH", parser=whole, help="Plies, from 0 on.")]
 
 AT_ONCE = 10
 """Plies the kernel counts in one go: a small fraction of a second, and Ctrl-C waits for it."""

@@ -21,7 +21,6 @@ Kind = Annotated[
         "--kind",
         metavar="KIND",
         help="ratings, crosstable, llr, score, tournament or worth; by default all that fit.",
-        show_default=False,
     ),
 ]
 Output = Annotated[
@@ -30,7 +29,6 @@ Output = Annotated[
         "--output",
         metavar="FILE",
         help="Where to write one chart; the name ends in .svg, .png or .pdf.",
-        show_default=False,
     ),
 ]
 OutputDir = Annotated[

@@ -31,7 +31,6 @@ def reproduce(
         typer.Argument(
             metavar="STUDY",
             help="lookahead, directional, reachability, staged, aggressive; all by default.",
-            show_default=False,
         ),
     ] = None,
     pairs: Annotated[
@@ -59,7 +58,6 @@ def reproduce(
             "--output",
             metavar="DIR",
             help="Where the report goes: docs/studies in a checkout, else studies.",
-            show_default=False,
         ),
     ] = None,
     no_league: Annotated[

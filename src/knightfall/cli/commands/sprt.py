@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.commands.stats import shown
-from knightfall.cli.options.common import Json
+from knightfall.cli.options.common import PLAIN_HELP, Json
 from knightfall.cli.options.sprt import Alpha, Beta, Model, NumbersCommand, real, sprt_of
 from knightfall.cli.screen.output import print_json
 from knightfall.display.report import print_parts
@@ -16,11 +16,7 @@ from knightfall.display.table import Table
 if TYPE_CHECKING:
     from knightfall.statistics.sprt import Sprt, SprtForecast
 
-sprt = typer.Typer(
-    name="sprt",
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+sprt = typer.Typer(name="sprt", **PLAIN_HELP)
 
 
 @sprt.callback(invoke_without_command=True)
@@ -38,10 +34,7 @@ def about(context: typer.Context) -> None:
 
 
 BoundsArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="ELO0,ELO1", help="The strengths to decide between.", show_default=False
-    ),
+    str, typer.Argument(metavar="ELO0,ELO1", help="The strengths to decide between.")
 ]
 TrueElo = Annotated[
     list[str] | None,
@@ -49,7 +42,6 @@ TrueElo = Annotated[
         "--true-elo",
         metavar="ELO",
         help="A true strength to plan for, in the units of the model; may be given again.",
-        show_default=False,
     ),
 ]
 Split = Annotated[
@@ -58,7 +50,6 @@ Split = Annotated[
         "--split",
         metavar="SHARE",
         help="The share of pairs that equals split, from 0.5 to below 1; 0.667 by default.",
-        show_default=False,
     ),
 ]
 
@@ -137,12 +128,7 @@ def _json(test: Sprt, share: float, plans: list[SprtForecast]) -> dict[str, Any]
         "upper": upper,
         "split": share,
         "plans": [
-            {
-                "true_elo": each.true_elo,
-                "elo": each.elo,
-                "passes": each.passes,
-                "pairs": each.pairs,
-            }
+            {"true_elo": each.true_elo, "elo": each.elo, "passes": each.passes, "pairs": each.pairs}
             for each in plans
         ],
     }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json, whole
+from knightfall.cli.options.common import PLAIN_HELP, Json, whole
 from knightfall.cli.options.sprt import Alpha, Beta, Bounds, Model, NumbersCommand, given_test
 from knightfall.cli.screen.output import print_json
 from knightfall.display.numbers import for_json
@@ -18,15 +18,11 @@ if TYPE_CHECKING:
     from knightfall.statistics.pairs import MatchEstimate
     from knightfall.statistics.sprt import Sprt
 
-stats = typer.Typer(
-    name="stats",
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+stats = typer.Typer(name="stats", **PLAIN_HELP)
 
 
 def _count(name: str, help: str) -> Any:
-    return typer.Argument(metavar=name, parser=whole, help=help, show_default=False)
+    return typer.Argument(metavar=name, parser=whole, help=help)
 
 
 @stats.callback(invoke_without_command=True)

@@ -6,21 +6,11 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.arena import (
-    Again,
-    BoardText,
-    Book,
-    BudgetText,
-    Dask,
-    Seed,
-    Stratify,
-    Workers,
-    carry_out,
-)
-from knightfall.cli.options.common import Json, at_least_one
-from knightfall.cli.options.store import StorePath
+from knightfall.cli.options.arena import BudgetText, Event, plays_a_run
+from knightfall.cli.options.common import at_least_one
 
 
+@plays_a_run
 def tournament(
     test: Annotated[
         list[str] | None,
@@ -29,7 +19,6 @@ def tournament(
             metavar="AGENT",
             help="An agent to test; may be repeated. By default the baseline and the five "
             "heuristics that the studies recommend.",
-            show_default=False,
         ),
     ] = None,
     against: Annotated[
@@ -38,7 +27,6 @@ def tournament(
             "--against",
             metavar="AGENT",
             help="An opponent; may be repeated. By default the course's seven.",
-            show_default=False,
         ),
     ] = None,
     protocol: Annotated[
@@ -52,20 +40,10 @@ def tournament(
             metavar="N",
             parser=at_least_one,
             help="Pairs of games per opponent: the course's 5 (2017b) or 10 (2017a).",
-            show_default=False,
         ),
     ] = None,
     budget: BudgetText = None,
-    seed: Seed = 0,
-    board: BoardText = "7x7",
-    book: Book = None,
-    stratify: Stratify = False,
-    workers: Workers = None,
-    dask: Dask = None,
-    store: StorePath = None,
-    again: Again = False,
-    json: Json = False,
-) -> None:
+) -> Event:
     """Play the course's tournament, with error bars.
 
     Each test agent meets each opponent, in pairs: one opening, played from both seats.
@@ -79,20 +57,10 @@ def tournament(
     """
     from knightfall.arena import events
 
-    carry_out(
-        events.tournament,
-        json,
-        store,
-        tests=test or (),
-        against=against or (),
-        protocol=protocol,
-        pairs=pairs,
-        budget=budget,
-        seed=seed,
-        board=board,
-        book=book,
-        stratify=stratify,
-        workers=workers,
-        dask=dask,
-        again=again,
-    )
+    return events.tournament, {
+        "tests": test or (),
+        "against": against or (),
+        "protocol": protocol,
+        "pairs": pairs,
+        "budget": budget,
+    }

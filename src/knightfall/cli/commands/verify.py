@@ -12,7 +12,7 @@ from knightfall.cli.screen.output import print_json
 from knightfall.display.numbers import duration
 from knightfall.errors import KnightfallError
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The certificate.", show_default=False)]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The certificate.")]
 
 
 def verify(file: File, json: Json = False) -> None:

@@ -6,28 +6,14 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.arena import (
-    Again,
-    BoardText,
-    Book,
-    Dask,
-    Pairs,
-    Seed,
-    Stratify,
-    Workers,
-    carry_out,
-)
-from knightfall.cli.options.common import Json
-from knightfall.cli.options.store import StorePath
+from knightfall.cli.options.arena import Event, Pairs, plays_a_run
 from knightfall.errors import KnightfallError
 
-A = Annotated[
-    str,
-    typer.Argument(metavar="A", help="A heuristic, or an agent id(…).", show_default=False),
-]
+A = Annotated[str, typer.Argument(metavar="A", help="A heuristic, or an agent id(…).")]
 B = Annotated[str, typer.Argument(metavar="[B]", help="What it is compared with.")]
 
 
+@plays_a_run
 def worth(
     a: A,
     b: B = "improved",
@@ -37,7 +23,6 @@ def worth(
             "--nodes",
             metavar="LIST",
             help="Equal nodes for a move: 250,500,1000,2500,5000,10000 by default.",
-            show_default=False,
         ),
     ] = None,
     times: Annotated[
@@ -46,21 +31,11 @@ def worth(
             "--times",
             metavar="LIST",
             help="Equal times for a move: 0.02ms,0.05ms,0.1ms,0.2ms,0.5ms by default.",
-            show_default=False,
         ),
     ] = None,
     no_time: Annotated[bool, typer.Option("--no-time", help="Leave equal time out.")] = False,
     pairs: Pairs = 100,
-    seed: Seed = 0,
-    board: BoardText = "7x7",
-    book: Book = None,
-    stratify: Stratify = False,
-    workers: Workers = None,
-    dask: Dask = None,
-    store: StorePath = None,
-    again: Again = False,
-    json: Json = False,
-) -> None:
+) -> Event:
     """Find out what a heuristic is worth after its cost.
 
     It plays at equal nodes, and at equal time, when it has paid for itself.
@@ -80,20 +55,10 @@ def worth(
 
     if no_time and times is not None:
         raise KnightfallError(f"--times {times} and --no-time: choose one")
-    carry_out(
-        events.worth,
-        json,
-        store,
-        a=a,
-        b=b,
-        nodes=NODES if nodes is None else nodes.split(","),
-        times=() if no_time else TIMES if times is None else times.split(","),
-        pairs=pairs,
-        seed=seed,
-        board=board,
-        book=book,
-        stratify=stratify,
-        workers=workers,
-        dask=dask,
-        again=again,
-    )
+    return events.worth, {
+        "a": a,
+        "b": b,
+        "nodes": NODES if nodes is None else nodes.split(","),
+        "times": () if no_time else TIMES if times is None else times.split(","),
+        "pairs": pairs,
+    }

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import at_least_one, whole
-from knightfall.cli.options.store import store_path
+from knightfall.cli.options.common import Json, at_least_one, whole
+from knightfall.cli.options.store import StorePath, store_path
 
 if TYPE_CHECKING:
     from knightfall.arena.reports.report import RunReport
 
 Pairs = Annotated[
-    int,
-    typer.Option("--pairs", metavar="N", parser=at_least_one, help="Pairs of games a match."),
+    int, typer.Option("--pairs", metavar="N", parser=at_least_one, help="Pairs of games a match.")
 ]
 Seed = Annotated[
     int,
@@ -29,7 +30,6 @@ BudgetText = Annotated[
         "--budget",
         metavar="BUDGET",
         help="For every agent that deepens: nodes=2500, depth=6 or time=150ms.",
-        show_default=False,
     ),
 ]
 BoardText = Annotated[
@@ -38,10 +38,7 @@ BoardText = Annotated[
 Book = Annotated[
     str | None,
     typer.Option(
-        "--book",
-        metavar="FILE",
-        help="Begin with the positions of a file, a FEN a line.",
-        show_default=False,
+        "--book", metavar="FILE", help="Begin with the positions of a file, a FEN a line."
     ),
 ]
 Stratify = Annotated[
@@ -55,30 +52,61 @@ Workers = Annotated[
         metavar="N",
         parser=whole,
         help="Processes that play; 0 plays in this one. By default one per core where it pays.",
-        show_default=False,
     ),
 ]
 Dask = Annotated[
-    str | None,
-    typer.Option(
-        "--dask", metavar="ADDRESS", help="Play on a Dask cluster instead.", show_default=False
-    ),
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="Play on a Dask cluster instead.")
 ]
 Again = Annotated[
     bool, typer.Option("--again", help="Play anew even if this run is in the store already.")
 ]
 
 
-def carry_out(event: Callable[..., RunReport], json: bool, store: str | None, **how: Any) -> None:
+Event = tuple["Callable[..., RunReport]", dict[str, Any]]
+"""A function of `knightfall.arena.events`, and what it is asked beside the options below."""
+
+
+def _options(
+    seed: Seed = 0,
+    board: BoardText = "7x7",
+    book: Book = None,
+    stratify: Stratify = False,
+    workers: Workers = None,
+    dask: Dask = None,
+    store: StorePath = None,
+    again: Again = False,
+    json: Json = False,
+) -> None:
+    """What every command that plays a run takes."""
+
+
+def plays_a_run(command: Callable[..., Event]) -> Callable[..., None]:
+    """A command that plays the event it names and prints what came of it; it takes all `_options`.
+
+    Typer reads the options of a command from its signature.
+    """
+    own, common = (signature(function, eval_str=True) for function in (command, _options))
+    parameters = [*own.parameters.values(), *common.parameters.values()]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        how = {name: given.pop(name) for name in common.parameters}
+        event, asked = command(**given)
+        _play(event, json=how.pop("json"), store=how.pop("store"), **asked, **how)
+
+    run.__signature__ = common.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    return run
+
+
+def _play(event: Callable[..., RunReport], *, json: bool, store: str | None, **how: Any) -> None:
     """Play an event of `knightfall.arena.events` for a person, and print what came of it."""
     from knightfall.arena.store.file import user_store
     from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.cli.screen.output import print_report
 
     report = event(
-        store=store_path(store) or user_store(),
-        notice=(lambda text: None) if json else say,
-        **how,
+        store=store_path(store) or user_store(), notice=(lambda text: None) if json else say, **how
     )
     if not report.interrupted or report.results.played:
         print_report(report, json=json)

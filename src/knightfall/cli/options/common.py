@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,23 +11,25 @@ if TYPE_CHECKING:
     from knightfall.board import Board
     from knightfall.position import Position
 
+PLAIN_HELP: Any = {
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
+}
+"""How every group of commands shows its help: as plain text, in lines that can be read."""
+
 STARTPOS = "startpos"
 MOST = 2**63 - 1
 
 Fen = Annotated[
     str,
     typer.Argument(
-        metavar="FEN",
-        help="The position, in quotes; startpos and 8x8 are empty boards.",
-        show_default=False,
+        metavar="FEN", help="The position, in quotes; startpos and 8x8 are empty boards."
     ),
 ]
 MaybeFen = Annotated[
     str | None,
     typer.Argument(
-        metavar="FEN",
-        help="Where to start, in quotes; startpos and 8x8 are empty boards.",
-        show_default=False,
+        metavar="FEN", help="Where to start, in quotes; startpos and 8x8 are empty boards."
     ),
 ]
 
@@ -56,9 +58,7 @@ TableMb = Annotated[
     typer.Option("--table-mb", metavar="MB", parser=at_least_one, help="Memory for the table."),
 ]
 
-BoardName = Annotated[
-    str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.", show_default=False)
-]
+BoardName = Annotated[str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.")]
 
 
 def position_named(text: str) -> Position:

@@ -87,10 +87,7 @@ def sprt_of(bounds: str, alpha: str | None, beta: str | None, model: str | None)
 Bounds = Annotated[
     str | None,
     typer.Option(
-        "--sprt",
-        metavar="ELO0,ELO1",
-        help="Test these two strengths against each other.",
-        show_default=False,
+        "--sprt", metavar="ELO0,ELO1", help="Test these two strengths against each other."
     ),
 ]
 Model = Annotated[
@@ -99,7 +96,6 @@ Model = Annotated[
         "--model",
         metavar="MODEL",
         help="What the strengths are: normalized (the default) or logistic Elo.",
-        show_default=False,
     ),
 ]
 Alpha = Annotated[
@@ -108,7 +104,6 @@ Alpha = Annotated[
         "--alpha",
         metavar="RATE",
         help="How often ELO1 may be accepted where ELO0 is true; 0.05 by default.",
-        show_default=False,
     ),
 ]
 Beta = Annotated[
@@ -117,6 +112,5 @@ Beta = Annotated[
         "--beta",
         metavar="RATE",
         help="How often ELO0 may be accepted where ELO1 is true; 0.05 by default.",
-        show_default=False,
     ),
 ]

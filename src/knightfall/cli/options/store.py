@@ -21,10 +21,7 @@ FEW = 3
 StorePath = Annotated[
     str | None,
     typer.Option(
-        "--store",
-        metavar="FILE",
-        help="The file of runs, if not the one in your data folder.",
-        show_default=False,
+        "--store", metavar="FILE", help="The file of runs, if not the one in your data folder."
     ),
 ]
 RunName = Annotated[

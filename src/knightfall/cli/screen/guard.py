@@ -17,8 +17,16 @@ from typer.core import TyperGroup
 
 from knightfall.errors import KnightfallError
 from knightfall.sigint import INTERRUPTED as INTERRUPTED
+from knightfall.sigint import end_again
 
-BAD_INPUT, INTERNAL, PIPE_CLOSED = 2, 1, 141
+BAD_INPUT, INTERNAL = 2, 1
+
+PIPE_CLOSED = 141
+"""128 + SIGPIPE: what shells report for any program whose reader has left, as in `yes | head -1`.
+
+Nobody sees it after `| head` unless they ask for it (pipefail), and then they can tell output that
+was cut short from output that was complete.
+"""
 
 # Typer exports this one usage error; the class of all of them is the one it derives from.
 _UsageError: Any = typer.BadParameter.__base__
@@ -60,9 +68,10 @@ def guarded() -> Iterator[None]:
         message = error.format_message().replace("Value error, ", "").rstrip(".")
         _fail(f"{message} (see {where} --help)", BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
+        end_again()
         _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        _silence_output()
+        _silence(sys.stdout)
         raise typer.Exit(PIPE_CLOSED) from None
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
@@ -82,7 +91,10 @@ def guarded() -> Iterator[None]:
 def say(text: str) -> None:
     """One line on stderr."""
     line = " ".join(text.split())
-    print("".join(c if c.isprintable() else "�" for c in line), file=sys.stderr, flush=True)
+    try:
+        print("".join(c if c.isprintable() else "�" for c in line), file=sys.stderr, flush=True)
+    except BrokenPipeError:  # nobody listens; the exit code says it, too
+        _silence(sys.stderr)
 
 
 def _fail(message: str, code: int) -> NoReturn:
@@ -126,18 +138,24 @@ def tolerate_any_stream() -> None:
             stream.reconfigure(errors="replace")
 
 
-def close_output() -> None:
-    """Flush what is left; whoever was reading may have gone."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _silence_output()
+def close_output(exit: SystemExit) -> Any:
+    """Flush what is left before Python does, which would complain; the exit code to end with."""
+    # Rich and Typer, too, leave when nobody reads: with 1, and this as the reason.
+    cut = isinstance(exit.__context__, BrokenPipeError)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            cut = cut or (isinstance(error, BrokenPipeError) and not exit.code)
+            _silence(stream)
+    return PIPE_CLOSED if cut else exit.code
 
 
-def _silence_output() -> None:
+def _silence(stream: Any) -> None:
     """Send the rest of the output nowhere, so that Python's last flush does not complain."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
     except OSError:  # a stream without a file behind it needs no silencing
         pass

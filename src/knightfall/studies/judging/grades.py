@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from knightfall.arena.plan.version import engine
 from knightfall.files import atomic_write, data_folder
@@ -80,17 +80,23 @@ def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
 def _graded(
     heuristics: Sequence[str], openings: int, seed: int, workers: int
 ) -> Iterator[HeuristicGrade]:
-    from knightfall.kernel.interrupt import ctrl_c_later
-    from knightfall.oracle.process_pool import process_pool
-
     if workers < 2 or len(heuristics) < 2:
         yield from (grade_of(id, openings, seed) for id in heuristics)
         return
-    with process_pool(min(workers, len(heuristics))) as pool:
-        with ctrl_c_later():
-            tasks = [pool.submit(grade_of, id, openings, seed) for id in heuristics]
-        for task in as_completed(tasks):
-            yield task.result()
+    from knightfall.arena.runners.calls import Calls
+    from knightfall.arena.runners.worker import Job
+    from knightfall.arena.runners.workers import Workers
+
+    one = partial(grade_of, openings=openings, seed=seed)
+    with Workers(min(workers, len(heuristics)), Job(_begin)) as crew:
+        # In any order: each is kept as soon as it is there.
+        for _, grade in crew.do(Calls(one, heuristics, lambda id: f"the grade of {id}")):
+            yield grade
+
+
+def _begin() -> None:
+    """What a process of its own does first: import what takes a while."""
+    from knightfall.oracle import grade as grade
 
 
 # -- keeping -------------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from knightfall.arena.charts.style import (
     INK,
     PAPER,
     RED,
-    counted,
     image,
     styled,
 )
+from knightfall.display.numbers import count
 from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.needed_games import GAPS, STUDIES_GAMES, NeededGames, gap_words
 from knightfall.studies.judging.plans import BUDGETS, TITLES
@@ -235,7 +235,7 @@ def needed_chart(needed: NeededGames) -> Figure:
             "o-",
             color=SHADES[[least for least, _ in GAPS].index(curve.least)],
             markersize=4,
-            label=f"{gap_words(curve.least, curve.most)} ({counted(curve.couples, 'couple')})",
+            label=f"{gap_words(curve.least, curve.most)} ({count(curve.couples, 'couple')})",
         )
     axes.axvline(STUDIES_GAMES, color=INK, linewidth=1, linestyle=DASHES, zorder=1)
     axes.annotate(

@@ -1,0 +1,184 @@
+"""Processes that do jobs: whatever happens to them, the work gets done or somebody says why."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import worker_jobs as jobs
+
+from knightfall.arena.runners.calls import Calls, in_order
+from knightfall.arena.runners.obituary import obituary
+from knightfall.arena.runners.worker import Job
+from knightfall.arena.runners.workers import Workers
+from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
+
+PATIENCE = 60.0
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+
+
+@pytest.fixture(scope="module")
+def two() -> Iterator[Workers]:
+    """Whoever dies or fails is replaced when it is needed."""
+    with Workers(2, Job(jobs.begin, ("hello",))) as workers:
+        yield workers
+
+
+def answers(workers: Workers, function: Callable[[Any], Any], things: Sequence[Any]) -> list[Any]:
+    calls = Calls(function, things, lambda thing: f"the call with {thing}")
+    return list(in_order(workers.do(calls)))
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended, or does so soon."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        try:
+            os.kill(pid, 0)
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_every_process_begins_and_leaves_the_terminal_to_us(
+    two: Workers, capfd: pytest.CaptureFixture[str]
+) -> None:
+    told = answers(two, jobs.state, range(20))
+    assert {(*begun, ignores) for _, begun, ignores in told} == {("hello", True)}
+    assert os.getpid() not in {pid for pid, _, _ in told}
+    assert capfd.readouterr() == ("", "")
+    assert answers(two, jobs.state, []) == []
+
+
+def test_answers_come_in_order_whoever_is_first(two: Workers, tmp_path: Path) -> None:
+    things = [(place, str(tmp_path / "sign")) for place in range(5)]
+    assert answers(two, jobs.after, things) == [0, 1, 2, 3, 4]
+
+
+def test_who_is_killed_is_replaced_and_its_work_done_again(two: Workers, tmp_path: Path) -> None:
+    signs = [str(tmp_path / name) for name in "abcd"]
+    assert answers(two, jobs.die_once, signs) == signs
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("SIGKILL", "was killed by SIGKILL: perhaps the machine is short of memory"),
+        ("copy", "ended with exit status 9"),
+    ],
+)
+def test_what_nobody_survives_is_named(two: Workers, how: str, told: str) -> None:
+    with pytest.raises(KnightfallError) as raised:
+        answers(two, jobs.die, [how])
+    assert str(raised.value) == (
+        f"the call with {how}: 3 times the process that was at it died; the last one {told}"
+    )
+
+
+def test_errors_keep_their_type(two: Workers) -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        answers(two, jobs.fail, ["zero"])
+    assert "return 1 // 0" in raised.value.__notes__[0]  # where it happened
+    with pytest.raises(AgentFailure, match="no such move") as failed:
+        answers(two, jobs.fail, ["agent"])
+    assert failed.value.reason == "illegal"
+    with pytest.raises(KnightfallError, match=r"^it is wrong$"):
+        answers(two, jobs.fail, ["ours"])
+    for how, told in (("exit", "SystemExit: good-bye"), ("own", "Own"), ("result", "pickle")):
+        with pytest.raises(RuntimeError, match=f"(?s)in a worker process.*{told}"):
+            answers(two, jobs.fail, [how])
+
+
+def test_a_function_that_a_worker_does_not_know(
+    two: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def known_here(thing: object) -> None:
+        pass
+
+    known_here.__module__, known_here.__qualname__ = "only_here", "known_here"
+    monkeypatch.setitem(sys.modules, "only_here", SimpleNamespace(known_here=known_here))
+    with pytest.raises(ModuleNotFoundError, match="only_here"):
+        answers(two, known_here, [1])
+
+
+def test_a_warning_is_passed_on_once(two: Workers) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert answers(two, jobs.warn, range(6)) == [*range(6)]
+    told = {(warning.category, str(warning.message).split("µs")[1]) for warning in caught}
+    # A category of somebody's own is known to nobody else.
+    assert told == {(UserWarning, ""), (RuntimeWarning, " more")}
+    assert len(caught) == 2
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("SIGKILL", "was killed by SIGKILL: perhaps the machine"),
+        ("exit", "ended with exit status 9"),
+    ],
+)
+def test_workers_that_cannot_start_say_why(how: str, told: str) -> None:
+    workers = Workers(1, Job(jobs.die_at_once, (how,)))
+    with pytest.raises(RunnerFailure) as raised:
+        answers(workers, jobs.state, [1])
+    said = str(raised.value)
+    assert said.startswith("3 worker processes in a row ended before they were ready; the last")
+    assert told in said
+    assert said.endswith("saying: far above / far above / I cannot go on�[0m �")
+    assert said.isprintable()
+    assert len(said) < 300
+
+
+def test_what_became_of_a_process() -> None:
+    assert obituary(3) == "ended with exit status 3"
+    assert obituary(-11) == "was killed by SIGSEGV"
+    assert obituary(-99) == "was killed by signal 99"
+    long = obituary(-6, b"x" * 10_000)
+    assert long.startswith("was killed by SIGABRT, saying: xxx")
+    assert len(long) < 500
+
+
+def test_a_worker_that_starts_starts_no_others() -> None:
+    workers = Workers(1, Job(jobs.hire))
+    with pytest.raises(KnightfallError, match="needs if __name__ == '__main__': around"):
+        answers(workers, jobs.state, [1])
+
+
+DRIVER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import worker_jobs as jobs
+from knightfall.arena.runners.calls import Calls
+from knightfall.arena.runners.worker import Job
+from knightfall.arena.runners.workers import Workers
+with Workers(1, Job(jobs.begin, ("hello",))) as workers:  # a script need not expect to be imported
+    list(workers.do(Calls(jobs.hold_the_lock, [sys.argv[2]], str)))
+"""
+
+
+def test_workers_end_with_a_killed_driver_whatever_they_do(tmp_path: Path) -> None:
+    """Even one in which no thread can run any more."""
+    script, told = tmp_path / "driver.py", tmp_path / "pid"
+    script.write_text(DRIVER)
+    driver = subprocess.Popen([sys.executable, script, Path(__file__).parent, told])
+    whole = Path(f"{told}.whole")
+    while not whole.exists():
+        assert driver.poll() is None
+        time.sleep(0.02)
+    driver.kill()
+    driver.wait()
+    assert gone(int(whole.read_text()))

@@ -1,0 +1,102 @@
+"""What the workers of `test_workers` do.  They import this file, so it imports little."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+import warnings
+from pathlib import Path
+
+from knightfall.errors import AgentFailure, KnightfallError
+
+begun: list[str] = []
+
+
+def begin(word: str) -> None:
+    begun.append(word)
+
+
+def state(_: object) -> tuple[int, list[str], bool]:
+    print("nobody hears this")
+    print("nor this", file=sys.stderr)
+    return os.getpid(), begun, signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+def after(place_and_sign: tuple[int, str]) -> int:
+    """Place 0 waits until another one has come to its end."""
+    place, sign = place_and_sign
+    if place == 0:
+        while not Path(sign).exists():
+            time.sleep(0.01)
+    else:
+        Path(sign).touch()
+    return place
+
+
+def die_once(sign: str) -> str:
+    try:
+        os.mkdir(sign)
+    except FileExistsError:
+        return sign
+    os.kill(os.getpid(), signal.SIGKILL)
+    return "nobody returns from that"
+
+
+def die(how: str) -> None:
+    """Killed, or ended by itself, or ended while a copy of itself keeps all that was open."""
+    if how == "SIGKILL":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "copy" and os.fork() == 0:
+        time.sleep(20)
+    os._exit(9)
+
+
+def die_at_once(how: str) -> None:
+    os.write(2, b"\x1b[31m" + b"far above\n" * 500 + b"I  cannot\tgo on\x1b[0m \xff\n")
+    die(how)
+
+
+class Own(Exception):
+    pass
+
+
+def fail(how: str) -> object:
+    if how == "zero":
+        return 1 // 0
+    if how == "ours":
+        raise KnightfallError("it is wrong")
+    if how == "agent":
+        raise AgentFailure("illegal", "no such move")
+    if how == "exit":
+        sys.exit("good-bye")
+    if how == "own":
+        raise Own
+    return lambda: "cannot be pickled"
+
+
+class Category(UserWarning):
+    pass
+
+
+def warn(place: int) -> int:
+    warnings.warn(f"it took {place} µs", Category, stacklevel=1)
+    warnings.warn(f"it took {place} µs more", RuntimeWarning, stacklevel=1)
+    return place
+
+
+def hire() -> None:
+    """A script that starts workers whenever it is imported."""
+    from knightfall.arena.runners.worker import Job
+    from knightfall.arena.runners.workers import Workers
+
+    Workers(1, Job(hire)).hire()
+
+
+def hold_the_lock(told: str) -> None:
+    """Never let another thread of this process run again."""
+    Path(told).write_text(str(os.getpid()))
+    os.rename(told, told + ".whole")
+    ctypes.PyDLL(None).pause()
