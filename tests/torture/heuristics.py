@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,9 +77,16 @@ def _run(folder: str, *culprits: str) -> None:
             run, interrupted = play(plan, opened, _Impatient(), show_progress=False)
             came = {"pairs": [told(pair) for pair in run.pairs()], "interrupted": interrupted}
     except KnightfallError as error:
-        came = {"refused": str(error), "stored": store.exists()}
+        came = {"refused": str(error), "stored": _pairs_in(store)}
     Path(folder, "came.json").write_text(json.dumps(came))
     os._exit(0)  # whoever hangs is not waited for
+
+
+def _pairs_in(store: Path) -> int:
+    if not store.exists():
+        return 0
+    with closing(sqlite3.connect(store)) as file:
+        return int(file.execute("SELECT count(*) FROM pairs").fetchone()[0])
 
 
 def told(pair: PairRecord) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import current_thread, main_thread
 from typing import Any
 
 from knightfall.errors import KnightfallError
@@ -116,7 +117,8 @@ class Evaluator:
         if boards["failed"][0]:
             raise self._failure_in_python(boards)
         failure = self.code.failure(boards) if isinstance(self.code, PlainPython) else None
-        if isinstance(failure, KeyboardInterrupt):
+        # A person's Ctrl-C is heard in the main thread: in any other the heuristic made it up.
+        if isinstance(failure, KeyboardInterrupt) and current_thread() is main_thread():
             raise failure
         if failure is not None:  # sys.exit() in a heuristic is an error like any other
             raise self._explained(failure) from None

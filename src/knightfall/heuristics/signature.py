@@ -21,19 +21,15 @@ def published(score: Callable[..., float]) -> Any:
     It is compiled when it is first used.  `knightfall.heuristics.published` tells what it is.
     """
     dispatcher = compile_later(score, cache=True)
-    _have_one_version(dispatcher)
-    return dispatcher
-
-
-def _have_one_version(score: Any) -> None:
-    """Let compiled code call a heuristic as it is, whatever kind of board it was given itself."""
-    find = score.get_call_template
+    find = dispatcher.get_call_template
 
     def found(args: Any, kws: Any) -> Any:
-        ready(score).disable_compile()
-        return find(args, kws)
+        # There is one version of it, whatever kind of board its caller was given.
+        template, signature, _, _ = find(HEURISTIC.args, {})
+        return template, signature, dispatcher.fold_argument_types(args, kws)[1], {}
 
-    score.get_call_template = found
+    dispatcher.get_call_template = found
+    return dispatcher
 
 
 def ready(score: Any) -> Any:
