@@ -126,6 +126,8 @@ def outcome(folder: Path, *culprits: str) -> dict[str, Any]:
 
 def judge(heuristic: Hostile, came: dict[str, Any], innocent: list[dict[str, Any]]) -> Fate:
     """Whether it got what it should, and the innocent what is theirs."""
+    if heuristic.outcome == "at large":
+        return Fate(heuristic, "at large", "")
     if "died" in came:
         return Fate(heuristic, "died", came["died"])
     if "refused" in came:
@@ -177,6 +179,8 @@ def fates(heuristics: Sequence[Hostile], folder: Path, seconds: float = float("i
         fate = judge(heuristic, outcome(here, f"{path}:score"), innocent)
         found.append(fate)
         verdict = f"WRONG: {fate.wrong[:150]}" if fate.wrong else "as it should be"
+        if heuristic.outcome == "at large":
+            verdict = "not prevented, as docs/security.md says"
         took = f"{time.monotonic() - start:5.1f} s"
         row = f"{heuristic.name:36} {heuristic.outcome:8} {fate.came:9} {took}  {verdict}"
         print(row, flush=True)

@@ -17,9 +17,10 @@ NODES = 60
 
 IN_A_GAME = f"board.limit == {NODES}"
 
-Outcome = Literal["refused", "lost", "stopped", "plays"]
+Outcome = Literal["refused", "lost", "stopped", "plays", "at large"]
 """refused: with a clear error, before anything is stored; lost: every game, by a crash or a timeout
-that names it; stopped: either of the two; plays: like anybody else."""
+that names it; stopped: either of the two; plays: like anybody else; at large: code in our process
+that attacks it while it is loaded, which docs/security.md says is not prevented."""
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,7 @@ HOSTILE: tuple[Hostile, ...] = (
             "master = geometry._master(Board.of(7, 7))\n"
             "ctypes.memset(master.ctypes.data + 48, 0, 8 * 30)"
         ),
-        "stopped",
+        "at large",
     ),
     Hostile(
         "rewrites our code when loaded",
@@ -314,6 +315,6 @@ HOSTILE: tuple[Hostile, ...] = (
             "import knightfall.arena.game.compiled as compiled\n"
             "compiled.settings_for = more"
         ),
-        "stopped",
+        "at large",
     ),
 )
