@@ -18,6 +18,8 @@ import typer.testing
 # Typer builds all commands anew for each that a test runs, which takes longer than most of them.
 typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
+from knightfall.user_files import expendable
+
 # A shell starts background jobs with Ctrl-C ignored, and every process they start inherits that.
 # The tests interrupt processes of their own, so they must not.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -46,6 +48,7 @@ LONGEST_FIRST = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile everything once before there are two processes that would."""
+    expendable()  # the tests' own files do no harm, and each would be loaded twice
     starts_others = getattr(config.option, "numprocesses", None)
     if starts_others and not hasattr(config, "workerinput"):
         subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)

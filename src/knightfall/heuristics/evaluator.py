@@ -67,6 +67,11 @@ class Evaluator:
         """Whether an evaluation is surely a matter of microseconds: published, and not costly."""
         return not any(term.users or term.costly for term in self.terms)
 
+    @property
+    def known_elsewhere(self) -> bool:
+        """Whether another process can make it, too: it is not declared in this one alone."""
+        return all(isinstance(term.atom, UserFunction) or not term.users for term in self.terms)
+
     def value(self, position: Position, side: Side | None = None) -> float:
         """The value of a position for a side (the side to move by default), without any limit."""
         return self.measure(position, side)[0]

@@ -6,7 +6,6 @@ import dis
 import math
 import random
 import re
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,7 +18,7 @@ import numpy as np
 from numba.core.errors import NumbaWarning
 
 from knightfall.board import Board
-from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.errors import KnightfallError
 from knightfall.heuristics.interpreted import a_number, plain_board
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, note_failure
@@ -125,24 +124,9 @@ def fault(shown: str, python: Score, error: BaseException) -> str:
 
 def _warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
     """Find out whether the function works at all and what it costs; say it once."""
-    path = python.__code__.co_filename
-    with quiet():
-        ready_for_python()
-    answered: list[float] = []  # the times
+    from knightfall.heuristics import plain_trial
 
-    def ask() -> None:
-        for question in _sample_questions():
-            a_number(python(*question))
-            answered.append(time.perf_counter())
-
-    try:
-        _patiently(shown, ask, answered)
-    except (KeyboardInterrupt, AgentFailure):
-        raise
-    except BaseException as failure:  # sys.exit() is an error like any other
-        raise KnightfallError(f"heuristic {fault(shown, python, failure)}") from None
-    # The first one pays for what is compiled on the way.
-    cost = (answered[-1] - answered[0]) / (len(answered) - 1)
+    cost, path = plain_trial.cost(shown, python), python.__code__.co_filename
     # Code compares equal across files, so the file must be part of the key.
     if (path, python.__code__) in _warned:
         return
@@ -156,7 +140,7 @@ def _warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
 
 
 @lru_cache(maxsize=1)
-def _sample_questions() -> list[tuple[Any, ...]]:
+def sample_questions() -> list[tuple[Any, ...]]:
     """What a heuristic may be asked: a few games' worth of positions, either side to move."""
     rng = random.Random(7)
     questions = []
@@ -198,7 +182,7 @@ def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
     values: list[tuple[float, float]] = []
 
     def ask() -> None:
-        for board, open, me, opp, to_move in _sample_questions():
+        for board, open, me, opp, to_move in sample_questions():
             with suppress(Exception):  # that will be told when it happens in earnest
                 expected = a_number(python(board, open, me, opp, to_move))
                 found = guarded(boards[0], np.uint64(open), me, opp, to_move)
@@ -206,7 +190,7 @@ def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
                     values.append((expected, found))
                 boards["failed"] = 0
 
-    _patiently(shown, ask, values)
+    patiently(shown, ask, values)
     for expected, found in values:
         if not same(expected, found):
             raise KnightfallError(
@@ -215,7 +199,8 @@ def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
             )
 
 
-def _patiently(shown: str, ask: Callable[[], None], answers: Sequence[object]) -> None:
+def patiently(shown: str, ask: Callable[[], None], answers: Sequence[object]) -> None:
+    """Call `ask`, which adds to `answers` every now and then; an error if it stops doing so."""
     interruptibly(ask, lambda: None, progress=lambda: len(answers), blamed=f"heuristic {shown}")
 
 
