@@ -15,10 +15,10 @@ import naive_solver
 import pytest
 import typer.testing
 
+from knightfall.user_files import expendable
+
 # Typer builds all commands anew for each that a test runs, which takes longer than most of them.
 typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
-
-from knightfall.user_files import expendable
 
 # A shell starts background jobs with Ctrl-C ignored, and every process they start inherits that.
 # The tests interrupt processes of their own, so they must not.
