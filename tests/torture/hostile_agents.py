@@ -324,10 +324,14 @@ BAD_COMPANY = (
         time="500ms",
     ),
     Hostile(
-        "copies itself",
-        "os.fork()\nreturn position.legal_moves[0]",
+        "has a copy of itself answer",
+        "if os.fork() == 0:\n"
+        "    shout(word() + b' {}\\n')\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+        "return position.legal_moves[0]",
         "crash",
-        "nobody had asked for",
+        "an object with [] in it",
     ),
     Hostile(
         "kills its parent",
