@@ -388,11 +388,11 @@ def test_equal_agents_are_seldom_told_apart_however_often_one_looks() -> None:
     from knightfall.arena.results.stopping import Separated
 
     two = enter(["greedy(improved)", "greedy(open)"])
-    plan = Plan("league", two, everyone(two), pairs=600, stop={"rule": "until", "error": 1.0})
+    plan = Plan("league", two, everyone(two), pairs=300, stop={"rule": "until", "error": 1.0})
     rng, wrong = np.random.default_rng(5), 0
     for _ in range(60):
         rule, outcomes = Separated(plan, 1.0), array("b")
-        for outcome in rng.choice(4, 600, p=(1 / 6, 1 / 3, 1 / 3, 1 / 6)):
+        for outcome in rng.choice(4, 300, p=(1 / 6, 1 / 3, 1 / 3, 1 / 6)):
             outcomes.append(int(outcome))
             rule.feed([], outcomes)
             if rule.verdict is not None:
