@@ -1,7 +1,7 @@
 # make run    set up and play the course's tournament    make test   set up and run every check
 # make bench  the performance ratios                    make docs   write the generated pages anew
 # make bench-docs  measure anew all that docs/performance.md and docs/theory.md tell (minutes)
-# make torture  kills at every write and at random, 20,000 damaged files of each kind (a quarter of an hour)
+# make torture  kills at every write and at random, hostile agents and heuristics, damaged files (minutes)
 # make studies  play the five studies again and write docs/studies/ (half an hour)
 
 PYTHON ?= python3
@@ -26,6 +26,8 @@ test-slow: $(VENV)/ready-to-test
 
 torture: $(VENV)/ready-to-test
 	$(BIN)/python tests/torture/kills.py
+	$(BIN)/python tests/torture/agents.py
+	$(BIN)/python tests/torture/heuristics.py
 	$(BIN)/python tests/torture/damaged_files.py
 
 lint: $(VENV)/ready-to-test

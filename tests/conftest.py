@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import signal
 import subprocess
@@ -12,6 +13,12 @@ from pathlib import Path
 import naive_search
 import naive_solver
 import pytest
+import typer.testing
+
+from knightfall.user_files import expendable
+
+# Typer builds all commands anew for each that a test runs, which takes longer than most of them.
+typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 # A shell starts background jobs with Ctrl-C ignored, and every process they start inherits that.
 # The tests interrupt processes of their own, so they must not.
@@ -41,6 +48,7 @@ LONGEST_FIRST = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile everything once before there are two processes that would."""
+    expendable()  # the tests' own files do no harm, and each would be loaded twice
     starts_others = getattr(config.option, "numprocesses", None)
     if starts_others and not hasattr(config, "workerinput"):
         subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)

@@ -119,6 +119,18 @@ def test_it_may_come_with_the_first_imports_of_a_command(moment: int) -> None:
     assert done.stderr in ("", "knightfall: interrupted\n")
 
 
+def test_it_may_come_before_python_dash_m_has_found_the_command_line() -> None:
+    code = (
+        "import os, runpy, signal, sys\n"
+        "def hear(event, args):\n"
+        "    if event == 'import' and args[0] == 'knightfall.cli':\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.addaudithook(hear)\nrunpy.run_module('knightfall', run_name='__main__')\n"
+    )
+    done = ended(code, "--version")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_it_may_come_when_a_command_is_over() -> None:
     """One that wanted exceptions; the interpreter does not."""
     code = (

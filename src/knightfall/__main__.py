@@ -1,8 +1,9 @@
 """``python -m knightfall`` is the command line."""
 
-from __future__ import annotations
+try:
+    from knightfall.cli import main
 
-from knightfall.cli import main
-
-if __name__ == "__main__":
-    main()
+    if __name__ == "__main__":
+        main()
+except KeyboardInterrupt:  # before `main` could see to it
+    raise SystemExit(130) from None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -18,6 +20,29 @@ def data_folder() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("knightfall")
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that nobody else can look into or write to; an OSError if it is not ours.
+
+    One that was open to others is closed; what they may have put there is thrown away.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    if not hasattr(os, "geteuid"):  # Windows: a user's folder is the user's
+        return
+    status = folder.stat()
+    if {status.st_uid, folder.lstat().st_uid} != {os.geteuid()}:
+        raise PermissionError(errno.EPERM, "it belongs to somebody else", str(folder))
+    if status.st_mode & 0o077:
+        folder.chmod(0o700)
+    if status.st_mode & 0o022:
+        for inside in folder.iterdir():
+            if inside.is_dir() and not inside.is_symlink():
+                shutil.rmtree(inside)
+            else:
+                inside.unlink()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from knightfall.errors import KnightfallError
-from knightfall.files import cache_folder
+from knightfall.files import cache_folder, make_private
 
 
 def kept_revisions() -> Path:
@@ -43,6 +43,7 @@ def at_revision(path: str, revision: str) -> Path:
     kept = hashlib.sha256(inside.encode()).hexdigest()[:8]
     there = kept_revisions() / f"{commit}-{kept}"
     file = there / inside / name
+    make_private(there.parent)  # it is code that will be run
     if not (there.is_dir() or _check_out(folder, inside, commit, there)) or not file.is_file():
         raise KnightfallError(f"{path}@{revision}: there was no such file at {commit}")
     if commit == revision:  # and not a name, which may stand for another one next time
@@ -55,7 +56,6 @@ _found: dict[tuple[str, str], Path] = {}
 
 def _check_out(folder: str, inside: str, commit: str, there: Path) -> bool:
     """Write a folder as it was, if it was; its repository stays as it is, the index included."""
-    there.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=there.parent) as draft:
         tree, index = Path(draft, "tree"), Path(draft, "index")
         tree.mkdir()

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from knightfall.apart import Ended, apart
 from knightfall.errors import KnightfallError, nearest
 from knightfall.files import cache_folder, data_folder
 from knightfall.revision import at_revision, commit_of, kept_revisions
@@ -56,7 +57,7 @@ class UserFunction:
     def load(self, what: str) -> Any:
         """Whatever the file calls by that name; `what` it should be is for the error."""
         shown = self._shown
-        module = _load(self._file(what), shown).module
+        module = load(self._file(what), shown).module
         found = getattr(module, self.name, None)
         if found is None:
             callables = [key for key, value in vars(module).items() if callable(value)]
@@ -69,7 +70,7 @@ class UserFunction:
 
         It is loaded for that.  Of a former version, its commit says enough.
         """
-        found = _load(self._file("agent"), self._shown).stamps
+        found = load(self._file("agent"), self._shown).stamps
         return tuple(path for path in found if not Path(path).is_relative_to(kept_revisions()))
 
     @property
@@ -138,7 +139,20 @@ _loaded: dict[Path, _Loaded] = {}
 _loading = threading.RLock()
 
 
-def _load(file: Path, shown: str) -> _Loaded:
+_expendable: list[bool] = []
+
+
+def expendable() -> None:
+    """Load files right here from now on: nothing is lost if this process ends of it."""
+    _expendable[:] = [True]
+
+
+def is_expendable() -> bool:
+    """Whether this process may load and run users' files that were not tried before."""
+    return bool(_expendable)
+
+
+def load(file: Path, shown: str) -> _Loaded:
     with _loading:
         known = _loaded.get(file)
         if known is None or any(_stamp(path) != then for path, then in known.stamps.items()):
@@ -150,6 +164,8 @@ def _load_anew(file: Path, shown: str) -> _Loaded:
     spec = importlib.util.spec_from_file_location(f"knightfall_user_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise KnightfallError(f"{shown} cannot be loaded as a Python file")
+    if not is_expendable():
+        _try(file, shown)
     module = importlib.util.module_from_spec(spec)
     try:
         with _own_modules(file.parent) as imported, _noting_reads() as read:
@@ -162,6 +178,28 @@ def _load_anew(file: Path, shown: str) -> _Loaded:
         raise KnightfallError(describe(str(file), error, shown)) from None
     found = {path for path in imported | read if _is_users(path, file.parent)}
     return _Loaded(module, {path: _stamp(path) for path in sorted(found | {str(file)})})
+
+
+def _try(file: Path, shown: str) -> None:
+    """Have another process load a file first: it may exit, crash or never end."""
+    try:
+        wrong = apart(lambda: try_to_load(file), "knightfall.load_trial", str(file))
+    except Ended as ended:
+        wrong = str(ended)
+    if wrong:
+        raise KnightfallError(f"{shown} cannot be loaded: it {wrong}")
+
+
+def try_to_load(file: Path) -> str:
+    """Load a file where nothing is lost; an ordinary error is for whoever loads it next to tell."""
+    expendable()
+    try:
+        load(file, str(file))
+    except KeyboardInterrupt:
+        return "raises KeyboardInterrupt"
+    except BaseException:
+        pass
+    return ""
 
 
 def _stamp(path: str) -> Stamp | None:

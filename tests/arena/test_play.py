@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from knightfall.agents import Agent, parse_agent
 from knightfall.arena.game.compiled import searcher
-from knightfall.arena.game.play import play_asking, play_pair, seated, took
+from knightfall.arena.game.limits import took
+from knightfall.arena.game.play import play_asking, play_pair, seated
 from knightfall.arena.game.records import GameRecord, PairTask
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError

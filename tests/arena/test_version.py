@@ -87,14 +87,18 @@ NO_PART = {
     "knightfall.shape",
     "knightfall.revision",
     "knightfall.user_files",
+    "knightfall.containment",
+    "knightfall.apart",
+    "knightfall.heuristics.plain_trial",
     "knightfall.sigint",
     "knightfall.kernel.interrupt",
+    "knightfall.kernel.machine_code",
     "knightfall.kernel.no_blas",
     "knightfall.search.stopwatch",
 }
 """What the named modules use, but takes no part in choosing a move or in machine code, beside all
-that is for display: errors, drawing, finding and reading files, being interrupted.  `Position` only
-translates for machine code."""
+that is for display: errors, drawing, finding, reading, trying and keeping files, being interrupted.
+`Position` only translates for machine code."""
 
 
 def closure(names: tuple[str, ...]) -> set[str]:

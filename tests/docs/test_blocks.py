@@ -151,7 +151,8 @@ def parsed(command: str) -> None:
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda e: e.stem)
 def test_examples_run(example: Path, folder: Path) -> None:
-    done = warm_python.run([sys.executable, "-c", example.read_text()], text=True, cwd=folder)
+    code = "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')"
+    done = warm_python.run([sys.executable, "-c", code, str(example)], text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) > 4
     assert done.stderr == ""

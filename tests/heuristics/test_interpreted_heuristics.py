@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from helpers import random_positions
@@ -23,6 +24,8 @@ from heuristic_files import (
 from naive_search import timeless
 
 from knightfall.agents import parse_agent
+from knightfall.arena.game.play import play_pair
+from knightfall.arena.game.records import PairTask
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.user_heuristic import HeuristicWarning
@@ -194,10 +197,22 @@ def test_a_person_may_interrupt_plain_python_and_nobody_else(
 ) -> None:
     path = files.write("raising.py", RAISING.format(error=f"{raised.__name__}"))
     ready = slow_evaluator(f"{path}:score")
-    for budget in (Budget(depth=7), Budget(depth=7, time=300_000)):
+    for budget in (Budget(depth=7), Budget(depth=7, time=30_000_000)):
         with pytest.raises(heard):
             think(Position.from_fen("5/1N3/5/3n1/5 w"), "deepening", ready, budget)
     assert think(START, "deepening", ready, Budget(depth=2)).score == 1.0
+
+
+def test_an_interrupt_that_a_heuristic_makes_up_costs_its_game(files: Files) -> None:
+    path = files.write("raising.py", RAISING.format(error="KeyboardInterrupt"))
+    culprit = f"id({path}:score, depth=7)"
+    slow_evaluator(f"{path}:score")
+    with ThreadPoolExecutor(1) as elsewhere:  # as in a worker: not where Ctrl-C is heard
+        task = PairTask(0, culprit, "random", "5/1N3/5/3n1/5 w", 5)
+        pair = elsewhere.submit(play_pair, task).result()
+    assert [(game.winner, game.reason) for game in pair.games] == [("b", "crash"), ("w", "crash")]
+    where = f"heuristic {path}:score, line {line_of(path, 'here')}: KeyboardInterrupt"
+    assert pair.games[0].detail.startswith(where)
 
 
 def test_plain_python_that_never_works_is_refused_at_once(files: Files) -> None:

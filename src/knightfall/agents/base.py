@@ -11,11 +11,11 @@ from knightfall.errors import KnightfallError
 from knightfall.position import Position
 from knightfall.search.budget import KINDS, Budget
 from knightfall.search.report import Report
+from knightfall.user_files import UserFunction
 
 if TYPE_CHECKING:
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.heuristics.expression import Atom, Expression
-    from knightfall.user_files import UserFunction
 
 COURSE_NODES = 2500
 """A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
@@ -152,8 +152,6 @@ class Agent:
     @property
     def users_functions(self) -> tuple[UserFunction, ...]:
         """The functions in users' files it is made of."""
-        from knightfall.user_files import UserFunction
-
         return tuple(atom for atom in self._atoms if isinstance(atom, UserFunction))
 
     @property
@@ -174,13 +172,12 @@ class Agent:
     @property
     def only_here(self) -> bool:
         """Whether only this process knows its heuristic: one declared in a notebook, say."""
-        if self.kind == "python":
+        declared = [atom for atom in self._atoms if not isinstance(atom, UserFunction)]
+        if not declared:
             return False
         from knightfall.heuristics.published import USER
         from knightfall.heuristics.registry import REGISTRY
-        from knightfall.user_files import UserFunction
 
-        declared = (atom for atom in self._atoms if not isinstance(atom, UserFunction))
         return any(REGISTRY[atom.name].study == USER for atom in declared)
 
     @property
@@ -198,8 +195,6 @@ class Agent:
     def _atoms(self) -> list[Atom]:
         if not self.heuristic:
             return []
-        from knightfall.user_files import UserFunction
-
         read = read_argument(self.kind, self.heuristic)
         return [read] if isinstance(read, UserFunction) else [atom for _, atom in read.terms]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import current_thread, main_thread
 from typing import Any
 
 from knightfall.errors import KnightfallError
@@ -14,13 +15,18 @@ from knightfall.heuristics.interpreted import PlainPython, a_number, plain_board
 from knightfall.heuristics.published import USER
 from knightfall.heuristics.registry import REGISTRY, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
-from knightfall.heuristics.user_heuristic import compile_users, load_heuristic, python_function
+from knightfall.heuristics.user_heuristic import (
+    compile_users,
+    fault,
+    load_heuristic,
+    python_function,
+)
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
-from knightfall.kernel.geometry import GeometryArray, geometry
+from knightfall.kernel.geometry import READ_ONLY, GeometryArray, Seal, geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
-from knightfall.user_files import UserFunction, describe, line_in
+from knightfall.user_files import UserFunction, line_in
 
 
 @dataclass(frozen=True)
@@ -52,9 +58,19 @@ class Evaluator:
     terms: tuple[_Term, ...] = field(repr=False)
 
     @property
+    def users(self) -> bool:
+        """Whether any of it is a user's own, of which nothing is known."""
+        return any(term.users for term in self.terms)
+
+    @property
     def quick(self) -> bool:
         """Whether an evaluation is surely a matter of microseconds: published, and not costly."""
         return not any(term.users or term.costly for term in self.terms)
+
+    @property
+    def known_elsewhere(self) -> bool:
+        """Whether another process can make it, too: it is not declared in this one alone."""
+        return all(isinstance(term.atom, UserFunction) or not term.users for term in self.terms)
 
     def value(self, position: Position, side: Side | None = None) -> float:
         """The value of a position for a side (the side to move by default), without any limit."""
@@ -87,33 +103,41 @@ class Evaluator:
 
     def patience(self, progress: Callable[[], int]) -> dict[str, Any]:
         """What `interruptibly` needs to know to notice that a user's heuristic never returns."""
-        if not any(term.users for term in self.terms):
+        if not self.users:
             return {}
         return {"progress": progress, "blamed": f"heuristic {self.id}"}
 
     @contextmanager
     def errors_explained(self, boards: GeometryArray) -> Iterator[None]:
         """After the block, report an error inside the heuristic with its file and line."""
+        seal = Seal(boards) if self.users else None
         try:
             yield
         except BaseException:
             if isinstance(self.code, PlainPython):
                 self.code.failure(boards)  # not to be found by the next search at that address
             raise
+        if seal is not None and seal.broken:
+            raise self.tampered()
         if boards["failed"][0]:
             raise self._failure_in_python(boards)
         failure = self.code.failure(boards) if isinstance(self.code, PlainPython) else None
-        if isinstance(failure, KeyboardInterrupt):
+        # A person's Ctrl-C is heard in the main thread: in any other the heuristic made it up.
+        if isinstance(failure, KeyboardInterrupt) and current_thread() is main_thread():
             raise failure
         if failure is not None:  # sys.exit() in a heuristic is an error like any other
             raise self._explained(failure) from None
+
+    def tampered(self) -> KnightfallError:
+        """What is said of one that got at its board by ways that nobody can close."""
+        return KnightfallError(f"heuristic {self.id} changed its board: {READ_ONLY}")
 
     def _explained(self, error: BaseException) -> KnightfallError:
         """The error as one line that names the user's function it came from."""
         for term in self.terms:
             path = term.python.__code__.co_filename if term.users else ""
             if term.users and (line_in(path, error) or len(self.terms) == 1):
-                return KnightfallError(f"heuristic {describe(path, error, str(term.atom))}")
+                return KnightfallError(f"heuristic {fault(str(term.atom), term.python, error)}")
         return KnightfallError(f"heuristic {self.id}: {type(error).__name__}: {error}")
 
     def _failure_in_python(self, boards: GeometryArray) -> KnightfallError:

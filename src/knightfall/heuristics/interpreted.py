@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba.extending import typeof_impl
 
-from knightfall.kernel.geometry import FIELDS, GeometryArray
+from knightfall.kernel.board_view import BOARD_VIEW
+from knightfall.kernel.geometry import FIELDS, READ_ONLY, GeometryArray
 
 _CALLBACK = ctypes.CFUNCTYPE(
     ctypes.c_double,
@@ -31,8 +33,12 @@ def a_number(value: Any) -> float:
     return float(value)
 
 
+def _refuse(*_: object) -> Any:
+    raise TypeError(READ_ONLY)
+
+
 class _Whole:
-    """An array of whole numbers that gives Python's own."""
+    """An array of whole numbers that gives Python's own, and takes none."""
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -44,9 +50,13 @@ class _Whole:
     def __len__(self) -> int:
         return len(self._array)
 
+    __setitem__ = __delitem__ = _refuse
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _refuse
+    __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = _refuse
+
 
 class PlainBoard(np.record):  # type: ignore[misc]
-    """The geometry record as plain Python sees it: its numbers are Python's own.
+    """The geometry record as plain Python sees it: read-only, its numbers Python's own.
 
     NumPy's would behave differently from compiled ones: they divide by zero without an error,
     and a set of theirs cannot meet ``~bit(cell)``, which is negative in Python.
@@ -58,18 +68,46 @@ class PlainBoard(np.record):  # type: ignore[misc]
             return _Whole(found)
         return int(found) if isinstance(found, np.integer) else found
 
+    __setattr__ = __delattr__ = __setitem__ = _refuse
 
-_PLAIN = np.dtype((PlainBoard, FIELDS))
+
+def _plain_fields() -> np.dtype[Any]:
+    """The record's fields but the last, which no heuristic needs.
+
+    Numba remembers a record's type by its fields: with the same ones, compiled code that plain
+    Python hands its board to might write to it.
+    """
+    fields = {name: (field[0], field[1]) for name, field in (FIELDS.fields or {}).items()}
+    del fields["asked"]
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [kind for kind, _ in fields.values()],
+            "offsets": [offset for _, offset in fields.values()],
+            "itemsize": FIELDS.itemsize,
+        }
+    )
+
+
+_PLAIN = np.dtype((PlainBoard, _plain_fields()))
+_LIMIT = int(FIELDS.fields["limit"][1])  # type: ignore[index]
+
+
+@typeof_impl.register(PlainBoard)  # type: ignore[untyped-decorator]
+def _type_of_plain_board(board: PlainBoard, context: Any) -> Any:
+    return BOARD_VIEW
 
 
 def plain_board(boards: GeometryArray) -> Any:
     """The first of some geometry records, for plain Python."""
-    return boards.view(_PLAIN)[0]
+    plain = boards.view(_PLAIN)
+    plain.flags.writeable = False
+    return plain[0]
 
 
 def _board_at(address: int) -> Any:
     memory = (ctypes.c_char * _PLAIN.itemsize).from_address(address)
-    return np.frombuffer(memoryview(memory), _PLAIN)[0]
+    return np.frombuffer(memoryview(memory).toreadonly(), _PLAIN)[0]
 
 
 class PlainPython:
@@ -86,14 +124,14 @@ class PlainPython:
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def _call(self, address: int, open: int, me: int, opp: int, to_move: int) -> float:
-        board = _board_at(address)
-        if board.limit == 0:
+        limit = ctypes.c_int64.from_address(address + _LIMIT)
+        if limit.value == 0:
             return 0.0
         try:
-            return a_number(self._score(board, open, me, opp, to_move))
+            return a_number(self._score(_board_at(address), open, me, opp, to_move))
         except BaseException as error:  # Ctrl-C, too, must wait until the search has ended
             self._failures[address] = error
-            board.limit = 0
+            limit.value = 0
             return 0.0
 
     def failure(self, boards: Any) -> BaseException | None:

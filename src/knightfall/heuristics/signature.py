@@ -20,7 +20,16 @@ def published(score: Callable[..., float]) -> Any:
 
     It is compiled when it is first used.  `knightfall.heuristics.published` tells what it is.
     """
-    return compile_later(score, cache=True)
+    dispatcher = compile_later(score, cache=True)
+    find = dispatcher.get_call_template
+
+    def found(args: Any, kws: Any) -> Any:
+        # There is one version of it, whatever kind of board its caller was given.
+        template, signature, _, _ = find(HEURISTIC.args, {})
+        return template, signature, dispatcher.fold_argument_types(args, kws)[1], {}
+
+    dispatcher.get_call_template = found
+    return dispatcher
 
 
 def ready(score: Any) -> Any:

@@ -6,7 +6,6 @@ import dis
 import math
 import random
 import re
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,16 +18,20 @@ import numpy as np
 from numba.core.errors import NumbaWarning
 
 from knightfall.board import Board
-from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.errors import KnightfallError
 from knightfall.heuristics.interpreted import a_number, plain_board
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, note_failure
+from knightfall.kernel.board_view import BOARD_VIEW, view, writes_to_it
 from knightfall.kernel.compile import compile_later, compiled, quiet
-from knightfall.kernel.geometry import geometry
+from knightfall.kernel.geometry import READ_ONLY, geometry
 from knightfall.kernel.interrupt import interruptibly
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.user_files import UserFunction, describe
+
+_USERS = HEURISTIC.return_type(BOARD_VIEW, *HEURISTIC.args[1:])
+"""The signature of every heuristic, with a board that cannot be written to."""
 
 _warned: set[tuple[str, CodeType]] = set()
 
@@ -61,19 +64,25 @@ def python_function(function: Any) -> Score:
 
 
 def compile_users(shown: str, python: Score) -> tuple[Any, str]:
-    """A user's function, compiled with checks on; None (and a warning) and why if it cannot be."""
+    """A user's function, compiled with checks on; None (and a warning) and why if it cannot be.
+
+    One that writes to its board is refused.
+    """
     dispatcher = compile_later(python, cache=False, error_model="python", boundscheck=True)
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaWarning)
         try:
-            dispatcher.compile(HEURISTIC)
+            dispatcher.compile(_USERS)
             guarded = _guarded(dispatcher)
         except Exception as error:  # Numba's errors have no common, documented base
-            reason = _reason(python, error)
+            refused = error
         else:
             if _may_overflow(python):
-                _check_whole_numbers(shown, python, dispatcher)
+                _check_whole_numbers(shown, python, guarded)
             return guarded, ""
+    if writes_to_it(refused):
+        raise KnightfallError(f"heuristic {fault(shown, python, refused)}")
+    reason = _reason(python, refused)
     _warn_of_plain_python(shown, python, reason)
     return None, reason
 
@@ -84,7 +93,7 @@ def _guarded(score: Any) -> Any:
     @compiled(HEURISTIC, cache=False)
     def guarded(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
         try:
-            return score(board, open, me, opp, to_move)  # type: ignore[no-any-return]
+            return score(view(board), open, me, opp, to_move)  # type: ignore[no-any-return]
         except Exception:
             # Already compiled: handlers are dear to compile, and each user's function has its own.
             note_failure(board, open, me, opp, to_move)
@@ -103,26 +112,21 @@ def _reason(python: Score, error: Exception) -> str:
     return f"{f'line {line[1]}: ' if line else ''}{said or type(error).__name__}"
 
 
+def fault(shown: str, python: Score, error: BaseException) -> str:
+    """What is wrong with a user's function, and where, in one line."""
+    path, written = python.__code__.co_filename, writes_to_it(error)
+    if written is None:
+        return describe(path, error, shown)
+    file, line = written
+    where = f", line {line}" if file == path else f": {file}, line {line}" if file else ""
+    return f"{shown}{where}: {READ_ONLY}"
+
+
 def _warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
     """Find out whether the function works at all and what it costs; say it once."""
-    path = python.__code__.co_filename
-    with quiet():
-        ready_for_python()
-    answered: list[float] = []  # the times
+    from knightfall.heuristics import plain_trial
 
-    def ask() -> None:
-        for question in _sample_questions():
-            a_number(python(*question))
-            answered.append(time.perf_counter())
-
-    try:
-        _patiently(shown, ask, answered)
-    except (KeyboardInterrupt, AgentFailure):
-        raise
-    except BaseException as failure:  # sys.exit() is an error like any other
-        raise KnightfallError(f"heuristic {describe(path, failure, shown)}") from None
-    # The first one pays for what is compiled on the way.
-    cost = (answered[-1] - answered[0]) / (len(answered) - 1)
+    cost, path = plain_trial.cost(shown, python), python.__code__.co_filename
     # Code compares equal across files, so the file must be part of the key.
     if (path, python.__code__) in _warned:
         return
@@ -136,7 +140,7 @@ def _warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
 
 
 @lru_cache(maxsize=1)
-def _sample_questions() -> list[tuple[Any, ...]]:
+def sample_questions() -> list[tuple[Any, ...]]:
     """What a heuristic may be asked: a few games' worth of positions, either side to move."""
     rng = random.Random(7)
     questions = []
@@ -170,20 +174,23 @@ def _may_overflow(python: Score) -> bool:
     return False
 
 
-def _check_whole_numbers(shown: str, python: Score, dispatcher: Any) -> None:
+def _check_whole_numbers(shown: str, python: Score, guarded: Any) -> None:
     """Refuse a function that is worth something else in Python than when it is compiled."""
     with quiet():
         ready_for_python()
-    record = geometry(Board.of(7, 7))[0]
+    boards = geometry(Board.of(7, 7))
     values: list[tuple[float, float]] = []
 
     def ask() -> None:
-        for board, open, me, opp, to_move in _sample_questions():
+        for board, open, me, opp, to_move in sample_questions():
             with suppress(Exception):  # that will be told when it happens in earnest
                 expected = a_number(python(board, open, me, opp, to_move))
-                values.append((expected, dispatcher(record, np.uint64(open), me, opp, to_move)))
+                found = guarded(boards[0], np.uint64(open), me, opp, to_move)
+                if not boards["failed"][0]:
+                    values.append((expected, found))
+                boards["failed"] = 0
 
-    _patiently(shown, ask, values)
+    patiently(shown, ask, values)
     for expected, found in values:
         if not same(expected, found):
             raise KnightfallError(
@@ -192,7 +199,8 @@ def _check_whole_numbers(shown: str, python: Score, dispatcher: Any) -> None:
             )
 
 
-def _patiently(shown: str, ask: Callable[[], None], answers: Sequence[object]) -> None:
+def patiently(shown: str, ask: Callable[[], None], answers: Sequence[object]) -> None:
+    """Call `ask`, which adds to `answers` every now and then; an error if it stops doing so."""
     interruptibly(ask, lambda: None, progress=lambda: len(answers), blamed=f"heuristic {shown}")
 
 

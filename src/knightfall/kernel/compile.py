@@ -19,10 +19,11 @@ from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
 import numba
-from numba.core import config, event
+from numba.core import config, event, typeinfer
 
 from knightfall import files, sigint
 from knightfall.kernel import no_blas
+from knightfall.kernel.machine_code import MachineCode
 from knightfall.kernel.sources import COMPILED, hash_of
 
 no_blas.load_numba()
@@ -35,10 +36,15 @@ KEPT_FOLDERS = 4
 
 @lru_cache(maxsize=1)
 def cache_folder() -> Path | None:
-    """Where machine code is kept between runs; None if no such folder can be written."""
-    folder = files.cache_folder() / "machine-code" / hash_of(COMPILED)
+    """Where machine code is kept between runs; None if no such folder can be written.
+
+    Or if it is not the user's alone: whoever can write to it can have his code run here.
+    """
+    all_folders = files.cache_folder() / "machine-code"
+    folder = all_folders / hash_of(COMPILED)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        files.make_private(all_folders)
+        files.make_private(folder)
         os.utime(folder)
         _prune(folder)
     except OSError:
@@ -54,17 +60,18 @@ def _prune(folder: Path) -> None:
             shutil.rmtree(stale, ignore_errors=True)
 
 
-@contextmanager
-def _our_cache() -> Iterator[bool]:
-    """Point Numba at our folder while a function is being decorated, and only then."""
+def _kept(function: Callable[..., Any]) -> MachineCode | None:
+    """What is kept of a function; None if nothing can be."""
     folder = cache_folder()
     if folder is None:
-        yield False
-        return
+        return None
+    # Numba is pointed at our folder while it looks for one, and only then.
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder)
     try:
-        yield True
+        return MachineCode(function, _announcer.cannot_keep)
+    except (OSError, RuntimeError):  # no place for it
+        return None
     finally:
         config.CACHE_DIR = before
 
@@ -74,13 +81,13 @@ def compiled(signature: Any, *, cache: bool = True, **options: Any) -> Callable[
 
     Division follows the machine (x/0 is inf, not an error) unless `error_model` says otherwise.
     """
-    options.setdefault("error_model", "numpy")
 
     def decorate(function: F) -> F:
-        if not cache:
-            return numba.njit(signature, nogil=True, **options)(function)  # type: ignore[no-any-return]
-        with _our_cache() as cached:
-            return numba.njit(signature, nogil=True, cache=cached, **options)(function)  # type: ignore[no-any-return]
+        dispatcher = compile_later(function, cache=cache, **options)
+        with typeinfer.register_dispatcher(dispatcher):  # it may call itself
+            dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        return dispatcher  # type: ignore[no-any-return]
 
     return decorate
 
@@ -91,10 +98,11 @@ def compile_later(function: Callable[..., Any], *, cache: bool, **options: Any) 
     Division follows the machine unless `error_model` says otherwise.
     """
     options.setdefault("error_model", "numpy")
-    if not cache:
-        return numba.njit(nogil=True, **options)(function)
-    with _our_cache() as cached:
-        return numba.njit(nogil=True, cache=cached, **options)(function)
+    dispatcher = numba.njit(nogil=True, **options)(function)
+    kept = _kept(function) if cache else None
+    if kept is not None:
+        dispatcher._cache = kept  # what `njit(cache=True)` does with Numba's own
+    return dispatcher
 
 
 def c_address(dispatcher: Any, signature: Any) -> int:
@@ -111,21 +119,33 @@ class _Announcer(event.Listener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.said = False
+        self.told_why = False
 
     def on_start(self, happening: Any) -> None:
         if not self.said:
             self.said = True
             kept = "kept for the next run"
             if cache_folder() is None:
-                kept = "not kept: no cache folder can be written, set KNIGHTFALL_CACHE_DIR"
-            print(
-                f"knightfall: compiling for this machine, some seconds ({kept})…",
-                file=sys.stderr,
-                flush=True,
-            )
+                kept = "not kept: no cache folder of your own can be written, "
+                kept += "set KNIGHTFALL_CACHE_DIR"
+            self._say(f"compiling for this machine, some seconds ({kept})…")
 
     def on_end(self, happening: Any) -> None:
         pass
+
+    def cannot_keep(self, error: OSError) -> None:
+        """Say, once per process, why the next one will have to compile as well."""
+        if not self.told_why:
+            self.told_why = True
+            self._say(
+                f"what is compiled cannot be kept: {error.strerror or error}; "
+                "set KNIGHTFALL_CACHE_DIR"
+            )
+
+    @staticmethod
+    def _say(text: str) -> None:
+        if os.environ.get("KNIGHTFALL_QUIET") != "1":
+            print(f"knightfall: {text}", file=sys.stderr, flush=True)
 
 
 _announcer = _Announcer()
@@ -166,5 +186,4 @@ class _Undisturbed(event.Listener):  # type: ignore[misc]
 
 
 event.register("numba:compiler_lock", _Undisturbed())
-if os.environ.get("KNIGHTFALL_QUIET") != "1":
-    event.register("numba:compile", _announcer)
+event.register("numba:compile", _announcer)

@@ -24,6 +24,9 @@ RINGS = 12
 
 NO_LIMIT = 1 << 62
 
+READ_ONLY = "a heuristic may read its board, but not write to it"
+"""What is said to one that does."""
+
 FIELDS = np.dtype(
     [
         ("width", "i8"),
@@ -61,6 +64,9 @@ FIELDS = np.dtype(
     align=True,
 )
 DTYPE = np.dtype((np.record, FIELDS))
+
+RULES = int(FIELDS.fields["limit"][1]) // 8  # type: ignore[index]
+"""How many words of the record are the board's; the work sheet follows."""
 
 GEOMETRY = from_dtype(FIELDS)
 """The record's Numba type, for signatures."""
@@ -108,9 +114,39 @@ def _master(board: Board) -> GeometryArray:
     one.not_first, one.not_first_two = columns(1, last_column), columns(2, last_column)
     one.not_last, one.not_last_two = columns(0, last_column - 1), columns(0, last_column - 2)
     one.limit = one.step_limit = NO_LIMIT
+    array.flags.writeable = False
     return array
 
 
 def geometry(board: Board) -> GeometryArray:
     """A fresh work copy of a board's geometry: an array of one record."""
     return _master(board).copy()
+
+
+def rules_of(board: Board) -> npt.NDArray[np.uint64]:
+    """The words that a work copy must begin with, whoever has had it in hand."""
+    return _master(board).view(np.uint64)[:RULES]
+
+
+class Seal:
+    """Tells whether a record is still what it was, but for what a search may change in it.
+
+    Nobody can keep a heuristic from writing to an address; but it does not go unnoticed.
+    """
+
+    def __init__(self, boards: GeometryArray) -> None:
+        self._boards = boards
+        self._before = boards.tobytes()
+
+    @property
+    def broken(self) -> bool:
+        """Whether somebody has changed the rules or the budget."""
+        now, before = self._boards.tobytes(), self._before
+        if now[: 8 * RULES] != before[: 8 * RULES]:
+            return True
+        one, other = np.frombuffer(now, FIELDS)[0], np.frombuffer(before, FIELDS)[0]
+        kept = all(one[field] == other[field] for field in _ORDERS)
+        return not kept or one["limit"] not in (other["limit"], 0)
+
+
+_ORDERS = ("clock", "dial", "deadline", "step_limit")

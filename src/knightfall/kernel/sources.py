@@ -9,7 +9,8 @@ from pathlib import Path
 
 COMPILED = (
     "board.py",
-    *(f"kernel/{name}.py" for name in ("bits", "clock", "compile", "geometry", "rules", "sources")),
+    *(f"kernel/{name}.py" for name in ("bits", "board_view", "clock", "compile", "geometry")),
+    *(f"kernel/{name}.py" for name in ("rules", "sources")),
     "heuristics/signature.py",
     *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
     *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),

@@ -5,14 +5,19 @@ The first thing to ask about a heuristic one has written.
 
 from __future__ import annotations
 
+import base64
+import pickle
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from knightfall.apart import Ended, apart, quietly, tell
 from knightfall.board import Board
 from knightfall.display.numbers import for_json
+from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.heuristics.interpreted import a_number, plain_board
 from knightfall.heuristics.registry import ready_for_python
@@ -35,6 +40,7 @@ from knightfall.oracle.questions import (
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.statistics.rates import Z
+from knightfall.user_files import expendable, is_expendable
 
 POSITIONS, FEWEST = 600, 60
 """Positions to ask about, and how many at least if an evaluation takes long."""
@@ -45,6 +51,9 @@ SECONDS = 2.0
 SOLVABLE = 42
 """Open cells up to which the solver needs some milliseconds, on any board."""
 
+EXAMINING = 600.0
+"""Seconds that all this may take in another process."""
+
 ROUNDS, TIMING = 3, 0.3
 """A heuristic is timed so often at least, for so many seconds in all; the shortest time counts."""
 
@@ -52,7 +61,10 @@ ROUNDS, TIMING = 3, 0.3
 def check(heuristic: str, *, board: str | Board = "7x7") -> Check:
     """Examine a heuristic, given by its id."""
     board = Board.named(board) if isinstance(board, str) else board
-    ready, positions = evaluator(heuristic), sample(board, POSITIONS)
+    ready = evaluator(heuristic)
+    if not ready.compiled and ready.known_elsewhere and not is_expendable():
+        return _checked_elsewhere(ready, board)
+    positions = sample(board, POSITIONS)
     try:
         positions = positions[: _affordable(ready, positions)]
         return _examine(ready, positions)
@@ -62,6 +74,31 @@ def check(heuristic: str, *, board: str | Board = "7x7") -> Check:
         about = "returns" if failure.endless else "raises"
         found = Finding(about, f"{failure} (at {asked.place})", True, example)
         return Check(ready.id, board, len(positions), (found, _compiled(ready, [], np.zeros(0))))
+
+
+def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
+    """As plain Python it may do anything to its process: let that be another one."""
+    name, size = ready.id, board.text
+    try:
+        said = apart(lambda: _checked(name, size), __name__, name, size, seconds=EXAMINING)
+    except Ended as ended:
+        raise KnightfallError(f"heuristic {name} {ended}") from None
+    if "error" in said:
+        raise KnightfallError(said["error"])
+    found: Check = pickle.loads(base64.b64decode(said["check"]))  # the file has run here before
+    return found
+
+
+def _checked(heuristic: str, board: str) -> dict[str, str]:
+    """Examine a heuristic where nothing is lost."""
+    expendable()
+    try:
+        found = check(heuristic, board=board)
+    except KnightfallError as error:
+        return {"error": str(error)}
+    except KeyboardInterrupt:
+        return {"error": f"heuristic {heuristic} raises KeyboardInterrupt"}
+    return {"check": base64.b64encode(pickle.dumps(found)).decode()}
 
 
 def _affordable(ready: Evaluator, positions: Sequence[Position]) -> int:
@@ -266,3 +303,8 @@ def _number(value: float) -> str:
 
 def _duration(nanoseconds: float) -> str:
     return f"{nanoseconds:.3g} ns" if nanoseconds < 1000 else f"{nanoseconds / 1000:.3g} µs"
+
+
+if __name__ == "__main__":
+    out = quietly()
+    tell(out, _checked(*sys.argv[1:]))

@@ -11,7 +11,8 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
-from knightfall.agents import Agent, agent
+from knightfall.agents import Agent, parse_agent
+from knightfall.arena.game.agent_process import player as ready_player
 from knightfall.board import Board
 from knightfall.display.progress import OnProgress, shown_or_told
 from knightfall.oracle.games import records_of
@@ -45,11 +46,12 @@ def grade(
     start = time.perf_counter()
     board = Board.named(board) if isinstance(board, str) else board
     drawn = draw_openings(board, openings, seed)
-    who = agent(player) if isinstance(player, str) else player
+    who = parse_agent(player) if isinstance(player, str) else player
+    asked = ready_player(who, board) if isinstance(who, Agent) else who
     records: list[Record] = []
     try:
         with shown_or_told(progress, "games", openings) as tell:
-            for record in records_of(who, drawn, workers):
+            for record in records_of(asked, drawn, workers):
                 records.append(record)
                 tell(len(records))
     except KeyboardInterrupt:

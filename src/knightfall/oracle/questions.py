@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from knightfall.apart import Apart, Ended, quietly, tell
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
@@ -22,7 +21,7 @@ from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
 from knightfall.search.settings import LEAF_STEP_LIMIT
-from knightfall.user_files import UserFunction
+from knightfall.user_files import expendable
 
 PATIENCE, SECOND_PROCESS = 3.0, 60.0
 """Seconds an evaluation may take, and a second process until it has answered everything."""
@@ -137,37 +136,33 @@ class SecondProcess:
     """Has a heuristic answer the same questions in another process, meanwhile."""
 
     def __init__(self, ready: Evaluator, board: Board, number: int) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        if all(isinstance(term.atom, UserFunction) or not term.users for term in ready.terms):
+        self._process: Apart | None = None
+        if ready.known_elsewhere:
             asked: tuple[Any, ...] = (ready.id, board.width, board.height, number)
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-W", "ignore", "-m", __name__, *map(str, asked)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
+            self._process = Apart(__name__, *map(str, asked))
 
     def answers(self) -> Values | None:
         """What it was told; None if only this process knows the heuristic, or it takes too long."""
         if self._process is None:
             return None
         try:
-            said, _ = self._process.communicate(timeout=SECOND_PROCESS)
-            return np.array([float.fromhex(value) for value in json.loads(said.splitlines()[-1])])
-        except (subprocess.TimeoutExpired, ValueError, IndexError):
+            said = self._process.told(SECOND_PROCESS)
+            return np.array([float.fromhex(value) for value in said])
+        except (Ended, TypeError, ValueError):
             return None
 
     def end(self) -> None:
         """It is not needed any more."""
         if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
+            self._process.end()
 
 
 def _tell(heuristic: str, width: str, height: str, number: str) -> None:
+    out = quietly()
+    expendable()
     positions = sample(Board.of(int(width), int(height)), int(number))
     values = answers(evaluator(heuristic), questions_about(positions))
-    print(json.dumps([value.hex() for value in values.tolist()]))
+    tell(out, [value.hex() for value in values.tolist()])
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ GAME_DTYPE = np.dtype(
         ("stop", "i8"),  # 1: end the game before its next move
         ("generation", "u8"),  # of the tables, one for each search
         ("plies", "i8"),  # how many moves were made
-        ("failed", "i8"),  # 1: the heuristic of the side to move raised an error
+        # 1: the heuristic of the side to move raised an error; 2: it changed its board
+        ("failed", "i8"),
         ("cells", "u1", (PLIES,)),
         ("depths", "u1", (PLIES,)),
         ("microseconds", "u4", (PLIES,)),
@@ -47,6 +48,7 @@ GAME = from_dtype(GAME_DTYPE)
 
 
 _MOST = 2**32 - 1
+FAILED, TAMPERED = 1, 2
 
 
 @compiled(types.float64(types.float64))
@@ -59,9 +61,20 @@ def _as_reported(score: float) -> float:
     return score + 0.0  # no −0
 
 
+@compiled(types.boolean(types.Array(_u64, 1, "C"), types.Array(_u64, 1, "C", readonly=True)))
+def _begins_with(words: Any, rules: Any) -> bool:
+    """Whether the words of a board's record are still those of the rules."""
+    difference = _u64(0)
+    for i in range(len(rules)):
+        difference |= words[i] ^ rules[i]
+    return difference == _u64(0)  # type: ignore[no-any-return]
+
+
 @compiled(
     types.void(
         types.Array(GEOMETRY, 1, "C"),
+        types.Array(_u64, 1, "C"),
+        types.Array(_u64, 1, "C", readonly=True),
         types.Array(STATE, 1, "C"),
         types.Array(SETTINGS, 1, "C"),
         types.Array(GAME, 1, "C"),
@@ -71,12 +84,20 @@ def _as_reported(score: float) -> float:
     )
 )
 def play(
-    boards: Any, states: Any, players: Any, games: Any, open: Bits, mover: int, waiter: int
+    boards: Any,
+    words: Any,
+    rules: Any,
+    states: Any,
+    players: Any,
+    games: Any,
+    open: Bits,
+    mover: int,
+    waiter: int,
 ) -> None:
     """Play from a position to the end; players[0], by its settings, is to move.
 
     The game ends when the side to move has no move, when its heuristic fails, or when `stop` is
-    set.
+    set.  `words` are those of the board's record, of which no search may change the `rules`.
     """
     board, state, game = boards[0], states[0], games[0]
     turn = 0
@@ -90,6 +111,7 @@ def play(
         game.generation += _u64(1)
         board.limit = player.limit
         board.failed = 0
+        steps = board.step_limit
         state.heuristic = player.heuristic
         state.symmetric = player.symmetric
         state.depth_limit = player.depth_limit
@@ -110,8 +132,16 @@ def play(
             plain_deepening(boards, states, open, mover, waiter)
         else:
             deepening(boards, states, open, mover, waiter)
+        if player.watched != 0 and (
+            (board.limit != player.limit and board.limit != 0)
+            or state.nodes > player.limit
+            or board.step_limit != steps
+            or not _begins_with(words, rules)
+        ):
+            game.failed = TAMPERED
+            return
         if board.failed != 0:
-            game.failed = 1
+            game.failed = FAILED
             return
         if game.stop != 0:
             return  # the search was cut short, too

@@ -39,7 +39,7 @@ def settings_for(method: str, heuristic: Evaluator, budget: Budget, seed: int = 
     limits = budget.depth or DEEPEST, budget.nodes or NO_LIMIT
     asked = METHODS.index(method), heuristic.address, heuristic.symmetric
     settings = np.zeros(1, SETTINGS_DTYPE)
-    settings[0] = (*asked, *limits, seed, 0, entries)
+    settings[0] = (*asked, *limits, seed, 0, entries, heuristic.users)
     return settings
 
 

@@ -72,6 +72,7 @@ SETTINGS_DTYPE = np.dtype(
         ("seed", "u8"),
         ("table", "u8"),
         ("entries", "u8"),
+        ("watched", "i8"),  # 1: the heuristic is a user's, who may have got at the board
     ],
     align=True,
 )

@@ -81,6 +81,8 @@ def _think(
         else:
             waiting = heuristic.patience(lambda: int(state["nodes"]))
             interruptibly(search, limit_to_nothing(boards), seconds, **waiting)
+        if heuristic.users and state["nodes"] > settings["limit"][0]:
+            raise heuristic.tampered()
     if alarm is not None:
         alarm.cancel()
 

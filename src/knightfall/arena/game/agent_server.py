@@ -1,59 +1,66 @@
-"""The other side of `agent_process`: the process that an agent has to itself."""
+"""The other side of `agent_process`: the process in which an agent thinks."""
 
 from __future__ import annotations
 
 import faulthandler
 import json
 import os
-import queue
-import signal
 import sys
-import threading
+import warnings
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import IO, Any
+from typing import Any
 
 from knightfall.agents import Agent, parse_agent
+from knightfall.apart import hush
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
+from knightfall.user_files import expendable
 
 LONGEST_DETAIL = 500
 """Letters an error may have: an agent may put its whole table into one."""
 
+MOST_WARNINGS = 10
+
 LAST_RESORT = 10.0
-"""Seconds beyond the limit after which the process ends itself, parent or no parent."""
+"""Seconds beyond the limit after which the process ends itself, whoever else is left."""
 
 
-def serve(text: str) -> None:
-    """Answer questions until there is nobody left to ask them.
+def serve(text: str, reading: int, answering: int, before: bytes = b"") -> None:
+    """Answer the questions that come from one file until there are no more.
+
+    What is `before` each answer tells whoever hears it that there is no supervisor.
 
     The agent has the main thread, which is what it would have if it were run by itself.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    reading, answering = _take_streams()
-    questions: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(reading, questions), daemon=True).start()
+    expendable()
+    with os.fdopen(reading, "rb") as questions, os.fdopen(answering, "wb") as answers:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        agent: list[Agent] = []
+        for line in questions:
+            word, _, said = line.partition(b" ")
+            question = json.loads(said)
+            limit = question["limit"]
+            if limit is not None:
+                # A thread of C: it needs no lock that an agent could hold for ever.
+                faulthandler.dump_traceback_later(limit + LAST_RESORT, exit=True, file=nowhere)
+            answer = _answer(text, agent, question)
+            faulthandler.cancel_dump_traceback_later()
+            answers.write(before + word + b" " + json.dumps(answer).encode() + b"\n")
+            answers.flush()
 
-    def say(number: int, answer: dict[str, Any]) -> None:
-        answering.write(json.dumps({"number": number, **answer}).encode() + b"\n")
-        answering.flush()
 
+def _answer(text: str, loaded: list[Agent], question: dict[str, Any]) -> dict[str, Any]:
     try:
-        agent = parse_agent(text).prepare()
-    except BaseException as error:
-        say(0, _failure(error))
-        return
-    say(0, {"files": _files(agent)})
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    while True:
-        question = questions.get()
-        limit = question["limit"]
-        if limit is not None:
-            # A thread of C: it needs no lock that an agent could hold for ever.
-            faulthandler.dump_traceback_later(limit + LAST_RESORT, exit=True, file=nowhere)
-        answer = _answer(agent, question)
-        faulthandler.cancel_dump_traceback_later()
-        say(question["number"], answer)
+        if not loaded:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                loaded.append(parse_agent(text).prepare())
+            return {"files": _files(loaded[0]), "warnings": _worth_telling(caught)}
+        return _ASKED[question["ask"]](loaded[0], question)
+    except BaseException as error:  # whatever the agent does, it must not end the conversation
+        return _failure(error)
 
 
 def _files(agent: Agent) -> list[str]:
@@ -61,18 +68,35 @@ def _files(agent: Agent) -> list[str]:
     return [path for function in agent.users_functions for path in function.sources()]
 
 
-def _answer(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
-    try:
-        if "board" in question:
-            agent.prepare(Board.of(*question["board"]))
-            return {}
-        position = Position.from_fen(question["fen"])
-        if question["last"] is not None:
-            position = replace(position, last=tuple(question["last"]))
-        report = replace(agent, seed=question["seed"]).analyse(position)
-        return {"report": asdict(report)}
-    except BaseException as error:  # whatever the agent does, it must not end the conversation
-        return _failure(error)
+def _worth_telling(caught: list[warnings.WarningMessage]) -> list[str]:
+    """What we warn of; what others do is theirs."""
+    ours = [one for one in caught if one.category.__module__.startswith("knightfall.")]
+    return [str(one.message)[:LONGEST_DETAIL] for one in ours[:MOST_WARNINGS]]
+
+
+def _get_ready(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    agent.prepare(Board.of(*question["board"]))
+    return {}
+
+
+def _move(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    position = Position.from_fen(question["fen"])
+    if question["last"] is not None:
+        position = replace(position, last=tuple(question["last"]))
+    return asdict(replace(agent, seed=question["seed"]).analyse(position))
+
+
+def _value(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    position = Position.from_fen(question["fen"])
+    value, exact = agent.evaluator.measure(position, question["side"], question["steps"])
+    return {"value": value, "exact": exact}
+
+
+_ASKED: dict[str, Callable[[Agent, dict[str, Any]], dict[str, Any]]] = {
+    "board": _get_ready,
+    "move": _move,
+    "value": _value,
+}
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
@@ -86,29 +110,7 @@ def _failure(error: BaseException) -> dict[str, Any]:
     return {"reason": reason, "detail": detail[:LONGEST_DETAIL]}
 
 
-def _listen(reading: IO[bytes], questions: queue.SimpleQueue[dict[str, Any]]) -> None:
-    for line in reading:
-        questions.put(json.loads(line))
-    # Nobody is there any more.  The agent may be in the middle of anything: do not ask it.
-    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
-        os.killpg(0, signal.SIGKILL)  # and all it started
-    os._exit(0)
-
-
-def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Keep the standard streams for ourselves; the agent gets others that lead nowhere."""
-    reading, answering = os.dup(0), os.dup(1)
+if __name__ == "__main__":  # where there is no `fork`, and so no supervisor
+    streams = os.dup(0), os.dup(1)
     hush()
-    return os.fdopen(reading, "rb"), os.fdopen(answering, "wb")
-
-
-def hush() -> None:
-    """Have the standard streams of this process lead nowhere, also those of compiled code."""
-    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
-        nowhere = os.open(os.devnull, mode)
-        os.dup2(nowhere, descriptor)
-        os.close(nowhere)
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(sys.argv[1], *streams, before=b"- ")

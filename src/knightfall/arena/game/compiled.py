@@ -18,9 +18,10 @@ from knightfall.agents import known_agent
 from knightfall.arena.game.records import GameRecord, Reason, one_line
 from knightfall.errors import KnightfallError
 from knightfall.kernel.clock import clock_address
+from knightfall.kernel.geometry import rules_of
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
-from knightfall.search.game_loop import GAME_DTYPE, play
+from knightfall.search.game_loop import GAME_DTYPE, TAMPERED, play
 from knightfall.search.settings import board_for, settings_for
 from knightfall.search.state import DTYPE as STATE_DTYPE
 from knightfall.search.state import SETTINGS_DTYPE
@@ -69,7 +70,7 @@ class _Room:
     """Where the games of one thread are played: its boards, its scratch space, its tables."""
 
     def __init__(self) -> None:
-        self.boards: dict[Board, Any] = {}
+        self.boards: dict[Board, tuple[Any, Any, Any]] = {}
         self.state = np.zeros(1, STATE_DTYPE)
         self.players = np.zeros(2, SETTINGS_DTYPE)
         self.game = np.zeros(1, GAME_DTYPE)
@@ -77,10 +78,14 @@ class _Room:
         self.game["dial"] = self.game["reading"].ctypes.data
         self.tables: dict[int, Any] = {}
 
-    def board(self, board: Board) -> Any:
-        """The geometry of a board, for the searches of this thread alone."""
+    def board(self, board: Board) -> tuple[Any, Any, Any]:
+        """The geometry of a board, for the searches of this thread alone.
+
+        As a record, as words, and the words that it must begin with.
+        """
         if board not in self.boards:
-            self.boards[board] = board_for(board)
+            boards = board_for(board)
+            self.boards[board] = boards, boards.view(np.uint64), rules_of(board)
         return self.boards[board]
 
     def seat(self, place: int, player: Searcher, seed: int) -> None:
@@ -108,17 +113,20 @@ def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameR
     """Play a game from a position that is not over."""
     room = _room()
     position, start = _start(opening)
-    boards, mover = room.board(position.board), position.to_move
+    board, mover = room.board(position.board), position.to_move
     room.seat(0, seats[mover], seed)
     room.seat(1, seats[other(mover)], seed)
-    play(boards, room.state, room.players, room.game, *start)
+    play(*board, room.state, room.players, room.game, *start)
     game = room.game[0]
     plies = int(game["plies"])
     loser = mover if plies % 2 == 0 else other(mover)
     reason: Reason = "no moves"
     detail = ""
-    if game["failed"]:
-        reason, detail = "crash", _explanation(seats[loser].evaluator, boards)
+    if game["failed"] == TAMPERED:
+        del room.boards[position.board]  # the next game gets another one
+        reason, detail = "crash", one_line(str(seats[loser].evaluator.tampered()))
+    elif game["failed"]:
+        reason, detail = "crash", _explanation(seats[loser].evaluator, board[0])
     return GameRecord(
         other(loser),
         reason,
@@ -152,7 +160,7 @@ def stopper() -> Callable[[], None]:
 
     def stop() -> None:
         room.game["stop"] = 1
-        for boards in list(room.boards.values()):
+        for boards, _, _ in list(room.boards.values()):
             boards["limit"] = 0
 
     return stop

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from knightfall.agents import Agent, known_agent
 from knightfall.arena.game.compiled import Searcher, play_compiled, searcher
+from knightfall.arena.game.limits import in_time
 from knightfall.arena.game.records import GameRecord, PairRecord, PairTask, Reason, game_record
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
@@ -71,11 +72,7 @@ def play_asking(
     while position.winner is None:
         side = position.to_move
         try:
-            report = players[side].analyse(position)
-            limit = limits[side]
-            if limit is not None and report.seconds > limit:
-                late = f"answered after {took(report.seconds, limit)}, allowed are {limit:g} s"
-                raise AgentFailure("timeout", late)
+            report = in_time(players[side].analyse(position), limits[side])
             position = position.play(report.move)
         except AgentFailure as failure:
             return _record(rows, side, failure.reason, str(failure))
@@ -83,14 +80,6 @@ def play_asking(
             return _record(rows, side, "crash", str(error))
         rows.append((position.board.cell(report.move), report))
     return _record(rows, other(position.winner), "no moves")
-
-
-def took(seconds: float, limit: float) -> str:
-    """How long an answer took, in as many digits as it takes to see that it was too long."""
-    for digits in range(3, 7):
-        if round(seconds, digits) > limit:
-            break
-    return f"{seconds:.{digits}f} s"
 
 
 def _record(

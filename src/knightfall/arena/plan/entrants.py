@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 
 from knightfall.agents import Agent, known_agent, parse_agent, remember
 from knightfall.arena.game.agent_process import Hosted
@@ -58,6 +58,8 @@ def _files(agent: Agent) -> Iterable[str]:
 def _hash(path: str) -> str:
     try:
         status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):  # it may have no end
+            raise KnightfallError(f"{path} is not a file")
         return _hash_at(path, status.st_mtime_ns, status.st_size)
     except OSError as error:
         raise KnightfallError(f"{path}: {error.strerror or error}") from None
@@ -66,7 +68,8 @@ def _hash(path: str) -> str:
 @lru_cache(maxsize=1024)
 def _hash_at(path: str, time: int, size: int) -> str:
     """Of a file as it is since then."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:20]
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:20]
 
 
 def check_files(plan: Plan) -> None:

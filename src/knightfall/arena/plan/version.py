@@ -14,7 +14,7 @@ DECIDES = (
     *(f"search/{name}.py" for name in ("budget", "settings", "think", "report")),
     *(f"solver/{name}.py" for name in ("engine", "atlas", "solve", "perfect")),
     "solver/atlas.json",
-    *(f"arena/game/{name}.py" for name in ("records", "play", "compiled")),
+    *(f"arena/game/{name}.py" for name in ("records", "limits", "play", "compiled")),
     "arena/plan/plan.py",
 )
 """Beside what is compiled, the files that decide which moves are made and how they are recorded."""

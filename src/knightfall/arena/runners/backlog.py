@@ -53,11 +53,16 @@ def play_chunk(
 
 def _play(task: PairTask, careful: bool, patience: float) -> PairRecord:
     def asked(agent: Agent) -> MoveSource:
-        return Hosted(agent, patience) if careful or agent.kind == "python" else agent
+        return Hosted(agent, patience) if careful or _is_python(agent) else agent
 
-    kinds = {known_agent(text).kind for text in (task.a, task.b)}
-    alone = not careful and "python" not in kinds
-    return play_pair(task, None if alone else asked)
+    if not careful and not any(_is_python(known_agent(text)) for text in (task.a, task.b)):
+        return play_pair(task)
+    return play_pair(task, asked)
+
+
+def _is_python(agent: Agent) -> bool:
+    """Whether asking it runs a user's Python, which may do anything: also to its process."""
+    return agent.kind == "python" or agent.heuristic in _plain
 
 
 def make_ready(texts: Iterable[str]) -> None:
@@ -69,6 +74,8 @@ def make_ready(texts: Iterable[str]) -> None:
                 if agent.kind != "python":
                     agent.prepare()
                     searcher(text)  # keeps the evaluator for good
+                    if agent.may_hang and not agent.only_here and not agent.evaluator.compiled:
+                        _plain.add(agent.heuristic)
                 _ready.add(text)
 
 
@@ -95,11 +102,13 @@ def forget_agents() -> None:
     with _preparing:
         _ready.clear()
         _tried.clear()
+        _plain.clear()
         searcher.cache_clear()
 
 
 _ready: set[str] = set()
 _tried: set[str] = set()
+_plain: set[str] = set()  # heuristics that cannot be compiled
 _preparing = threading.Lock()
 
 
@@ -217,7 +226,8 @@ class Backlog:
 
 def _watched(chunk: Chunk) -> set[str]:
     """Those in a chunk who could keep whoever plays it from ever going on."""
-    return {text for task in chunk.tasks for text in (task.a, task.b) if known_agent(text).may_hang}
+    agents = {text: known_agent(text) for task in chunk.tasks for text in (task.a, task.b)}
+    return {text for text, one in agents.items() if one.may_hang and not _is_python(one)}
 
 
 def _clock_time(task: PairTask) -> float:

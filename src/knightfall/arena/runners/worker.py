@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from multiprocessing.spawn import prepare
 from typing import IO, Any
 
-from knightfall.arena.game.agent_server import hush
+from knightfall.apart import hush
 from knightfall.errors import KnightfallError
+from knightfall.user_files import expendable
 
 READY = "ready"
 
@@ -74,6 +75,7 @@ def work(lifeline: int) -> None:
     """Do jobs until the driver is gone; the first things it sends say how to begin."""
     _starting.set()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
+    expendable()
     if lifeline:  # not on Windows
         _end_with(lifeline)
     reading, answering = _take_streams()

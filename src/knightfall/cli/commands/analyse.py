@@ -27,11 +27,12 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
       knightfall analyse "7/7/1N5/7/7/4n2/7 w"
       knightfall analyse --agent "alphabeta(bfs_reach, depth=6)" "7/7/1N5/7/7/4n2/7 w"
     """
-    from knightfall.agents import agent as ready
+    from knightfall.agents import parse_agent
+    from knightfall.arena.game.agent_process import player
 
     position = position_named(fen)
-    thinker = ready(agent)
-    report = thinker.analyse(position)
+    thinker = parse_agent(agent)
+    report = player(thinker, position.board).analyse(position)
     if json:
         print_json({**report_json(report), "agent": thinker.name})
         return

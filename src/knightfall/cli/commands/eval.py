@@ -19,6 +19,7 @@ from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
+    from knightfall.arena.game.agent_process import Hosted
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.position import Position, Side
 
@@ -96,19 +97,30 @@ def evaluate(
             )
 
 
-def _ready(ids: Iterable[str]) -> dict[str, Evaluator]:
-    """The evaluators by the ids they were asked for."""
-    from knightfall.heuristics.evaluator import evaluator
-    from knightfall.heuristics.published import published_ids
+def _ready(ids: Iterable[str]) -> dict[str, Evaluator | Hosted]:
+    """Whoever knows their values, by the ids they were asked for: processes for users' files."""
+    from knightfall.agents import Agent
+    from knightfall.agents.base import read_argument
+    from knightfall.arena.game.agent_process import players
 
     names: list[str] = []
     for name in ids:
-        names += published_ids() if name.strip() == "all" else [name.strip()]
-    return {name: evaluator(name) for name in dict.fromkeys(names)}
+        names += _published() if name.strip() == "all" else [name.strip()]
+    asking = {name: Agent("greedy", str(read_argument("greedy", name))) for name in names}
+    return {
+        name: agent.evaluator if isinstance(agent, Agent) else agent
+        for name, agent in zip(asking, players(asking.values()), strict=True)
+    }
+
+
+def _published() -> list[str]:
+    from knightfall.heuristics.published import published_ids
+
+    return list(published_ids())
 
 
 def _measure(
-    evaluators: dict[str, Evaluator], position: Position, side: Side
+    evaluators: dict[str, Evaluator | Hosted], position: Position, side: Side
 ) -> tuple[dict[str, float | str], list[str]]:
     """All values, and the ids of those that are not exact."""
     values, cut = {}, []

@@ -165,12 +165,14 @@ def _view(json: bool) -> GameView:
 
 
 def _run(game: Game, view: GameView) -> None:
+    from knightfall.arena.game.agent_process import player
+
     keeper = _Keeper(game)
     raise_from_here()
     try:
         if game.winner is None:
             keeper.save()
-        game.agent.prepare(game.start.board)
+        opponent = player(game.agent, game.start.board)
         view.begin(game)
         while game.winner is None:
             if game.your_turn:
@@ -180,7 +182,7 @@ def _run(game: Game, view: GameView) -> None:
                     return
             else:
                 with view.thinking(game.agent.name):
-                    report = game.agent.analyse(game.position)
+                    report = opponent.analyse(game.position)
                 game.play(report.move)
                 view.answered(game, report)
             keeper.save()

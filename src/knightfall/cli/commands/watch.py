@@ -63,18 +63,18 @@ def watch(
       knightfall watch "id(bfs_reach, nodes=2500)" "greedy(improved)" --seed 7
       knightfall watch random random 5x5 --json
     """
+    from knightfall.arena.game.agent_process import players as ready
     from knightfall.notation.scoresheet import Scoresheet
 
     start = _placement(seed) if fen is None else position_named(fen)
     players: dict[Side, Agent] = {"w": _player(first, seed), "b": _player(second, seed)}
-    for player in players.values():
-        player.prepare(start.board)
+    asked = dict(zip(players, ready(players.values(), start.board), strict=True))
     view: _JsonView | _TextView = _JsonView() if json else _TextView(console())
     view.begin(start, players)
     position, moves = start, []
     while position.winner is None:
         side = position.to_move
-        report = players[side].analyse(position)
+        report = asked[side].analyse(position)
         position = position.play(report.move)
         moves.append(report.move)
         view.moved(len(moves), side, report)

@@ -1,0 +1,191 @@
+"""The process that an agent has to itself, seen from outside.
+
+The connection carries lines: a word that nobody can guess, then JSON; an answer begins with the
+word of its question.  Code that runs in the agent's process can find out the word and answer in the
+agent's place, which wins it nothing: what it says is checked as any answer is
+(`knightfall.arena.game.answers`), and it could have moved like that anyway.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import re
+import secrets
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Any
+
+from knightfall.arena.game import answers
+from knightfall.arena.game.lines import AT_ONCE, Lines, TooLong
+from knightfall.board import Board
+from knightfall.errors import AgentFailure
+from knightfall.position import Position, Side
+from knightfall.search.report import Report
+
+GRACE = 0.5
+"""Seconds after the limit in which an answer may still arrive: late, but told how late."""
+
+STARTING = 120.0
+"""Seconds until the agent must be ready: an interpreter, an import, perhaps a compilation."""
+
+ENDING = 5.0
+"""Seconds in which a supervisor ends what it supervises; it takes some milliseconds."""
+
+MOST_WAITING = 8
+"""Lines nobody has asked for that are kept: whoever says more is not listened to."""
+
+_TIME = re.compile(rb"-|[0-9]{1,15}")  # "-" from one without a supervisor: then we take the time
+_SERVER = "supervisor" if hasattr(os, "fork") else "agent_server"
+
+
+class Child:
+    """A process that serves one agent."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", f"knightfall.arena.game.{_SERVER}", text],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,  # Ctrl-C is not for it
+        )
+        self._answers: _Answers = queue.SimpleQueue()
+        # The thread must not know the child, or nobody would ever notice that it is forgotten.
+        reading = (self._process.stdout, self._answers)
+        threading.Thread(target=_read, args=reading, name="knightfall-host", daemon=True).start()
+        self.end = weakref.finalize(self, _end, self._process)
+        self._ready = False
+        self._boards: set[Board] = set()
+        self.files: list[str] = []
+        self.warnings: list[str] = []
+        self._failure: AgentFailure | None = None
+        self._beginning = self._send({}, STARTING)
+
+    def begin(self) -> None:
+        """Wait until the agent is loaded."""
+        if not self._ready:
+            answer, _ = self._answer(self._beginning, STARTING, "was not ready to play")
+            with self._believing():
+                self.files, self.warnings = answers.loaded(answer)
+            self._ready = True
+
+    def prepare(self, board: Board) -> None:
+        """Wait until the agent is ready for a board."""
+        if board not in self._boards:
+            self._boards.add(board)
+            size = [board.width, board.height]
+            word = self._send({"ask": "board", "board": size}, STARTING)
+            answer, _ = self._answer(word, STARTING, "was not ready to play")
+            with self._believing():
+                answers.nothing(answer)
+
+    def ask(self, position: Position, seed: int, limit: float | None) -> Report:
+        """The move in a position."""
+        asked = {"ask": "move", "fen": position.fen, "last": position.last, "seed": seed}
+        answer, seconds = self._answer(self._send(asked, limit), limit)
+        with self._believing():
+            return answers.reported(answer, position, seconds)
+
+    def measure(
+        self, position: Position, side: Side | None, steps: int | None, limit: float | None
+    ) -> tuple[float, bool]:
+        """The heuristic's value of a position."""
+        asked = {"ask": "value", "fen": position.fen, "side": side, "steps": steps}
+        answer, _ = self._answer(self._send(asked, limit), limit)
+        with self._believing():
+            return answers.valued(answer)
+
+    def _send(self, question: dict[str, Any], limit: float | None) -> bytes:
+        """Ask something; the word that the answer must begin with."""
+        word = secrets.token_hex(8).encode()
+        assert self._process.stdin is not None
+        with suppress(OSError):  # a dead one does not listen; its answer will be no answer
+            line = json.dumps({**question, "limit": limit}).encode()
+            self._process.stdin.write(word + b" " + line + b"\n")
+        return word
+
+    def _answer(
+        self, word: bytes, limit: float | None, complaint: str = "did not answer"
+    ) -> tuple[dict[str, Any], float]:
+        """What is answered, and after how many seconds."""
+        asked = time.monotonic()
+        try:
+            came, line = self._answers.get(timeout=None if limit is None else limit + GRACE)
+        except queue.Empty:
+            late = f"{self._text} {complaint} within {limit:g} s"
+            raise AgentFailure("timeout", late) from None
+        with self._believing():
+            if line is None:
+                raise answers.Broken(f"nothing more: its process {self._obituary()}")
+            if line.startswith(b"! "):
+                raise AgentFailure("crash", f"{self._text} {line[2:].decode(errors='replace')}")
+            microseconds, named, said = b"", b"", b""
+            if line.count(b" ") >= 2:
+                microseconds, named, said = line.split(b" ", 2)
+            if named != word or not _TIME.fullmatch(microseconds):
+                raise answers.Broken("what nobody had asked for")
+            seconds = came - asked if microseconds == b"-" else int(microseconds) / 1e6
+            try:
+                return answers.read_answer(said), seconds
+            except AgentFailure as failure:
+                self._failure = failure
+                raise
+
+    def told_of(self, failure: AgentFailure) -> bool:
+        """Whether it is an error that the process itself has told of, and can go on after.
+
+        That is so if a heuristic raised it; one that does not return holds up a thread for ever.
+        """
+        return self._ready and failure is self._failure and failure.reason == "crash"
+
+    @contextmanager
+    def _believing(self) -> Iterator[None]:
+        """Have a broken answer cost the game."""
+        try:
+            yield
+        except answers.Broken as broken:
+            said = f"{self._text} broke the connection: it sent {broken}"
+            raise AgentFailure("crash", said) from None
+
+    def _obituary(self) -> str:
+        try:
+            status = self._process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            return "closed the connection"
+        if status < 0:
+            return f"died with signal {-status}"
+        return f"ended with exit status {status}"
+
+
+_Answers = queue.SimpleQueue[tuple[float, bytes | None]]
+
+
+def _read(stream: IO[bytes], said: _Answers) -> None:
+    """Pass on line by line, with the time; None when there is nothing more to come."""
+    lines = Lines()
+    with stream, suppress(OSError, TooLong):
+        while (piece := stream.read(AT_ONCE)) and said.qsize() < MOST_WAITING:
+            for line in lines.fed(piece):
+                said.put((time.monotonic(), line))
+    said.put((time.monotonic(), None))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and whatever it started: it does so itself when nobody talks to it any more."""
+    with suppress(OSError):
+        assert process.stdin is not None
+        process.stdin.close()
+    try:
+        process.wait(timeout=ENDING if _SERVER == "supervisor" else 0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,41 @@
+"""How long an agent may think, and what happens when it takes longer."""
+
+from __future__ import annotations
+
+from knightfall.agents import Agent
+from knightfall.errors import AgentFailure
+from knightfall.search.report import Report
+
+PATIENCE = 60.0
+"""Seconds a user's code may take for a move if its budget does not say."""
+
+PATIENT_NODES, LONGEST = 50_000, 24 * 3600.0
+"""Whoever may visit more nodes than these has more time, in proportion, up to a day."""
+
+TOLERANCE = 0.01
+"""Seconds beyond the limit that an answer may take: for the way to another process and back."""
+
+
+def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
+    """How many seconds the agent may take for a move; None if it surely comes to an end."""
+    if agent.budget.seconds is not None:
+        return agent.budget.seconds
+    if not agent.has_users_code:
+        return None
+    return min(patience * max(1.0, (agent.budget.nodes or 0) / PATIENT_NODES), LONGEST)
+
+
+def in_time(report: Report, limit: float | None, who: str = "") -> Report:
+    """The report, if it did not take longer than the limit and the tolerance."""
+    if limit is not None and report.seconds > limit + TOLERANCE:
+        late = f"{who} answered after {took(report.seconds, limit)}, allowed are {limit:g} s"
+        raise AgentFailure("timeout", late.strip())
+    return report
+
+
+def took(seconds: float, limit: float) -> str:
+    """How long an answer took, in as many digits as it takes to see that it was too long."""
+    for digits in range(3, 7):
+        if round(seconds, digits) > limit:
+            break
+    return f"{seconds:.{digits}f} s"

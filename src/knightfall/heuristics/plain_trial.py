@@ -1,0 +1,81 @@
+"""What a heuristic costs that cannot be compiled, found out where nothing is lost if it misbehaves.
+
+As plain Python it may do anything when it is asked.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from knightfall.apart import Ended, apart, quietly, tell
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.heuristics.interpreted import a_number
+from knightfall.heuristics.registry import Score, ready_for_python
+from knightfall.heuristics.user_heuristic import (
+    fault,
+    load_heuristic,
+    patiently,
+    python_function,
+    sample_questions,
+)
+from knightfall.kernel.compile import quiet
+from knightfall.user_files import expendable, is_expendable, parse_function
+
+
+def cost(shown: str, python: Score) -> float:
+    """Seconds an evaluation takes; a `KnightfallError` if it does not work at all."""
+    if is_expendable() or parse_function(shown) is None:  # declared here: nobody else knows it
+        return _cost_here(shown, python)
+    try:
+        said = apart(lambda: _tried(shown, python), __name__, shown)
+    except Ended as ended:
+        raise KnightfallError(f"heuristic {shown} {ended}") from None
+    if isinstance(said, float):
+        return said
+    if isinstance(said, dict) and "endless" in said:
+        raise AgentFailure("timeout", f"{said['endless']}")
+    raise KnightfallError(f"{said['error'] if isinstance(said, dict) else said}")
+
+
+def _tried(shown: str, python: Score) -> float | dict[str, str]:
+    """The same where nothing is lost: the cost, or what went wrong."""
+    expendable()
+    try:
+        return _cost_here(shown, python)
+    except AgentFailure as failure:
+        return {"endless": str(failure)}
+    except KnightfallError as error:
+        return {"error": str(error)}
+
+
+def _cost_here(shown: str, python: Score) -> float:
+    with quiet():
+        ready_for_python()
+    answered: list[float] = []  # the times
+
+    def ask() -> None:
+        for question in sample_questions():
+            a_number(python(*question))
+            answered.append(time.perf_counter())
+
+    try:
+        patiently(shown, ask, answered)
+    except AgentFailure:
+        raise
+    except KeyboardInterrupt as interrupt:
+        if not is_expendable():
+            raise
+        raise KnightfallError(f"heuristic {fault(shown, python, interrupt)}") from None
+    except BaseException as failure:  # sys.exit() is an error like any other
+        raise KnightfallError(f"heuristic {fault(shown, python, failure)}") from None
+    # The first one pays for what is compiled on the way.
+    return (answered[-1] - answered[0]) / (len(answered) - 1)
+
+
+if __name__ == "__main__":
+    out = quietly()
+    expendable()
+    function = parse_function(sys.argv[1])
+    assert function is not None
+    tell(out, _tried(sys.argv[1], python_function(load_heuristic(function))))

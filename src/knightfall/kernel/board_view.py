@@ -1,0 +1,123 @@
+"""The board as a user's heuristic sees it: the same record, of a type that cannot be written to.
+
+Compiled code that writes to a `BOARD_VIEW`, to an array in it or to a slice of one, by whatever
+name and in whatever function it is handed to, is refused when it is compiled.  Our own functions
+take the view for the record that it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import numba
+from numba import types
+from numba.core.datamodel.models import ArrayModel, NestedArrayModel, RecordModel
+from numba.core.errors import TypingError
+from numba.core.imputils import lower_cast, lower_setattr_generic
+from numba.core.typeconv import Conversion
+from numba.extending import intrinsic, register_model
+
+from knightfall.kernel.geometry import GEOMETRY
+
+_NAME = "read-only board"
+_REFUSED = "Cannot modify"  # so Numba says it of arrays
+_OF_NUMBA = os.path.dirname(numba.__file__)
+
+
+class _BoardSlice(types.Array):  # type: ignore[misc]
+    """A part of an array in the record; a copy of it is an array like any other."""
+
+    def __init__(self, dtype: Any, ndim: int, layout: str) -> None:
+        name = f"{_NAME} array({dtype}, {ndim}d, {layout})"
+        super().__init__(dtype, ndim, layout, readonly=True, name=name)
+
+    def copy(
+        self, dtype: Any = None, ndim: Any = None, layout: Any = None, readonly: Any = None
+    ) -> Any:
+        """The type of what NumPy makes of it: still not to be written to, unless it is a copy."""
+        dtype = self.dtype if dtype is None else dtype
+        ndim = self.ndim if ndim is None else ndim
+        layout = self.layout if layout is None else layout
+        if readonly is False:
+            return types.Array(dtype, ndim, layout)
+        return _BoardSlice(dtype, ndim, layout)
+
+
+class _BoardArray(types.NestedArray):  # type: ignore[misc]
+    """An array in the record."""
+
+    mutable = False
+
+    def __init__(self, array: Any) -> None:
+        super().__init__(array.dtype, array.shape)
+        self.name = f"{_NAME} array({array.dtype}, {array.shape})"
+
+    copy = _BoardSlice.copy
+
+
+class _BoardView(types.Record):  # type: ignore[misc]
+    """The record, with arrays that cannot be written to."""
+
+    mutable = False
+
+    def __init__(self) -> None:
+        fields = [
+            (name, {"type": field.type, "offset": field.offset, "alignment": field.alignment})
+            for name, field in GEOMETRY.fields.items()
+        ]
+        super().__init__(fields, GEOMETRY.size, GEOMETRY.aligned)
+        self.name = _NAME
+
+    def typeof(self, key: str) -> Any:
+        """The type of a field."""
+        field = super().typeof(key)
+        return _BoardArray(field) if isinstance(field, types.NestedArray) else field
+
+    def can_convert_to(self, context: Any, other: Any) -> Any:
+        """Our own functions are compiled for the record."""
+        return Conversion.safe if other == GEOMETRY else None
+
+
+register_model(_BoardSlice)(ArrayModel)
+register_model(_BoardArray)(NestedArrayModel)
+register_model(_BoardView)(RecordModel)
+
+BOARD_VIEW = _BoardView()
+"""What a user's heuristic gets for its `board`."""
+
+
+@lower_cast(_BoardView, types.Record)  # type: ignore[untyped-decorator]
+def _as_record(context: Any, builder: Any, here: Any, there: Any, value: Any) -> Any:
+    return value
+
+
+@lower_setattr_generic(_BoardView)  # type: ignore[untyped-decorator]
+def _refuse(context: Any, builder: Any, signature: Any, values: Any, field: str) -> Any:
+    raise TypingError(f"{_REFUSED} {_NAME}: {field}")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def view(typing: Any, board: Any) -> Any:
+    """The record as a user's heuristic sees it, for compiled code."""
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return values[0]
+
+    return BOARD_VIEW(GEOMETRY), emit
+
+
+def writes_to_it(error: BaseException) -> tuple[str, int] | None:
+    """The file and the line that write to the board, if Numba refuses a function because of that.
+
+    It may be in another function, which the refused one calls.
+    """
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    if not re.search(rf"{_REFUSED} (readonly array of type: )?{_NAME}", text):
+        return None
+    places = re.findall(r"^During: .* at (.+) \((\d+)\)$", text, re.MULTILINE)  # inside first
+    for file, line in places:
+        if not file.startswith(_OF_NUMBA):
+            return file, int(line)
+    return "", 0

@@ -1,0 +1,118 @@
+"""Machine code kept between runs, in files that may be damaged, missing or impossible to write.
+
+Numba's own cache believes its files: a truncated one ends every later run, and a full disk the
+present one.  Here each file begins with a checksum, what does not fit it is thrown away before
+anybody unpickles it, and what cannot be written is not kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
+
+_CHECKSUM = 32  # bytes
+
+
+def _checksum(content: bytes) -> bytes:
+    """Another version of Numba gets another one: it must not read what this one wrote."""
+    return hashlib.sha256(numba.__version__.encode() + content).digest()
+
+
+class _Files(IndexDataCacheFile):  # type: ignore[misc]
+    """The files of one function: an index of its signatures, and machine code for each."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write the code, under a name that never was another's, and then the index."""
+        overloads = self._load_index()
+        former = overloads.get(key)
+        base = self._index_name.removesuffix(".nbi")
+        overloads[key] = name = f"{base}.{secrets.token_hex(8)}.nbc"
+        self._save_data(name, data)
+        self._save_index(overloads)
+        if former is not None:
+            self._remove(self._data_path(former))
+
+    def load(self, key: Any) -> Any:
+        """The code for a signature; None if there is none that is whole."""
+        name = self._load_index().get(key)
+        return None if name is None else self._read(self._data_path(name))
+
+    def _load_index(self) -> dict[Any, str]:
+        found = self._read(self._index_path)
+        if not isinstance(found, tuple) or len(found) != 2 or found[0] != self._source_stamp:
+            return {}
+        return found[1] if isinstance(found[1], dict) else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(self._dump((self._source_stamp, overloads)))
+
+    def _dump(self, content: Any) -> bytes:
+        written: bytes = super()._dump(content)
+        return _checksum(written) + written
+
+    def _read(self, path: str) -> Any:
+        try:
+            content = Path(path).read_bytes()
+        except OSError:
+            return None
+        if content[:_CHECKSUM] == _checksum(content[_CHECKSUM:]):
+            with suppress(Exception):  # unpickling can raise anything
+                return pickle.loads(content[_CHECKSUM:])
+        self._remove(path)
+        return None
+
+    @staticmethod
+    def _remove(path: str) -> None:
+        with suppress(OSError):
+            os.unlink(path)
+
+
+class _Place(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (UserProvidedCacheLocator,)  # our folder or none
+
+
+class MachineCode(FunctionCache):  # type: ignore[misc]
+    """What is kept of one function.  It never stops a command.
+
+    `cannot_keep` is called with the error when something cannot be written.
+    """
+
+    _impl_class = _Place
+
+    def __init__(self, function: Callable[..., Any], cannot_keep: Callable[[OSError], None]):
+        super().__init__(function)
+        self._cache_file = _Files(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=self._impl.locator.get_source_stamp(),
+        )
+        self._cannot_keep = cannot_keep
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The function as it was compiled before; None if it was not."""
+        try:
+            return super().load_overload(signature, context)
+        except Exception:  # whole, but not to be made use of: compiled anew, it is written anew
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a function, if possible."""
+        try:
+            super().save_overload(signature, compiled)
+        except OSError as error:
+            self._cannot_keep(error)

@@ -1,0 +1,188 @@
+"""Machine code that is kept: whatever happens to its files, a command goes on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from numba import types
+
+from knightfall.kernel import compile, machine_code
+
+SIGNATURE = types.int64(types.int64)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache folder of the test's own."""
+    monkeypatch.setenv("KNIGHTFALL_CACHE_DIR", str(tmp_path / "cache"))
+    compile.cache_folder.cache_clear()
+    found = compile.cache_folder()
+    assert found is not None
+    assert found.is_relative_to(tmp_path)
+    yield found
+    compile.cache_folder.cache_clear()
+
+
+def twice_plus_one(number: int) -> int:
+    return 2 * number + 1
+
+
+def used() -> int:
+    """Make use of the function as a new process would; how often it was found in the cache."""
+    function: Any = compile.compiled(SIGNATURE)(twice_plus_one)
+    assert function(3) == 7
+    return sum(function.stats.cache_hits.values())
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_what_was_compiled_is_found_again(folder: Path) -> None:
+    assert (used(), used()) == (0, 1)
+    assert [path.suffix for path in files(folder)] in ([".nbc", ".nbi"], [".nbi", ".nbc"])
+
+
+class Bomb:
+    """Unpickled, it raises something that nobody expects."""
+
+    def __reduce__(self) -> Any:
+        return exec, ("raise RecursionError('boo')",)
+
+
+def signed(content: bytes) -> bytes:
+    return machine_code._checksum(content) + content
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda content: b"",
+    "a byte": lambda content: content[:1],
+    "half": lambda content: content[: len(content) // 2],
+    "one bit": lambda content: content[:-40] + bytes([content[-40] ^ 1]) + content[-39:],
+    "garbage": lambda content: os.urandom(len(content)),
+    "Numba's own": lambda content: pickle.dumps("0.1.0") + content[32:],
+    "another pickle": lambda content: signed(pickle.dumps([1, 2, 3])),
+    "a pickle that raises": lambda content: signed(pickle.dumps(Bomb())),
+    "no pickle": lambda content: signed(b"not a pickle"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_a_damaged_file_is_thrown_away_and_made_anew(
+    folder: Path, damage: str, suffix: str
+) -> None:
+    used()
+    (path,) = (path for path in files(folder) if path.suffix == suffix)
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    assert (used(), used()) == (0, 1)
+    assert not [one for one in files(folder) if one.suffix not in (".nbi", ".nbc")]
+
+
+def test_a_file_that_is_missing_is_made_anew(folder: Path) -> None:
+    used()
+    for path in files(folder):
+        path.unlink()
+        assert (used(), used()) == (0, 1)
+
+
+def test_another_version_of_numba_does_not_read_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used()
+    monkeypatch.setattr(machine_code.numba, "__version__", "99.0")
+    assert (used(), used()) == (0, 1)
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
+def test_a_full_disk_does_not_stop_anybody(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: int,
+) -> None:
+    class Full:
+        def __init__(self, file: Any) -> None:
+            self.file = file
+
+        def __enter__(self) -> Full:
+            return self
+
+        def __exit__(self, *raised: object) -> None:
+            self.file.close()
+
+        def write(self, content: bytes) -> None:
+            self.file.write(content[:10])
+            raise OSError(error, os.strerror(error))
+
+    def opened(path: str, mode: str) -> Any:
+        return Full(open(path, mode))
+
+    monkeypatch.delenv("KNIGHTFALL_QUIET", raising=False)
+    monkeypatch.setattr(compile._announcer, "told_why", False)
+    with monkeypatch.context() as patch:
+        patch.setattr("numba.core.caching.open", opened, raising=False)
+        assert (used(), used()) == (0, 0)
+    said = capsys.readouterr().err
+    assert said.count(f"cannot be kept: {os.strerror(error)}") == 1
+    assert not files(folder)
+    assert (used(), used()) == (0, 1)
+
+
+def test_a_disk_that_fills_up_between_two_files_leaves_nobody_with_the_wrong_code(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(machine_code._Files, "_save_index", full)
+        function: Any = compile.compiled(types.float64(types.float64))(twice_plus_one)
+        assert function(0.25) == 1.5
+    assert used() == 1
+    function = compile.compiled(types.float64(types.float64))(twice_plus_one)
+    assert function(0.25) == 1.5
+
+
+# -- whose folder ----------------------------------------------------------------------------
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no modes here")
+@pytest.mark.parametrize("before", [None, 0o755, 0o777])
+def test_the_folder_is_private(folder: Path, before: int | None) -> None:
+    used()
+    if before is not None:
+        folder.chmod(before)
+        folder.parent.chmod(before)
+        compile.cache_folder.cache_clear()
+        assert compile.cache_folder() == folder
+    assert (mode(folder), mode(folder.parent)) == (0o700, 0o700)
+    # What others could have written to is not believed.
+    assert used() == (0 if before == 0o777 else 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
+def test_code_in_somebody_elses_folder_is_not_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used()
+    before = {path: path.read_bytes() for path in files(folder)}
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    compile.cache_folder.cache_clear()
+    assert compile.cache_folder() is None
+    assert used() == 0
+    assert {path: path.read_bytes() for path in files(folder)} == before

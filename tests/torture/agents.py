@@ -1,0 +1,134 @@
+"""Every hostile agent in one run with innocent ones: each loses its own games, and nothing else.
+
+`python tests/torture/agents.py [workers]` prints what became of each.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hostile_agents import HOSTILE, Hostile
+
+from knightfall.arena.game.records import PairRecord, PairTask
+from knightfall.arena.runners.backlog import play_chunk
+from knightfall.arena.runners.pool import Pool
+from knightfall.board import Board
+from knightfall.containment import enter_namespace
+from knightfall.openings import openings, shuffled
+
+INNOCENT = ("id(improved, nodes=300)", "alphabeta(open, depth=3)", "random")
+SOON = 60.0
+"""Seconds within which whatever was ended is gone, on a busy machine."""
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of an agent; `wrong` says how that is not what it should be."""
+
+    agent: Hostile
+    pair: PairRecord
+    wrong: str
+
+
+def agents_are_alone() -> bool:
+    """Whether agents get a process namespace here."""
+    if not hasattr(os, "fork"):
+        return False
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if enter_namespace() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def possible(agents: Sequence[Hostile]) -> list[Hostile]:
+    """Those that may be let loose here."""
+    alone = agents_are_alone()
+    return [agent for agent in agents if alone or not agent.alone]
+
+
+def trial(agents: Sequence[Hostile], folder: Path, workers: int = 2) -> tuple[list[Fate], str]:
+    """Let each play a pair, with innocent pairs in between; also what is wrong with those."""
+    mark = f"{random.SystemRandom().randrange(10**6, 10**7)}.5"
+    texts = []
+    for number, agent in enumerate(agents):
+        file = folder / f"hostile_{number}.py"
+        file.write_text(agent.source(mark))
+        texts.append(f"python({file}:choose, time={agent.time})")
+    fens = shuffled(openings(Board.of(5, 5)), 0)
+    tasks = []
+    for number, text in enumerate(texts):
+        tasks.append(PairTask(2 * number, INNOCENT[number % 3], text, fens[number], 7))
+        fair = (INNOCENT[number % 3], INNOCENT[(number + 1) % 3])
+        tasks.append(PairTask(2 * number + 1, *fair, fens[number], 7))
+    with Pool(workers, patience=5.0) as pool:
+        played = {record.task.number: record for record in pool.play(iter(tasks))}
+    fates = [
+        Fate(agent, played[2 * number], _wrong(agent, played[2 * number]))
+        for number, agent in enumerate(agents)
+    ]
+    alone = {record.task.number: record for record in play_chunk(tasks[1::2])}
+    harmed = [number for number, record in alone.items() if played[number] != record]
+    if harmed:
+        return fates, f"innocent pairs {harmed} are not what they are without the others"
+    return fates, "" if _gone(mark) else "some processes were left behind"
+
+
+def _wrong(agent: Hostile, pair: PairRecord) -> str:
+    """What is not as it should be in a pair that the agent should have lost twice, as `b`."""
+    for seat, game in zip("bw", pair.games, strict=True):
+        if game.winner == seat:
+            return "it won a game"
+        if game.reason != agent.reason:
+            return f"it lost by {game.reason}: {game.detail}"
+        if agent.said not in game.detail:
+            return f"it is said that {game.detail!r}"
+        if len(game.detail) > 1000:
+            return f"its detail has {len(game.detail)} letters"
+    return ""
+
+
+def _gone(mark: str) -> bool:
+    """Whether nobody sleeps any more who was told to sleep so long."""
+    until = time.monotonic() + SOON
+    while time.monotonic() < until:
+        if not any(mark in line for line in _command_lines()):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _command_lines() -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            found.append((process / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
+
+
+def main() -> int:
+    """Print what became of each; 1 if anything is not as it should be."""
+    agents = possible(HOSTILE)
+    with tempfile.TemporaryDirectory() as folder:
+        fates, harm = trial(agents, Path(folder), *map(int, sys.argv[1:2]))
+    for fate in fates:
+        game = fate.pair.games[0]
+        end = "".join(c for c in fate.wrong or game.detail.rpartition(") ")[2] if c.isprintable())
+        print(f"{'WRONG' if fate.wrong else 'ok':<6}{fate.agent.name:<34}{game.reason:<9}{end:.90}")
+    wrong = sum(bool(fate.wrong) for fate in fates)
+    print(f"{len(fates)} hostile agents, {wrong} not as they should be; {harm or 'nobody harmed'}")
+    if len(agents) < len(HOSTILE):
+        print(f"{len(HOSTILE) - len(agents)} left out: agents have no process namespace here")
+    return 1 if wrong or harm else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

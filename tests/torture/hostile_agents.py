@@ -1,0 +1,387 @@
+"""Agents that mean harm, or do it without meaning to, and what each of them gets: a lost game.
+
+Each is the text of a file with a function `choose`.  Nothing here can hurt a machine on which an
+agent is kept in a process namespace of its own; those that could elsewhere say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PRELUDE = """
+import ctypes, gc, os, signal, sys, threading, time
+
+def connections():
+    '''What is open beside the standard streams.'''
+    return [fd for fd in range(3, 64) if is_open(fd)]
+
+def is_open(fd):
+    try:
+        os.fstat(fd)
+        return True
+    except OSError:
+        return False
+
+def shout(data):
+    '''Write into every connection there is.'''
+    for fd in connections():
+        try:
+            os.write(fd, data)
+        except OSError:
+            pass
+
+def word():
+    '''What our answer must begin with: it lies in a frame above ours.'''
+    frame = sys._getframe()
+    while 'word' not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals['word']
+
+def detach(work):
+    '''Run something in a process that has left our session, and whose parent is gone.'''
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            work()
+        os._exit(0)
+
+def outer(pid):
+    '''The parent of a process, as the whole system numbers them.'''
+    with open(f'/proc/{pid}/stat') as file:
+        return int(file.read().rpartition(')')[2].split()[1])
+
+libc = ctypes.CDLL(None)
+"""
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """An agent and its fate: what it loses by, and what is said of that.
+
+    `quick` ones show in the suite what is special about them; `alone` ones are safe only where
+    agents cannot see other processes; `top` is what its file does when it is loaded.
+    """
+
+    name: str
+    body: str
+    reason: str
+    said: str
+    time: str = "20s"
+    top: str = ""
+    quick: bool = False
+    alone: bool = False
+
+    def source(self, mark: str) -> str:
+        """The file; processes that it leaves behind sleep for so many seconds."""
+        lines = "".join(f"    {line}\n" for line in self.body.strip().splitlines())
+        return f"{PRELUDE}\nMARK = {mark!r}\n{self.top}\n\ndef choose(position):\n{lines}"
+
+
+SHORT = "100ms"
+
+BAD_MANNERS = (
+    Hostile("raises", "raise IndexError('no idea')", "crash", "IndexError: no idea", quick=True),
+    Hostile("leaves", "sys.exit(3)", "crash", "SystemExit: 3"),
+    Hostile("exits", "os._exit(3)", "crash", "ended its process with exit status 3", quick=True),
+    Hostile("exits as if all were well", "os._exit(0)", "crash", "exit status 0"),
+    Hostile("segfaults", "ctypes.string_at(0)", "crash", "died with signal 11", quick=True),
+    Hostile("aborts", "os.abort()", "crash", "died with signal 6"),
+    Hostile("kills itself", "os.kill(os.getpid(), 9)", "crash", "died with signal 9"),
+    Hostile("interrupts", "raise KeyboardInterrupt", "crash", "KeyboardInterrupt", quick=True),
+    Hostile("recurses", "return choose(position)", "crash", "RecursionError"),
+    Hostile("has no memory", "raise MemoryError", "crash", "MemoryError"),
+    Hostile(
+        "exits when loaded", "return 'a1'", "crash", "exit status 7", top="os._exit(7)", quick=True
+    ),
+    Hostile(
+        "interrupts when loaded",
+        "return 'a1'",
+        "crash",
+        "KeyboardInterrupt",
+        top="raise KeyboardInterrupt",
+    ),
+    Hostile("babbles", "raise ValueError('x' * 10_000_000)", "crash", "ValueError: xxx"),
+    Hostile("has no words", "raise ValueError('\\ud800\\x00')", "crash", "ValueError: ?"),
+    Hostile(
+        "cannot be printed",
+        "class Odd(Exception):\n    def __str__(self): raise OSError('odd')\nraise Odd",
+        "crash",
+        "odd",
+    ),
+)
+"""Those that do not play."""
+
+BAD_ANSWERS = (
+    Hostile("gives up", "return None", "forfeit", "answered nothing", quick=True),
+    Hostile("old style", "return (-1, -1)", "illegal", "(-1, -1)"),
+    Hostile("another cell", "return 'b3'", "illegal", "'b3'"),
+    Hostile("garbage", "return 'x' * 10_000_000", "illegal", "xxx", quick=True),
+    Hostile(
+        "agrees with everybody",
+        "class Yes(str):\n"
+        "    __hash__ = str.__hash__\n"
+        "    def __eq__(self, other): return True\n"
+        "return Yes('b3')",
+        "illegal",
+        "'b3' is no legal move",
+        quick=True,
+    ),
+    Hostile(
+        "changes the rules",
+        "type(position).legal_moves = property(lambda self: ('b3',))\nreturn 'b3'",
+        "illegal",
+        "'b3' is no legal move",
+    ),
+    Hostile(
+        "cannot be shown",
+        "class Odd:\n    def __repr__(self): raise OSError('odd')\nreturn Odd()",
+        "crash",
+        "odd",
+    ),
+    Hostile(
+        "confuses itself",
+        "import builtins\nbuiltins.isinstance = lambda *a: True\nreturn 5",
+        "crash",
+        "",
+    ),
+)
+"""Those that answer with no move."""
+
+BAD_TIMES = (
+    Hostile("hangs", "while True: pass", "timeout", "did not answer within 0.1 s", time=SHORT),
+    Hostile(
+        "sleeps in C",
+        "ctypes.PyDLL(None).sleep(1000)",  # with the lock that all of its Python needs
+        "timeout",
+        "did not answer within 0.1 s",
+        time=SHORT,
+        quick=True,
+    ),
+    Hostile(
+        "cannot be told to stop",
+        "for number in range(1, 65):\n"
+        "    try: signal.signal(number, signal.SIG_IGN)\n"
+        "    except (OSError, ValueError): pass\n"
+        "while True: pass",
+        "timeout",
+        "did not answer within 0.1 s",
+        time=SHORT,
+    ),
+    Hostile("stops", "os.kill(os.getpid(), signal.SIGSTOP)", "timeout", "0.1 s", time=SHORT),
+    Hostile(
+        "stops all clocks",
+        "sleep = time.sleep\n"
+        "for clock in ('perf_counter', 'monotonic', 'time', 'process_time'):\n"
+        "    setattr(time, clock, lambda: 0.0)\n"
+        "sleep(0.4)\n"
+        "return position.legal_moves[0]",
+        "timeout",
+        "answered after 0.",
+        time=SHORT,
+        quick=True,
+    ),
+    Hostile(
+        "lies about the time",
+        "from knightfall.arena.game import agent_server\n"
+        "real = agent_server.asdict\n"
+        "agent_server.asdict = lambda report: {**real(report), 'seconds': -1e9}\n"
+        "libc.usleep(400_000)\n"
+        "return position.legal_moves[0]",
+        "timeout",
+        "answered after 0.",
+        time=SHORT,
+        quick=True,
+    ),
+)
+"""Those that take more time than they have.  (Where they answer late, it is within the grace.)"""
+
+BAD_TALK = (
+    Hostile(
+        "shouts", "shout(b'garbage\\n')\nreturn 'a1'", "crash", "nobody had asked for", quick=True
+    ),
+    Hostile(
+        "never ends a line",
+        "while True: shout(b'x' * 65536)",
+        "crash",
+        "a line of more than 1,048,576 bytes",
+        quick=True,
+    ),
+    Hostile(
+        "only ends lines", "while True: shout(b'\\n' * 65536)", "crash", "nobody had asked for"
+    ),
+    Hostile(
+        "speaks as it was spoken of old",
+        'shout(b\'{"number": 1, "reason": "no moves", "detail": ""}\\n\')\ntime.sleep(9)',
+        "crash",
+        "nobody had asked for",
+    ),
+    Hostile(
+        "forges a reason",
+        'shout(word() + b\' {"reason": "no moves", "detail": ""}\\n\')\ntime.sleep(9)',
+        "crash",
+        "the reason 'no moves', which is none to lose by",
+        quick=True,
+    ),
+    Hostile(
+        "forges a reason that is a list",
+        'shout(word() + b\' {"reason": [[]], "detail": {}}\\n\')\ntime.sleep(9)',
+        "crash",
+        "the reason [[]]",
+    ),
+    Hostile(
+        "forges a report",
+        "from knightfall.arena.game import agent_server\n"
+        "real = agent_server.asdict\n"
+        "agent_server.asdict = lambda report: {**real(report), 'depth': -5, 'nodes': 10**30}\n"
+        "return position.legal_moves[0]",
+        "crash",
+        "depth -5, which is not a whole number",
+        quick=True,
+    ),
+    Hostile(
+        "forges a line",
+        "from knightfall.arena.game import agent_server\n"
+        "real = agent_server.asdict\n"
+        "agent_server.asdict = lambda report: {**real(report), 'pv': ['\\x1b[2J'] * 9}\n"
+        "return position.legal_moves[0]",
+        "crash",
+        "cells that are none",
+    ),
+    Hostile(
+        "says too little",
+        "from knightfall.arena.game import agent_server\n"
+        "agent_server.asdict = lambda report: {'move': report.move}\n"
+        "return position.legal_moves[0]",
+        "crash",
+        "an object with ['move'] in it",
+    ),
+    Hostile(
+        "nests",
+        "shout(word() + b' ' + b'[' * 100_000 + b'\\n')\ntime.sleep(9)",
+        "crash",
+        "no JSON",
+        quick=True,
+    ),
+    Hostile("is not text", "shout(word() + b' \\xff\\xfe\\n')\ntime.sleep(9)", "crash", "no JSON"),
+    Hostile(
+        "answers twice",
+        'shout(word() + b\' {"reason": "crash", "detail": "one"}\\n\')\n'
+        'shout(word() + b\' {"reason": "crash", "detail": "two"}\\n\')\n'
+        "time.sleep(9)",
+        "crash",
+        "",  # the one or the other, by who is quicker
+    ),
+    Hostile(
+        "dies in the middle of a word",
+        'shout(word() + b\' {"move": "a\')\nos._exit(0)',
+        "crash",
+        "ended its process with exit status 0",
+    ),
+    Hostile("cuts the line", "os.closerange(3, 99)\ntime.sleep(9)", "crash", "closed the conn"),
+    Hostile(
+        "talks to itself",
+        "for fd in connections():\n"
+        "    try: os.write(os.open(f'/proc/self/fd/{fd}', os.O_WRONLY), b'x' * 4096 + b'\\n')\n"
+        "    except OSError: pass\n"
+        "return position.legal_moves[0]",
+        "crash",
+        "",
+    ),
+)
+"""Those that misuse the connection."""
+
+SLEEPER = "lambda: os.execvp('sleep', ['sleep', MARK])"
+
+BAD_COMPANY = (
+    Hostile(
+        "leaves a daemon behind",
+        f"detach({SLEEPER})\ntime.sleep(0.2)\nraise ValueError('enough')",
+        "crash",
+        "enough",
+        quick=True,
+    ),
+    Hostile(
+        "leaves a crowd behind",
+        f"for _ in range(30): detach({SLEEPER})\ntime.sleep(0.5)\nos._exit(3)",
+        "crash",
+        "exit status 3",
+    ),
+    Hostile(
+        "leaves a daemon that shouts",
+        "def shouting():\n    while True: shout(b'x' * 65536)\ndetach(shouting)\ntime.sleep(9)",
+        "crash",
+        "",
+    ),
+    Hostile(
+        "outlives its parents",
+        "libc.prctl(1, 0)\n"
+        "for number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)\n"
+        f"detach({SLEEPER})\n"
+        "os.setpgid(0, 0) if os.getpgrp() != os.getpid() else None\n"
+        "while True: pass",
+        "timeout",
+        "did not answer",
+        time="500ms",
+    ),
+    Hostile(
+        "has a copy of itself answer",
+        "if os.fork() == 0:\n"
+        "    shout(word() + b' {}\\n')\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+        "return position.legal_moves[0]",
+        "crash",
+        "an object with [] in it",
+    ),
+    Hostile(
+        "kills its parent",
+        "os.kill(os.getppid(), 9)\ntime.sleep(0.2)\nraise ValueError('still here')",
+        "crash",
+        "",
+        quick=True,
+    ),
+    Hostile(
+        "kills its whole family",
+        "pid = os.readlink('/proc/self')\n"
+        "for _ in range(4):\n"
+        "    pid = outer(pid)\n"
+        "    try: os.kill(pid, 9)\n"
+        "    except ProcessLookupError: pass\n"
+        "raise ValueError('nobody there')",
+        "crash",
+        "nobody there",
+        alone=True,
+        quick=True,
+    ),
+    Hostile(
+        "kills everybody",
+        "os.kill(-1, 9)",
+        "crash",
+        "No such process",
+        alone=True,
+        quick=True,
+    ),
+    Hostile(
+        "never lets its threads end",
+        "def hang():\n"
+        "    while True: time.sleep(1)\n"
+        "threading.Thread(target=hang).start()\n"
+        "os.fork()\n"
+        "raise ValueError('enough')",
+        "crash",
+        "enough",
+    ),
+    Hostile(
+        "takes everything away",
+        "import resource\n"
+        "os.chdir('/'); os.environ.clear(); os.umask(0o777)\n"
+        "sys.path.clear(); sys.modules.clear()\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))\n"
+        "raise ValueError('nothing left')",
+        "crash",
+        "",
+    ),
+)
+"""Those that do something to other processes, or leave some behind."""
+
+HOSTILE = (*BAD_MANNERS, *BAD_ANSWERS, *BAD_TIMES, *BAD_TALK, *BAD_COMPANY)
