@@ -24,7 +24,7 @@ def fake_plan(
     called = names or tuple(f"agent {number}" for number in range(matches + 1))
     entrants = tuple(Entrant(f"random(seed={at + 1})", name) for at, name in enumerate(called))
     meet = tuple(Match(0, at + 1, series=at % 2) for at in range(matches))
-    more = {"kind": "match", "seed": 1, **more}
+    more = {"kind": "match" if matches == 1 else "league", "seed": 1, **more}
     return Plan(entrants=entrants, matches=meet, pairs=pairs, board=board, **more)
 
 

@@ -155,7 +155,7 @@ def test_runs_in_short(file: Path) -> None:
     with Store.open(file) as store:
         begun(store, fake_plan(1, 6)).finish({"verdict": None})
         one, two, three = store.runs()
-    assert (one.id, one.kind, one.names) == (1, "match", ("agent 0", "agent 1", "agent 2"))
+    assert (one.id, one.kind, one.names) == (1, "league", ("agent 0", "agent 1", "agent 2"))
     assert (one.played, one.total, one.verdict) == (8, 8, "agent 0 is better")
     assert one.finished is not None
     assert (two.kind, two.played, two.total, two.finished) == ("league", 2, 5, None)

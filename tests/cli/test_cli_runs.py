@@ -68,7 +68,7 @@ def test_runs_lists_the_store(file: Path) -> None:
     head, *lines = text("runs").splitlines()
     assert head.split() == ["run", "kind", "agents", "outcome", "pairs", "begun"]
     assert len(lines) == 3
-    named = r"1 +match +AB_Improved, MM_Open, \[bold\]naïve\[/bold\] +agent 0 is better +20 "
+    named = r"1 +league +AB_Improved, MM_Open, \[bold\]naïve\[/bold\] +agent 0 is better +20 "
     assert re.match(named, lines[0])
     assert "agent 0, agent 1, agent 2 and 3 more" in lines[1]
     assert re.search(r" not finished +4 of 9 ", lines[2])
@@ -406,7 +406,7 @@ def test_import_adds_a_run(file: Path, tmp_path: Path) -> None:
     out, other = tmp_path / "out", tmp_path / "other.sqlite"
     text("export", "1", "--format", "jsonl", "--output", str(out))
     said = text("import", str(out), "--store", str(other))
-    assert said == "Run 1: match of AB_Improved, MM_Open, [bold]naïve[/bold], 20 pairs.\n"
+    assert said == "Run 1: league of AB_Improved, MM_Open, [bold]naïve[/bold], 20 pairs.\n"
     assert text("games", "1", "--store", str(other)) == text("games", "1")
     assert "run 1 in" in refused("import", str(out))
     assert json.loads(text("import", str(out), "--again", "--json")) == {"run": 4, "pairs": 20}

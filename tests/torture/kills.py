@@ -56,7 +56,7 @@ WRITES = {
                    "random(seed=5)", "--pairs", "1", *SMALL),
     "league": ("league", "random", "greedy(open)", "greedy(improved)", "--pairs", "1", *SMALL),
     "worth": ("worth", "main", "--nodes", "20", "--no-time", "--pairs", "2", *SMALL),
-    "reproduce": ("reproduce", "lookahead", "directional", "--pairs", "1", "--budget", "nodes",
+    "reproduce": ("reproduce", "lookahead", "--pairs", "1", "--budget", "nodes",
                   "--no-league", "--workers", "0", "--output", "out"),
     "its runs alone": ("all",),
     "import": ("import", "run.jsonl"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from knightfall.arena.plan.plan import Entrant, Match, Plan
+from knightfall.arena.plan.plan import Entrant, Match, Plan, tournament
 from knightfall.board import Board
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
@@ -98,6 +98,22 @@ def _check_sense(plan: Plan) -> None:
         if len(plan.matches) != 1:
             raise KnightfallError("a sequential test is of one match")
     _check_options(plan)
+    _check_who_meets_whom(plan)
+
+
+def _check_who_meets_whom(plan: Plan) -> None:
+    """Each kind but the league has matches of its own, and its report relies on them."""
+    entrants = len(plan.entrants)
+    wanted = {
+        "match": [(0, 1)],
+        "worth": [(2 * at, 2 * at + 1) for at in range(entrants // 2)],
+    }.get(plan.kind)
+    if plan.kind == "tournament":
+        tests = plan.options["tests"]
+        wanted = [(match.a, match.b) for match in tournament(tests, entrants - tests)]
+    met = [(match.a, match.b) for match in plan.matches]
+    if wanted is not None and (met != wanted or entrants != 1 + max(b for _, b in wanted)):
+        raise KnightfallError(f"its entrants do not meet as those of a {plan.kind} do")
 
 
 def _check_options(plan: Plan) -> None:
