@@ -167,3 +167,12 @@ def test_an_error_in_a_file_names_file_and_line(tmp_path: Path) -> None:
 )
 def test_bad_input(args: list[str], named: str) -> None:
     assert named in refused("eval", *args)
+
+
+def test_a_file_that_is_none_is_refused_at_once(tmp_path: Path) -> None:
+    assert "is a device" in refused("eval", "--heuristic", "open", "--fens", "/dev/zero")
+    file = tmp_path / "endless.txt"
+    file.write_text(f"{FEN}\n{'7' * 5000}\n")
+    result = run("eval", "--heuristic", "open", "--fens", str(file))
+    assert result.exit_code == 2
+    assert f"{file}, line 2: more than 1,000 letters" in stderr_of(result)

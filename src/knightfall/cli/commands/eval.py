@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 STEP_LIMIT = 20_000_000
 """Steps a costly heuristic may spend on one position: some tenths of a second."""
+
+
+LONGEST_LINE = 1000
+"""Letters in a line of a file of FENs."""
 
 
 class Seat(StrEnum):
@@ -144,26 +148,26 @@ def _from_file(name: str) -> Iterator[tuple[str, Position]]:
     """The positions of a file as they come, with what to call the line in an error."""
     from knightfall.position import Position
 
-    with _opened(name) as lines:
+    with _opened(name) as file:
+        # Line by line, for whoever writes may wait for the answer; a line that is none has no end.
+        lines = iter(lambda: file.readline(LONGEST_LINE + 1), b"")
         for number, line in enumerate(lines, start=1):
-            if line.strip() and not line.startswith("#"):
-                where = f"{'standard input' if name == '-' else name}, line {number}: "
+            where = f"{'standard input' if name == '-' else name}, line {number}: "
+            if len(line) > LONGEST_LINE:
+                raise KnightfallError(
+                    f"{where}more than {LONGEST_LINE:,} letters, which no FEN has"
+                )
+            text = line.decode("utf-8", "replace").strip()
+            if text and not text.startswith("#"):
                 with _named(where):
-                    position = Position.from_fen(line.strip())
+                    position = Position.from_fen(text)
                 yield where, position
 
 
-@contextmanager
-def _opened(name: str) -> Iterator[TextIO]:
-    if name == "-":
-        yield sys.stdin
-        return
-    try:
-        file = open(name, encoding="utf-8", errors="replace")  # noqa: SIM115 (closed below)
-    except OSError as error:
-        raise KnightfallError(f"cannot read {name!r}: {error.strerror}") from None
-    with file:
-        yield file
+def _opened(name: str) -> AbstractContextManager[IO[bytes]]:
+    from knightfall.reading import opened
+
+    return nullcontext(sys.stdin.buffer) if name == "-" else opened(name)
 
 
 @contextmanager
