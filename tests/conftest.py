@@ -14,6 +14,7 @@ import naive_search
 import naive_solver
 import pytest
 import typer.testing
+from hypothesis import HealthCheck, settings
 
 from knightfall.user_files import expendable
 
@@ -26,6 +27,10 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
+
+# On a busy machine anything may be slow once; that says nothing of what is tested.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 LONGEST_FIRST = (
     "arena/test_runners.py",
