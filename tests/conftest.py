@@ -42,6 +42,7 @@ LONGEST_FIRST = (
     "arena/test_conduct.py",
     "cli/test_cli.py",
     "oracle/test_grade.py",
+    "oracle/test_check.py",
     "cli/test_cli_arena.py",
     "docs/test_blocks.py",
     "heuristics/test_heuristics.py",
