@@ -190,13 +190,13 @@ def tournaments_again(claim: Claim, query: Query) -> str:
     (a,), (b,) = claim.who, claim.than
     _, _, low, high = interval(query.by_round(a), query.by_round(b))
     pairs, opponents = claim.games_per_opponent // 2, query.won[a]
-    variance = sum(
+    together = sum(
         variance(
             [*(x - y for x, y in zip(query.won[a][o], query.won[b][o], strict=True)), 0.5, -0.5]
         )
         for o in opponents
     )
-    spread = sqrt(4 * pairs * variance)
+    spread = sqrt(4 * pairs * together)
     least, most = (
         norm.cdf((ahead * 2 * pairs * len(opponents) - 0.5) / spread) for ahead in (low, high)
     )
