@@ -20,10 +20,7 @@ from knightfall.arena.game.limits import PATIENCE as PATIENCE
 from knightfall.arena.game.limits import in_time, move_limit
 from knightfall.board import Board
 from knightfall.errors import AgentFailure
-from knightfall.files import cache_folder
-from knightfall.kernel.sources import COMPILED, hash_of
 from knightfall.position import Position, Side
-from knightfall.search.budget import Budget
 from knightfall.search.report import Report
 
 WELL = ("forfeit", "illegal")
@@ -123,14 +120,10 @@ class Hosted:
 def players(agents: Iterable[Agent], board: Board | None = None) -> list[Agent | Hosted]:
     """Whoever is to be asked for the moves of some agents, ready for a board.
 
-    Users' files are loaded and asked in a process of their own; only what is declared in this very
-    process (in a notebook, say) must be asked here.
+    What runs a user's Python is loaded and asked in a process of its own; only what is declared in
+    this very process (in a notebook, say) must be asked here, and machine code may be.
     """
-    agents = list(agents)
     asked = [Hosted(agent).start() if _goes_apart(agent) else agent for agent in agents]
-    searches = any(agent.users_functions and agent.kind != "python" for agent in agents)
-    if searches and _nothing_compiled():
-        Agent("id", "null", Budget(nodes=1)).prepare(board)  # which tells whoever waits for it
     for player in asked:
         player.prepare(board)
         if isinstance(player, Hosted):
@@ -144,13 +137,9 @@ def player(agent: Agent, board: Board | None = None) -> Agent | Hosted:
 
 
 def _goes_apart(agent: Agent) -> bool:
-    return bool(agent.users_functions) and not agent.only_here
-
-
-def _nothing_compiled() -> bool:
-    """Whether the first search on this machine will take many seconds."""
-    folder = cache_folder() / "machine-code" / hash_of(COMPILED)
-    return not (folder.is_dir() and any(folder.iterdir()))
+    if agent.only_here or not agent.users_functions:
+        return False
+    return agent.kind == "python" or not agent.evaluator.compiled
 
 
 class _Kept(threading.local):
