@@ -60,7 +60,7 @@ def _answer(text: str, loaded: list[Agent], question: dict[str, Any]) -> dict[st
             return {"files": _files(loaded[0]), "warnings": _worth_telling(caught)}
         return _ASKED[question["ask"]](loaded[0], question)
     except BaseException as error:  # whatever the agent does, it must not end the conversation
-        return _failure(error)
+        return _failure(text, error)
 
 
 def _files(agent: Agent) -> list[str]:
@@ -99,14 +99,14 @@ _ASKED: dict[str, Callable[[Agent, dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-def _failure(error: BaseException) -> dict[str, Any]:
+def _failure(text: str, error: BaseException) -> dict[str, Any]:
     reason = error.reason if isinstance(error, AgentFailure) else "crash"
     try:
         detail = str(error)
     except BaseException:
         detail = "an error that cannot be printed"
     if not isinstance(error, KnightfallError):
-        detail = f"{type(error).__name__}: {detail}"
+        detail = f"{text}: {type(error).__name__}: {detail}"  # such as a Ctrl-C that it made up
     return {"reason": reason, "detail": detail[:LONGEST_DETAIL]}
 
 
