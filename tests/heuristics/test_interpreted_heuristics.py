@@ -28,7 +28,7 @@ from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import PairTask
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.user_heuristic import HeuristicWarning
+from knightfall.heuristics.user_heuristic import HeuristicWarning, warn_once
 from knightfall.position import Position
 from knightfall.search.budget import Budget
 from knightfall.search.think import think
@@ -125,6 +125,14 @@ def test_plain_python_is_warned_of_once(files: Files) -> None:
     assert "cannot be compiled by Numba" in ours[0]
     assert re.search(r"plain Python at \d+ µs an evaluation", ours[0])
     assert "\n" not in ours[0]
+
+
+def test_two_processes_measure_but_one_warning_is_given() -> None:
+    with pytest.warns(HeuristicWarning) as told:
+        warn_once("both.py:slow runs as plain Python at 7 µs an evaluation")
+        warn_once("both.py:slow runs as plain Python at 4 µs an evaluation")
+        warn_once("other.py:slow runs as plain Python at 4 µs an evaluation")
+    assert len(told) == 2
 
 
 def test_each_file_is_warned_of(files: Files) -> None:

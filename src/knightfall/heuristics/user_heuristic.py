@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from knightfall.user_files import UserFunction, describe
 _USERS = HEURISTIC.return_type(BOARD_VIEW, *HEURISTIC.args[1:])
 """The signature of every heuristic, with a board that cannot be written to."""
 
-_warned: set[tuple[str, CodeType]] = set()
+_warned: set[str] = set()
 
 
 class HeuristicWarning(UserWarning):
@@ -126,17 +126,19 @@ def _warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
     """Find out whether the function works at all and what it costs; say it once."""
     from knightfall.heuristics import plain_trial
 
-    cost, path = plain_trial.cost(shown, python), python.__code__.co_filename
-    # Code compares equal across files, so the file must be part of the key.
-    if (path, python.__code__) in _warned:
-        return
-    _warned.add((path, python.__code__))
-    warnings.warn(
+    cost = plain_trial.cost(shown, python)
+    warn_once(
         f"{shown} cannot be compiled by Numba ({reason}); it runs as plain Python at "
-        f"{max(1, round(cost * 1e6))} µs an evaluation, so a search sees far fewer nodes a second",
-        HeuristicWarning,
-        stacklevel=2,
+        f"{max(1, round(cost * 1e6))} µs an evaluation, so a search sees far fewer nodes a second"
     )
+
+
+def warn_once(text: str) -> None:
+    """Warn of a heuristic; several processes may say the same, but for what they measured."""
+    key = re.sub(r"\d+ µs", "", text)
+    if key not in _warned:
+        _warned.add(key)
+        warnings.warn(text, HeuristicWarning, stacklevel=2)
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,6 @@ an answer took.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -59,11 +58,11 @@ class Hosted:
 
     def warn(self) -> None:
         """Pass on what there was to be warned of when the agent was loaded."""
-        from knightfall.heuristics.user_heuristic import HeuristicWarning
+        from knightfall.heuristics.user_heuristic import warn_once
 
         with self._process() as child:
             for text in child.warnings:
-                warnings.warn(text, HeuristicWarning, stacklevel=3)
+                warn_once(text)
 
     def files(self) -> list[str]:
         """The user's files that decide what the agent does; nothing of them is run here."""
