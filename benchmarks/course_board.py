@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from knightfall.position import Position
+from knightfall.position import Position, other
 
 Cell = tuple[int, int]
 """Row and column, row 0 on top."""
@@ -82,6 +82,20 @@ class CourseBoard:
         self._active_player, self._inactive_player = self._inactive_player, self._active_player
         self.move_count += 1
 
+    def turn_to(self, player: object) -> None:
+        """Let a player be the one to move."""
+        if player != self._active_player:
+            self._active_player, self._inactive_player = self._inactive_player, self._active_player
+
+    def lay_out(self, blank: set[Cell], first: Cell, second: Cell) -> None:
+        """Set up a position: the open cells and where the two players stand."""
+        for column in range(self.width):
+            for row in range(self.height):
+                index = row + column * self.height
+                self._board_state[index] = int((row, column) not in blank)
+        self._board_state[-1] = first[0] + first[1] * self.height
+        self._board_state[-2] = second[0] + second[1] * self.height
+
     def move_is_legal(self, move: Cell) -> bool:
         """Whether a cell is on the board and open."""
         row, column = move
@@ -144,21 +158,17 @@ class UnshuffledBoard(CourseBoard):
         return self.in_order(cell)
 
 
-def set_up(kind: type[CourseBoard], position: Position, mover: object) -> CourseBoard:
+def set_up(kind: type[Any], position: Position, mover: object) -> Any:
     """A position on a course board of that kind, the side to move as player 1."""
     where = position.board
+
+    def cell(number: int | None) -> Cell:
+        assert number is not None, "both knights must be placed"
+        return where.row(number), where.column(number)
+
     board = kind(mover, "the other", where.width, where.height)
-
-    def index(cell: int) -> int:
-        return where.row(cell) + where.column(cell) * where.height
-
-    for cell in range(where.cells):
-        board._board_state[index(cell)] = int(cell not in position.open)
-    white, black = position.knight("w"), position.knight("b")
-    assert white is not None
-    assert black is not None
-    mine, theirs = (white, black) if position.to_move == "w" else (black, white)
-    board._board_state[-1], board._board_state[-2] = index(mine), index(theirs)
+    mine, theirs = position.knight(position.to_move), position.knight(other(position.to_move))
+    board.lay_out({cell(number) for number in position.open}, cell(mine), cell(theirs))
     return board
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from knightfall.agents import AGENT_KINDS, COURSE, COURSE_NODES
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.published import STUDIES
+from knightfall.heuristics.published import STUDIES, Declared
 
 HERE = Path(__file__).parent
 
@@ -22,6 +22,12 @@ INTRODUCTIONS = {
     "staged": "Mobility early, elbow room in the middle, the longest win at the end.",
     "aggressive": "Press the opponent, look one step ahead, stay near open space.",
 }
+
+
+def _row(row: Declared, study: str = "") -> str:
+    name = f"{row.id}({row.parameter})" if row.parameter else row.id
+    formula = row.formula.replace("|", "\\|")
+    return f"| `{name}` |{study} {formula} | {row.summary} |"
 
 
 def heuristics_page() -> str:
@@ -46,11 +52,22 @@ def heuristics_page() -> str:
     for study in STUDIES:
         lines += ["", f"## {study}", "", INTRODUCTIONS[study], ""]
         lines += ["| id | value | in words |", "|---|---|---|"]
-        for row in REGISTRY.values():
-            if row.study == study:
-                name = f"{row.id}({row.parameter})" if row.parameter else row.id
-                formula = row.formula.replace("|", "\\|")
-                lines.append(f"| `{name}` | {formula} | {row.summary} |")
+        lines += [_row(row) for row in REGISTRY.values() if row.study == study and not row.coded]
+    lines += [
+        "",
+        "## As coded",
+        "",
+        "Where a study's program differs from its words, the words have the plain id and the",
+        "program's version one that begins with `coded:`. It is for playing the studies again as",
+        "their authors did: `--heuristic all` and the studies' league leave it out, and also",
+        "`main_prop`, which only the program defines. phase*: open cells / those open at the root",
+        "of the search; only a search that imitates the students' counts these, in any other, and",
+        "in `eval`, phase* is 1.",
+        "",
+        "| id | study | value | in words |",
+        "|---|---|---|---|",
+    ]
+    lines += [_row(row, f" {row.study} |") for row in REGISTRY.values() if row.coded]
     return "\n".join(lines) + "\n"
 
 

@@ -48,6 +48,7 @@ ROOMS = (
     "oracle",
     "studies.published",
     "studies.costs",
+    "studies.conditions",
     "studies.judging",
     "studies.report",
     "studies",

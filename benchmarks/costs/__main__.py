@@ -1,4 +1,4 @@
-"""Measure what heuristics cost, in the course's conditions and compiled, and write both files."""
+"""Measure what heuristics cost in compiled searches, and write the file."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from pathlib import Path
 
 from knightfall.heuristics.published import published_ids
 from knightfall.studies import costs
-from knightfall.studies.costs.costs import COMPILED_FILE, COURSE_FILE, NodeCosts
+from knightfall.studies.costs.costs import COMPILED_FILE, NodeCosts
 
-from .measure import COMPILED_ROUNDS, COURSE_ROUNDS, compiled_costs, course_costs
+from .measure import COMPILED_ROUNDS, compiled_costs
 from .record import as_toml
 
 FOLDER = Path(costs.__file__).parent
 
 
 def main() -> None:
-    """Some ten minutes for plain Python, one for compiled code."""
-    _write(COURSE_FILE, course_costs(told=_told(COURSE_ROUNDS)), COURSE_ROUNDS)
+    """About a minute."""
     found = compiled_costs(published_ids(), told=_told(COMPILED_ROUNDS))
     _write(COMPILED_FILE, found, COMPILED_ROUNDS)
 

@@ -26,10 +26,6 @@ from knightfall.search.settings import LEAF_STEP_LIMIT
 from knightfall.search.state import DTYPE
 from knightfall.studies.costs.costs import BASELINE, NodeCosts
 
-from ..course_board import CourseBoard, Score, set_up
-from ..course_heuristics import SCORES
-from ..course_search import CourseSearch
-from ..measure import no_collection
 from .positions import FENS
 
 COURSE_ROUNDS, COMPILED_ROUNDS = 5, 25
@@ -50,26 +46,6 @@ Speeds = Mapping[str, Sequence[float]]
 
 def _nobody(round: int) -> None:
     """Who hears of every finished round, if anybody does."""
-
-
-def course_costs(
-    scores: Mapping[str, Score] = SCORES,
-    positions: Sequence[str] = FENS,
-    rounds: int = COURSE_ROUNDS,
-    nodes: int = NODES,
-    told: Told = _nobody,
-) -> NodeCosts:
-    """The costs in the course's conditions; `improved` must be among the heuristics."""
-    _check(scores)
-    best = {id: [0.0] * len(positions) for id in scores}
-    with no_collection():
-        for round in range(rounds):
-            for at, fen in enumerate(positions):
-                for id, score in scores.items():
-                    wanted = min(nodes, FEW_NODES) if id in PLAYING_OUT else nodes
-                    best[id][at] = max(best[id][at], _in_python(score, fen, wanted))
-            told(round + 1)
-    return NodeCosts(_ratios(best), "the course's conditions")
 
 
 def compiled_costs(
@@ -109,16 +85,6 @@ def _ratios(best: Speeds) -> dict[str, float]:
         for id, speeds in best.items()
     }
     return {id: len(baseline) / sum_ for id, sum_ in relative.items()}
-
-
-def _in_python(score: Score, fen: str, nodes: int) -> float:
-    """Nodes a second of a student's search."""
-    search = CourseSearch(score)
-    game = set_up(CourseBoard, Position.from_fen(fen), search)
-    order = game.get_legal_moves()
-    start = time.thread_time()
-    search.deepen(game, order, nodes, whole=True)
-    return search.nodes / (time.thread_time() - start)
 
 
 def _compiled(heuristic: Evaluator, position: Position) -> float:

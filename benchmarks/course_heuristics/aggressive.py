@@ -19,7 +19,7 @@ def _moved(game: CourseBoard, player: object, move: Cell) -> CourseBoard:
     if player == game.active_player:
         return game.forecast_move(move)
     board = game.copy()
-    board._active_player, board._inactive_player = board._inactive_player, board._active_player
+    board.turn_to(player)
     board.apply_move(move)
     return board
 

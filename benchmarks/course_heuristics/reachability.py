@@ -55,7 +55,7 @@ def _steps(start: Cell, open: Container[Cell]) -> dict[Cell, int]:
 
 
 @cache
-def _empty_board(width: int, height: int) -> dict[Cell, dict[Cell, int]]:
+def steps_on_empty_board(width: int, height: int) -> dict[Cell, dict[Cell, int]]:
     """Knight's moves from everywhere to everywhere: the empty board does not change, so nobody
     would walk over it again at every leaf."""
     cells = {(row, column) for row in range(height) for column in range(width)}
@@ -67,7 +67,7 @@ def static_reach(r: float) -> Score:
 
     def total(game: CourseBoard, player: object) -> float:
         cell = game.get_player_location(player)
-        steps = _empty_board(game.width, game.height)[cell]
+        steps = steps_on_empty_board(game.width, game.height)[cell]
         # A cell that no knight's moves lead to is infinitely far.
         return 1 + sum(r ** steps[x] for x in game.get_blank_spaces() if x in steps)
 

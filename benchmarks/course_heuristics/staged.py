@@ -82,6 +82,14 @@ def main_less_more(game: CourseBoard, player: object) -> float:
     return _phase(game) * improved_score(game, player) + open_space_difference(game, player)
 
 
+def _by_shares(game: CourseBoard, player: object) -> float:
+    """Mobility by the open part of the board, elbow room by the rest."""
+    phase = _phase(game)
+    if phase < 0.2:
+        return longest_win(game, player)
+    return phase * mobility(game, player) + (1 - phase) * open_space_difference(game, player)
+
+
 def _late(below: float, last: Score) -> Score:
     """`main_less`, and another score below some phase."""
 
@@ -119,6 +127,7 @@ SCORES: dict[str, Score] = {
     "main_alt": _late(0.2, longest_win),
     "main_alt_01": _late(0.1, longest_win),
     "main_alt_03": _late(0.3, longest_win),
+    "main_prop": _by_shares,
     "main_less": main_less,
     "main_less_more": main_less_more,
     "main_staggered": _staggered(longest_win_difference),

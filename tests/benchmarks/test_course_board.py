@@ -24,7 +24,7 @@ from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
 from knightfall.search.state import PROVEN, WIN
 from knightfall.search.think import think
-from knightfall.studies.costs.costs import COMPILED_FILE, COURSE_FILE, NodeCosts
+from knightfall.studies.costs.costs import COMPILED_FILE, NodeCosts
 
 RUNNER = load_runner()
 BOARD, MEASURE, RECORD = map(RUNNER.module, ("course_board", "costs.measure", "costs.record"))
@@ -180,25 +180,6 @@ def test_deepening_ends_with_a_whole_depth_or_a_proof() -> None:
 # -- the costs -------------------------------------------------------------------------------
 
 
-def test_measuring_plain_python() -> None:
-    def dear(game: Any, player: object) -> float:
-        return sum(BOARD.improved_score(game, player) for _ in range(100)) / 100
-
-    told: list[int] = []
-    costs = MEASURE.course_costs(
-        {"improved": BOARD.improved_score, "dear": dear},
-        positions=FENS[:3],
-        rounds=2,
-        nodes=50,
-        told=told.append,
-    )
-    assert costs.ratios["improved"] == 1
-    assert costs.ratios["dear"] > 5
-    assert told == [1, 2]
-    with pytest.raises(KnightfallError, match="improved must be among"):
-        MEASURE.course_costs({"dear": dear})
-
-
 def test_measuring_compiled_code() -> None:
     costs = MEASURE.compiled_costs(["improved", "bfs_reach"], rounds=2)
     assert costs.ratios["improved"] == 1
@@ -219,7 +200,7 @@ def test_costs_are_written_as_they_are_read() -> None:
 
 
 def test_what_is_on_record_was_measured_like_this() -> None:
-    for file in (COURSE_FILE, COMPILED_FILE):
+    for file in (COMPILED_FILE,):
         text = resources.files("knightfall.studies.costs").joinpath(file).read_text("utf-8")
         table = tomllib.loads(text)
         assert list(table["cost"]) == IDS

@@ -11,6 +11,7 @@ import naive
 import pytest
 from cli_runner import FEN, refused, run, stderr_of
 from helpers import random_positions
+from naive_coded import CODED
 
 from knightfall.cli.commands import eval as evaluate
 from knightfall.heuristics.published import published_ids
@@ -60,7 +61,7 @@ def test_all_is_every_published_heuristic() -> None:
     ]
     assert sorted(row["values"]) == sorted(ids)
     assert list(row["values"]) == list(published_ids())
-    assert len(ids) == 45
+    assert len(ids) == 46
 
 
 def test_the_published_example() -> None:
@@ -70,6 +71,16 @@ def test_the_published_example() -> None:
         "static_reach(1/2)": pytest.approx(0.5625),
         "bfs_reach": pytest.approx(0.45),
     }
+
+
+def test_heuristics_as_coded_are_valued_when_asked_for() -> None:
+    for position in LATE:
+        for side in ("w", "b"):
+            names = [part for name in CODED for part in ("--heuristic", name)]
+            (row,) = rows(*names, "--for", side, position.fen)
+            for name, function in CODED.items():
+                expected = float(function(position, side, 0))
+                assert as_float(row["values"][name]) == pytest.approx(expected, rel=1e-12), name
 
 
 def test_the_view_is_the_movers_unless_said() -> None:

@@ -6,6 +6,7 @@
     minimax(open, depth=3)            alphabeta(improved, depth=5)
     id(bfs_reach, nodes=2500)         id(improved, time=150ms, plain)
     perfect(time=150ms)               python(mine.py:choose, time=1s)
+    student(improved, time=25ms)      student(open, depth=3, minimax, legal)
 
 A heuristic alone (``improved``, ``mine.py:cosy``) is an `id` agent that uses it.  `plain` deepens
 as the course's agents do, without table and ordering.  Every kind takes ``seed=N``; ties among
@@ -13,7 +14,7 @@ equal moves (all moves, for `random`) are broken by the seed and the position al
 seed plays the same game on every machine.
 """
 
-from knightfall.agents.base import AGENT_KINDS, COURSE_NODES, Agent
+from knightfall.agents.base import AGENT_KINDS, COURSE_NODES, STUDENTS_TIME, Agent
 from knightfall.agents.course import COURSE, course_agent
 from knightfall.agents.parse import agent, known_agent, parse_agent, remember, spelling
 
@@ -21,6 +22,7 @@ __all__ = [
     "AGENT_KINDS",
     "COURSE",
     "COURSE_NODES",
+    "STUDENTS_TIME",
     "Agent",
     "agent",
     "course_agent",

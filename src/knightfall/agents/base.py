@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,17 +10,23 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
 from knightfall.search.budget import KINDS, Budget
+from knightfall.search.habits import Habits
 from knightfall.search.report import Report
 from knightfall.user_files import UserFunction
 
 if TYPE_CHECKING:
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.heuristics.expression import Atom, Expression
+    from knightfall.search.settings import StudentSettings
 
 COURSE_NODES = 2500
 """A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
 
 On a machine of today, agents that students handed in visit a median of 10,600 from an opening."""
+
+STUDENTS_TIME = 25_000
+"""Microseconds that explain most of what students published of their 150 ms of 2017: their machines
+were slower, and so was their Python."""
 
 MOST_SEED = 2**63 - 1
 
@@ -79,6 +85,13 @@ AGENT_KINDS: dict[str, Kind] = {
             method="deepening",
         ),
         Kind(
+            "student",
+            "as students of the course wrote theirs: resigns when every line it sees is lost",
+            "student(improved, time=25ms)",
+            budgets=("depth", "time"),
+            method="student",
+        ),
+        Kind(
             "perfect",
             "atlas, then exact solver: never leaves a won position it had time to solve",
             "perfect(time=150ms)",
@@ -109,6 +122,8 @@ class Agent:
     budget: Budget = field(default_factory=Budget)
     plain: bool = False
     seed: int = 0
+    habits: Habits | None = None
+    """Of a student's agent; its time is in there, for no clock measures it."""
     label: str = field(default="", compare=False)
 
     def __getstate__(self) -> dict[str, object]:
@@ -126,6 +141,8 @@ class Agent:
             parts.append(str(self.budget))
         if self.plain:
             parts.append("plain")
+        if self.habits:
+            parts += self.habits.words()
         if self.seed:
             parts.append(f"seed={self.seed}")
         return f"{self.kind}({', '.join(parts)})" if parts else self.kind
@@ -210,6 +227,19 @@ class Agent:
         """The budget of that search."""
         return Budget(depth=1) if self.kind == "greedy" else self.budget
 
+    @property
+    def student_settings(self) -> StudentSettings:
+        """What a student's search is told beside its budget."""
+        from knightfall.search.settings import NOT_A_STUDENT
+
+        if self.habits is None:
+            return NOT_A_STUDENT
+        from knightfall.agents.student_costs import student_costs
+
+        costs = student_costs(self.habits.board, self.heuristic)
+        style = self.habits.style(at_once=self.budget.depth is not None)
+        return (style, self.habits.nanoseconds, *astuple(costs))
+
     def prepare(self, board: Board | None = None) -> Agent:
         """Compile and warm up for games on a board (7×7), so that no first move is a slow one."""
         board = board or Board.of(7, 7)
@@ -224,7 +254,7 @@ class Agent:
         else:
             from knightfall.search.think import warm_up
 
-            warm_up(board, self.method, self.evaluator, self.effort)
+            warm_up(board, self.method, self.evaluator, self.effort, self.student_settings)
         return self
 
     def choose(self, position: Position) -> str:
@@ -250,7 +280,8 @@ class Agent:
             return ask_chooser(self.heuristic, position)
         from knightfall.search.think import think
 
-        return think(position, self.method, self.evaluator, budget, self.seed)
+        settings = self.student_settings
+        return think(position, self.method, self.evaluator, budget, self.seed, settings)
 
 
 def read_argument(kind: str, text: str) -> UserFunction | Expression:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from knightfall.agents.base import AGENT_KINDS, MOST_SEED, Agent, read_argument
+from knightfall.agents.base import AGENT_KINDS, MOST_SEED, STUDENTS_TIME, Agent, read_argument
 from knightfall.agents.course import COURSE, FOR_STUDENTS, course_agent
 from knightfall.errors import KnightfallError, nearest
-from knightfall.search.budget import parse_budget
+from knightfall.search.budget import Budget, parse_budget
+from knightfall.search.habits import CHOICES, WORDS, Habits, read_habits
 
 _CALL = re.compile(
     r"\s*([A-Za-z0-9_]+(?::[A-Za-z0-9_]+)?)\s*(?:\((.*)\))?\s*", re.ASCII | re.DOTALL
@@ -105,6 +106,7 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
         not base.heuristic or base.label.rpartition(":")[2] in FOR_STUDENTS
     )
     budgets: dict[str, str] = {}
+    habits: dict[str, str] = {}
     given = [argument.partition("=")[0].strip() for argument in arguments]
     for key in given:
         if given.count(key) > 1:
@@ -115,6 +117,8 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
             plain = True
         elif equals and key == "seed":
             seed = _seed(value)
+        elif base.kind == "student" and (key in WORDS if not equals else key in _HABITS):
+            habits[key] = value
         elif equals and key in kind.budgets:
             budgets[key] = value
         elif not equals and number == 0 and fillable:
@@ -122,6 +126,7 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
         else:
             accepted = [_WANTED.get(base.kind, "a heuristic")] if fillable else []
             accepted += [*kind.budgets, "seed"] + (["plain"] if base.kind == "id" else [])
+            accepted += [*WORDS, *CHOICES] if base.kind == "student" else []
             raise KnightfallError(
                 f"agent {text!r}: cannot use {argument!r}; {base.kind} takes "
                 f"{', '.join(accepted)}, as in {kind.example}"
@@ -134,10 +139,12 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
             f"agent {text!r} needs a heuristic first, as in {example} "
             "(knightfall heuristics lists them)"
         )
+    budget = parse_budget(budgets) if budgets else base.budget
     return replace(
         base,
         heuristic=heuristic,
-        budget=parse_budget(budgets) if budgets else base.budget,
+        budget=budget,
+        habits=_habits(text, habits, budget) if base.kind == "student" else None,
         plain=plain,
         seed=seed,
         label=text.strip() if base.label else "",
@@ -145,6 +152,17 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
 
 
 _WANTED = {"python": "a function"}
+_HABITS = ("time", *CHOICES)
+
+
+def _habits(text: str, given: dict[str, str], budget: Budget) -> Habits:
+    try:
+        habits = read_habits(given)
+    except KnightfallError as error:
+        raise KnightfallError(f"agent {text!r}: {error}") from None
+    if habits.time is None and budget.depth is None:
+        return replace(habits, time=STUDENTS_TIME)
+    return habits
 
 
 def _seed(text: str) -> int:

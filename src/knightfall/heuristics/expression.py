@@ -5,6 +5,7 @@
     expression  =  ["-"] term  { ("+" | "-") term }
     term        =  [ number "*" ] atom
     atom        =  id  |  id "(" number ")"  |  file.py ":" function [ "@" revision ]
+    id          =  name  |  "coded:" name
     number      =  2  |  0.5  |  1/3
 """
 
@@ -20,7 +21,8 @@ from knightfall.user_files import REVISION, UserFunction
 
 # A decimal prints as a fraction, whose parts may be twice as long.
 _NUMBER = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(?:/[0-9]{1,18})?", re.ASCII)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+# Any prefix is read, so that a misspelt one is told as a whole; only declared ids have one.
+_NAME = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*:)?[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _FILE = re.compile(r"((?!-)[^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)" + REVISION, re.ASCII)
 _SPACE = re.compile(r"\s*")
 

@@ -72,7 +72,7 @@ class PlainBoard(np.record):  # type: ignore[misc]
 
 
 def _plain_fields() -> np.dtype[Any]:
-    """The record's fields but the last, which no heuristic needs.
+    """The record's fields but `asked`, which no heuristic needs.
 
     Numba remembers a record's type by its fields: with the same ones, compiled code that plain
     Python hands its board to might write to it.

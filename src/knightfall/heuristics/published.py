@@ -1,6 +1,7 @@
 """Every published heuristic: what it is, known without compiling any.
 
-What it computes stands in the module of its study, in a function of the same name.
+What it computes stands in the module of its study, in a function of the same name; what a
+study's program computed instead (`knightfall.heuristics.variants`) in the module `coded`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 STUDIES = ("course", "lookahead", "directional", "reachability", "staged", "aggressive")
 USER = "user"
 """What stands for a study where a heuristic is somebody's own."""
+CODED = "coded:"
+"""How the ids begin of heuristics as a study's program computed them, not as its words say."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,20 @@ class Declared:
     """Somebody's own; a published one is found by its name."""
 
     @property
+    def coded(self) -> bool:
+        """Whether it is what a study's program computed, not what its words say."""
+        return self.id.startswith(CODED)
+
+    @property
     def score(self) -> Any:
         """The dispatcher that compiles it; a family's function makes the Python function of a
         member from the parameter."""
         if self.study == USER:
             return self.function
-        return getattr(import_module(f"knightfall.heuristics.{self.study}"), self.id)
+        module = "coded" if self.coded else self.study
+        return getattr(
+            import_module(f"knightfall.heuristics.{module}"), self.id.removeprefix(CODED)
+        )
 
 
 PUBLISHED = (
@@ -205,6 +216,13 @@ PUBLISHED = (
         "staged",
         "phase < 0.3: longest_win; else main_less",
         "Fading mobility and elbow room; in the last three tenths the longest win.",
+        costly=True,
+    ),
+    Declared(
+        "main_prop",
+        "staged",
+        "phase < 0.2: longest_win; else phase·mobility + (1 − phase)·open_space_difference",
+        "Mobility giving way to elbow room as the board fills; in the last fifth the longest win.",
         costly=True,
     ),
     Declared(

@@ -20,13 +20,14 @@ from typing import Any, overload
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.published import PUBLISHED, USER, Declared
+from knightfall.heuristics.variants import VARIANTS
 
 Score = Callable[..., float]
 """A heuristic's Python function."""
 
 PARAMETERS = ("board", "open", "me", "opp", "to_move")
 
-REGISTRY: dict[str, Declared] = {row.id: row for row in PUBLISHED}
+REGISTRY: dict[str, Declared] = {row.id: row for row in (*PUBLISHED, *VARIANTS)}
 """Every declared heuristic by its id, in the order of declaration."""
 
 
@@ -72,7 +73,7 @@ def ready_for_python() -> None:
     from knightfall.kernel.bits import each
 
     with _forbidding:  # or one thread would forbid what another is about to compile
-        for row in PUBLISHED:
+        for row in (*PUBLISHED, *VARIANTS):
             if not row.parameter:
                 ready(row.score).disable_compile()
         if not each.signatures:

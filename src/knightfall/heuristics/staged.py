@@ -211,6 +211,16 @@ def main_alt_03(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 
 
 @published
+def main_prop(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Mobility giving way to elbow room as the board fills; in the last fifth the longest win."""
+    phase = _phase(board, open)
+    if phase < 0.2:
+        return longest_win(board, open, me, opp, to_move)
+    elbow_room = open_space_difference(board, open, me, opp, to_move)
+    return phase * mobility(board, open, me, opp, to_move) + (1 - phase) * elbow_room
+
+
+@published
 def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """First mobility, then elbow room, at last the longest win, less the opponent's."""
     if _phase(board, open) > 0.7:

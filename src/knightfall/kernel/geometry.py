@@ -60,6 +60,7 @@ FIELDS = np.dtype(
         ("cut", "i8"),  # evaluations that ran out of steps
         ("failed", "i8"),  # 1: a user's heuristic raised an error when asked this:
         ("asked", "u8", (4,)),  # open, me, opp, to_move
+        ("blanks", "i8"),  # open cells at the root of the search under way, 0 outside of one
     ],
     align=True,
 )

@@ -14,10 +14,10 @@ COMPILED = (
     "heuristics/signature.py",
     *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
     *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
-    "heuristics/vocabulary.py",
+    *(f"heuristics/{name}.py" for name in ("coded", "vocabulary")),
     *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),
     *(f"search/{name}.py" for name in ("symmetry", "minimax", "alphabeta", "deepening")),
-    "search/game_loop.py",
+    *(f"search/{name}.py" for name in ("student", "game_loop")),
     *(f"solver/{name}.py" for name in ("state", "proof_table", "thread_marks", "reflection")),
     *(f"solver/{name}.py" for name in ("winloss", "distance")),
 )

@@ -127,6 +127,8 @@ def game_of(content: Mapping[str, Any]) -> Scoresheet:
         names = {you: "you", other(you): content.get("agent")}
         if content.get("resigned") is True:
             winner, reason = other(you), RESIGNED
+        elif content.get("agent_resigned") is True:
+            winner, reason = you, RESIGNED
     tags = {NAME_TAG[side]: name for side, name in names.items() if isinstance(name, str)}
     reason = reason if isinstance(reason, str) else None
     return _from_moves(Position.from_fen(start), moves, winner, reason, tags)

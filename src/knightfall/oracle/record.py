@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from knightfall.board import Board
-from knightfall.errors import KnightfallError
+from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.openings import openings, shuffled
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
@@ -97,13 +97,18 @@ def draw_openings(board: Board, number: int, seed: int) -> list[Position]:
 
 
 def play_out(player: Analyst, opening: Position, truth: Truth) -> Record:
-    """The player's game against itself."""
+    """The player's game against itself, to its end or until it resigns."""
     decisions: list[Decision] = []
     position = opening
     while position.winner is None:
-        report = player.analyse(position)
-        thought = report.depth or report.nodes or report.proven
         winning = truth.winning_moves(position)
+        try:
+            report: Report | None = player.analyse(position)
+        except AgentFailure as failure:
+            if failure.reason != "forfeit":
+                raise
+            report = None
+        thought = report is not None and (report.depth or report.nodes or report.proven)
         decisions.append(
             Decision(
                 ply=len(decisions) + 1,
@@ -111,10 +116,12 @@ def play_out(player: Analyst, opening: Position, truth: Truth) -> Record:
                 phase=phase_of(position),
                 legal=len(position.legal_moves),
                 winning=len(winning),
-                kept=report.move in winning,
-                score=report.score if thought else None,
-                proven=report.proven,
+                kept=report is not None and report.move in winning,
+                score=report.score if report and thought else None,
+                proven=report is not None and report.proven,
             )
         )
+        if report is None:
+            break
         position = position.play(report.move)
     return Record(canonical(opening), tuple(decisions))

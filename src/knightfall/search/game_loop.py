@@ -22,6 +22,7 @@ from knightfall.search.alphabeta import alphabeta, plain_deepening
 from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
 from knightfall.search.state import LIMIT, PLIES, SETTINGS, STATE
+from knightfall.search.student import NO_MOVE, student
 from knightfall.search.ties import any_move
 
 _u64, _i64 = types.uint64, types.int64
@@ -34,7 +35,8 @@ GAME_DTYPE = np.dtype(
         ("stop", "i8"),  # 1: end the game before its next move
         ("generation", "u8"),  # of the tables, one for each search
         ("plies", "i8"),  # how many moves were made
-        # 1: the heuristic of the side to move raised an error; 2: it changed its board
+        # the side to move: 1, its heuristic raised an error; 2, it changed its board; 3, it
+        # resigned, seeing every line lost; 4, its time was up before it had a move
         ("failed", "i8"),
         ("cells", "u1", (PLIES,)),
         ("depths", "u1", (PLIES,)),
@@ -48,7 +50,7 @@ GAME = from_dtype(GAME_DTYPE)
 
 
 _MOST = 2**32 - 1
-FAILED, TAMPERED = 1, 2
+FAILED, TAMPERED, RESIGNED, TOO_LATE = 1, 2, 3, 4
 
 
 @compiled(types.float64(types.float64))
@@ -96,8 +98,9 @@ def play(
 ) -> None:
     """Play from a position to the end; players[0], by its settings, is to move.
 
-    The game ends when the side to move has no move, when its heuristic fails, or when `stop` is
-    set.  `words` are those of the board's record, of which no search may change the `rules`.
+    The game ends when the side to move has no move or answers none, when its heuristic fails, or
+    when `stop` is set.  `words` are those of the board's record, of which no search may change the
+    `rules`.
     """
     board, state, game = boards[0], states[0], games[0]
     turn = 0
@@ -130,8 +133,19 @@ def play(
             alphabeta(boards, states, open, mover, waiter)
         elif player.method == 3:
             plain_deepening(boards, states, open, mover, waiter)
-        else:
+        elif player.method == 4:
             deepening(boards, states, open, mover, waiter)
+        else:
+            state.style = player.style
+            state.time_limit = player.time_limit
+            state.forecast_cost = player.forecast_cost
+            state.list_cost = player.list_cost
+            state.list_move_cost = player.list_move_cost
+            state.call_cost = player.call_cost
+            state.score_cost = player.score_cost
+            state.open_cost = player.open_cost
+            state.move_cost = player.move_cost
+            student(boards, states, open, mover, waiter)
         if player.watched != 0 and (
             (board.limit != player.limit and board.limit != 0)
             or state.nodes > player.limit
@@ -146,6 +160,9 @@ def play(
         if game.stop != 0:
             return  # the search was cut short, too
         cell = state.move
+        if cell == NO_MOVE:
+            game.failed = RESIGNED if state.late == 0 else TOO_LATE
+            return
         at = _u64(game.plies)
         game.cells[at] = cell
         game.depths[at] = state.depth

@@ -20,8 +20,19 @@ if TYPE_CHECKING:
     from knightfall.board import Board
     from knightfall.heuristics.evaluator import Evaluator
 
-_ASKED = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries")
+_STUDENTS = (
+    *("style", "time_limit", "forecast_cost", "list_cost", "list_move_cost", "call_cost"),
+    *("score_cost", "open_cost", "move_cost"),
+)
+"""What a student's search is asked beside; in the order of `StudentSettings`."""
+
+_ASKED = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries", *_STUDENTS)
 """The fields that a search's state has, too."""
+
+StudentSettings = tuple[int, ...]
+"""Flags, time limit and prices in nanoseconds, one for each name in `_STUDENTS`."""
+
+NOT_A_STUDENT: StudentSettings = (0,) * len(_STUDENTS)
 
 Records = npt.NDArray[Any]
 """An array of one record."""
@@ -33,13 +44,19 @@ MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
 """What a search is given a table for, without any budget but depth, and under a time budget."""
 
 
-def settings_for(method: str, heuristic: Evaluator, budget: Budget, seed: int = 0) -> Records:
+def settings_for(
+    method: str,
+    heuristic: Evaluator,
+    budget: Budget,
+    seed: int = 0,
+    student: StudentSettings = NOT_A_STUDENT,
+) -> Records:
     """What a search is asked, all but the address of its table."""
     entries = size_for(_expected_nodes(budget) if method == "deepening" else 0)
     limits = budget.depth or DEEPEST, budget.nodes or NO_LIMIT
     asked = METHODS.index(method), heuristic.address, heuristic.symmetric
     settings = np.zeros(1, SETTINGS_DTYPE)
-    settings[0] = (*asked, *limits, seed, 0, entries, heuristic.users)
+    settings[0] = (*asked, *limits, seed, 0, entries, heuristic.users, *student)
     return settings
 
 

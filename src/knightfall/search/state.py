@@ -39,6 +39,16 @@ DTYPE = np.dtype(
         ("table", "u8"),  # the address of its first entry, and how many there are
         ("entries", "u8"),
         ("generation", "u8"),  # entries of other searches do not count
+        # what a student's search is asked: its habits, and nanoseconds, which are only added up
+        ("style", "i8"),
+        ("time_limit", "i8"),
+        ("forecast_cost", "i8"),  # a new board with a move made,
+        ("list_cost", "i8"),  # a list of moves, and each move in it,
+        ("list_move_cost", "i8"),
+        ("call_cost", "i8"),  # a node,
+        ("score_cost", "i8"),  # an evaluation, each open cell and each knight's move in it
+        ("open_cost", "i8"),
+        ("move_cost", "i8"),
         # what is answered
         ("nodes", "i8"),
         ("move", "i8"),
@@ -52,13 +62,18 @@ DTYPE = np.dtype(
         ("killers", "i8", (PLIES, 2)),
         ("lines", "i1", (PLIES, PLIES)),
         ("lengths", "i8", (PLIES,)),
+        # a student's: the time that went, 1 once it is up, leaves so far, a random word
+        ("spent", "i8"),
+        ("late", "i8"),
+        ("leaves", "i8"),
+        ("word", "u8"),
     ],
     align=True,
 )
 STATE = from_dtype(DTYPE)
 State = Any
 
-METHODS = ("any_move", "minimax", "alphabeta", "plain_deepening", "deepening")
+METHODS = ("any_move", "minimax", "alphabeta", "plain_deepening", "deepening", "student")
 """The searches; the settings' `method` is an index."""
 
 # What a search is asked, apart from a state: one for each player of a game.
@@ -73,6 +88,15 @@ SETTINGS_DTYPE = np.dtype(
         ("table", "u8"),
         ("entries", "u8"),
         ("watched", "i8"),  # 1: the heuristic is a user's, who may have got at the board
+        ("style", "i8"),
+        ("time_limit", "i8"),
+        ("forecast_cost", "i8"),
+        ("list_cost", "i8"),
+        ("list_move_cost", "i8"),
+        ("call_cost", "i8"),
+        ("score_cost", "i8"),
+        ("open_cost", "i8"),
+        ("move_cost", "i8"),
     ],
     align=True,
 )

@@ -6,9 +6,10 @@ import gc
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from knightfall.board import Board
-from knightfall.errors import KnightfallError
+from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
 from knightfall.kernel.clock import stop_in
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
@@ -19,9 +20,15 @@ from knightfall.search.budget import Budget
 from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
 from knightfall.search.report import Report
-from knightfall.search.settings import records_for, settings_for
+from knightfall.search.settings import (
+    NOT_A_STUDENT,
+    StudentSettings,
+    records_for,
+    settings_for,
+)
 from knightfall.search.state import LIMIT, PROVEN, WIN
 from knightfall.search.stopwatch import stopwatch
+from knightfall.search.student import NO_MOVE, student
 from knightfall.search.table import table_for
 from knightfall.search.ties import any_move
 
@@ -31,7 +38,11 @@ SEARCHES: dict[str, Callable[..., None]] = {
     "alphabeta": alphabeta,
     "plain_deepening": plain_deepening,
     "deepening": deepening,
+    "student": student,
 }
+
+RESIGNS = "resigns: every line it sees is lost"
+TOO_LATE = "resigns: its time was up before it had a move"
 
 # Held back from a time budget, for waking up, unwinding and building the report.
 RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.1, 0.0004, 0.02
@@ -42,27 +53,40 @@ interruptible: so many seconds, nodes or plies."""
 
 
 def think(
-    position: Position, method: str, heuristic: Evaluator, budget: Budget, seed: int = 0
+    position: Position,
+    method: str,
+    heuristic: Evaluator,
+    budget: Budget,
+    seed: int = 0,
+    student: StudentSettings = NOT_A_STUDENT,
 ) -> Report:
-    """Search a position that is not over; within a time budget, counted from the call."""
+    """Search a position that is not over; within a time budget, counted from the call.
+
+    A student's search may have no answer: that is an `AgentFailure` by forfeit.
+    """
     if budget.time is None or not gc.isenabled():
-        return _think(position, method, heuristic, budget, seed)
+        return _think(position, method, heuristic, budget, seed, student)
     # With a compiler loaded, one full collection takes some 40 ms: not on the player's clock.
     gc.disable()
     try:
-        return _think(position, method, heuristic, budget, seed)
+        return _think(position, method, heuristic, budget, seed, student)
     finally:
         gc.enable()
 
 
 def _think(
-    position: Position, method: str, heuristic: Evaluator, budget: Budget, seed: int
+    position: Position,
+    method: str,
+    heuristic: Evaluator,
+    budget: Budget,
+    seed: int,
+    habits: StudentSettings,
 ) -> Report:
     start = time.perf_counter()
     open, mover, waiter = words(position)
     if position.winner is not None:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to search for")
-    settings = settings_for(method, heuristic, budget, seed)
+    settings = settings_for(method, heuristic, budget, seed, habits)
     settings["table"], generation = table_for(int(settings["entries"][0]))
     boards, states = records_for(position.board, settings, generation)
     state = states[0]
@@ -86,6 +110,8 @@ def _think(
     if alarm is not None:
         alarm.cancel()
 
+    if state["move"] == NO_MOVE:
+        raise AgentFailure("forfeit", TOO_LATE if state["late"] else RESIGNS)
     name = position.board.name
     score, proven, plies = float(state["score"]) + 0.0, abs(state["score"]) >= PROVEN, None
     if proven:
@@ -105,7 +131,13 @@ def _think(
     )
 
 
-def warm_up(board: Board, method: str, heuristic: Evaluator, budget: Budget) -> None:
+def warm_up(
+    board: Board,
+    method: str,
+    heuristic: Evaluator,
+    budget: Budget,
+    student: StudentSettings = NOT_A_STUDENT,
+) -> None:
     """Do what the first search on a board would do beside searching, so that none is the slow one.
 
     Tables belong to threads: it is for the searches of this one.
@@ -113,7 +145,8 @@ def warm_up(board: Board, method: str, heuristic: Evaluator, budget: Budget) -> 
     table_for(int(settings_for(method, heuristic, budget)["entries"][0]))
     corner, beside = board.name(0), board.name(board.at(1, 1))  # a knight can leave any corner
     position = Position.from_moves([corner, beside], board.width, board.height)
-    think(position, method, heuristic, Budget(depth=1, nodes=1000, time=1_000_000))
+    with suppress(AgentFailure):  # a student may find its time too short
+        think(position, method, heuristic, Budget(depth=1, nodes=1000, time=1_000_000), 0, student)
 
 
 def _surely_soon(budget: Budget, heuristic: Evaluator) -> bool:

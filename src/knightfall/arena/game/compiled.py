@@ -21,7 +21,8 @@ from knightfall.kernel.clock import clock_address
 from knightfall.kernel.geometry import rules_of
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
-from knightfall.search.game_loop import GAME_DTYPE, TAMPERED, play
+from knightfall.search import think
+from knightfall.search.game_loop import GAME_DTYPE, RESIGNED, TAMPERED, TOO_LATE, play
 from knightfall.search.settings import board_for, settings_for
 from knightfall.search.state import DTYPE as STATE_DTYPE
 from knightfall.search.state import SETTINGS_DTYPE
@@ -56,7 +57,9 @@ def searcher(text: str) -> Searcher | None:
     heuristic = evaluator(agent.heuristic or "null")
     if not heuristic.compiled:
         return None
-    settings = settings_for(agent.method, heuristic, agent.effort)[0]
+    settings = settings_for(agent.method, heuristic, agent.effort, student=agent.student_settings)[
+        0
+    ]
     return Searcher(heuristic, agent.seed, int(settings["entries"]), settings)
 
 
@@ -125,6 +128,9 @@ def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameR
     if game["failed"] == TAMPERED:
         del room.boards[position.board]  # the next game gets another one
         reason, detail = "crash", one_line(str(seats[loser].evaluator.tampered()))
+    elif game["failed"] in (RESIGNED, TOO_LATE):
+        reason = "forfeit"
+        detail = think.RESIGNS if game["failed"] == RESIGNED else think.TOO_LATE
     elif game["failed"]:
         reason, detail = "crash", _explanation(seats[loser].evaluator, board[0])
     return GameRecord(

@@ -47,6 +47,16 @@ class Outcomes(NamedTuple):
     """Whether it is identical to an earlier pair, and does not count."""
 
 
+class MatchSums(NamedTuple):
+    """Added up over the games of a match: those `a` gave up, its moves and its nodes."""
+
+    match: int
+    games: int
+    forfeits: int
+    moves: int
+    nodes: int
+
+
 @dataclass(frozen=True, slots=True)
 class StoredGame:
     """A game as a line of a table.
@@ -240,6 +250,20 @@ class Run:
             firsts=firsts.astype(np.int8),
             repeats=packed % 2 == 1,
         )
+
+    def sums(self) -> list[MatchSums]:
+        """How the games of each match went for its `a`, in the order of the plan."""
+        rows = self.file.rows(
+            "SELECT p.match, COUNT(*),"
+            " SUM(g.reason = 'forfeit' AND (g.winner = 'w') <> (g.game = 0)),"
+            " SUM(iif(g.game = 0, g.moves_w, g.moves_b)),"
+            " SUM(iif(g.game = 0, g.nodes_w, g.nodes_b))"
+            " FROM games g CROSS JOIN pairs p ON p.run = g.run AND p.number = g.pair"
+            " WHERE g.run = ? GROUP BY p.match ORDER BY p.match",
+            (self.id,),
+            [int] * 5,
+        )
+        return [MatchSums(*row) for row in rows]
 
     def scores(
         self, match: int | None = None

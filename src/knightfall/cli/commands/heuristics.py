@@ -15,6 +15,7 @@ from knightfall.display.table import Table, facts
 
 if TYPE_CHECKING:
     from knightfall.heuristics.expression import Atom
+    from knightfall.heuristics.published import Declared
 
 One = Annotated[str | None, typer.Argument(metavar="ID", help="One heuristic, for its details.")]
 
@@ -23,7 +24,9 @@ def heuristics(id: One = None, json: Json = False) -> None:
     """List the heuristics, or tell all about one.
 
     M is the number of moves a player has, open8 the open cells that touch it, L1 the Manhattan
-    distance, phase the part of the board that is still open.
+    distance, phase the part of the board that is still open. As coded, where a study's program
+    differs from its words: C* is half a cell off the centre C, phase* the part of the cells open
+    at the root of the search that still are.
 
     \b
     Examples:
@@ -52,12 +55,16 @@ def _list(json: bool) -> None:
         print_parts([whole])
         return
     parts: list[Part] = []
-    for study, members in groupby(named, key=lambda one: one[1].study):
+    for group, members in groupby(named, key=lambda one: _group(one[1])):
         table = Table(["", ""], labels=2)
         for name, row in members:
             table.add(f"  {name}", f"{row.summary}\n{row.formula}")
-        parts += [Heading(study), table]
+        parts += [Heading(group), table]
     print_parts(parts)
+
+
+def _group(row: Declared) -> str:
+    return "as coded" if row.coded else row.study
 
 
 def _details(id: str, json: bool) -> None:

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 from knightfall.cli.options.common import STARTPOS, Json, MaybeFen, board_named, position_named
 from knightfall.cli.options.completion import agent_names
 from knightfall.cli.screen.guard import INTERRUPTED, say
-from knightfall.errors import KnightfallError
+from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.sigint import raise_from_here
 
 if TYPE_CHECKING:
@@ -181,10 +181,16 @@ def _run(game: Game, view: GameView) -> None:
                     view.left(game, keeper.save())
                     return
             else:
-                with view.thinking(game.agent.name):
-                    report = opponent.analyse(game.position)
-                game.play(report.move)
-                view.answered(game, report)
+                try:
+                    with view.thinking(game.agent.name):
+                        report = opponent.analyse(game.position)
+                except AgentFailure as failure:
+                    if failure.reason != "forfeit":
+                        raise
+                    game.agent_resigned = True
+                else:
+                    game.play(report.move)
+                    view.answered(game, report)
             keeper.save()
         view.over(game)
     except EOFError:

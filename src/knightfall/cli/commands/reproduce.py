@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
     from knightfall.arena.plan.plan import Plan
     from knightfall.arena.store.store import Run
+    from knightfall.studies.conditions.fit import StudyFit
     from knightfall.studies.judging.grades import HeuristicGrade
     from knightfall.studies.judging.plans import BudgetName
     from knightfall.studies.published.published import Study
 
-LEAGUE = "league"
+LEAGUE, SWEEP = "league", "resigning"
 PAIRS = 700
 """As `knightfall.studies.judging.plans` has it; here it is so that --help need not load that."""
 
@@ -47,8 +48,8 @@ def reproduce(
         typer.Option(
             "--budget",
             metavar="NAME",
-            help="nodes (2,500 for all), time (equal time, compiled), course (plain Python's "
-            "costs) or all.",
+            help="course (as the authors' agents played), time (equal time), nodes (2,500 for "
+            "all), never (as course, but nobody resigns) or all.",
         ),
     ] = "all",
     seed: Seed = 0,
@@ -66,6 +67,14 @@ def reproduce(
     no_grades: Annotated[
         bool, typer.Option("--no-grades", help="Leave out the oracle's grades.")
     ] = False,
+    fit: Annotated[
+        bool,
+        typer.Option(
+            "--fit",
+            help="Fit the conditions of each study anew (minutes) instead of taking the recorded "
+            "ones; what was found goes to fit.json in the output.",
+        ),
+    ] = False,
     workers: Workers = None,
     dask: Dask = None,
     store: StorePath = None,
@@ -74,9 +83,10 @@ def reproduce(
 ) -> None:
     """Play the five studies again and judge their claims.
 
-    Each study's own tournament at three budgets, a league of all heuristics, the oracle's grades;
-    then a report: published against measured, and a verdict on every claim.  Interrupted, the same
-    command goes on.
+    Each study's own tournament as its author's agents played it, then at equal time, at equal
+    nodes and without resigning; a league of all heuristics, the oracle's grades; then a report:
+    published against measured, and a verdict on every claim.  Interrupted, the same command goes
+    on.
 
     \b
     Examples:
@@ -91,21 +101,27 @@ def reproduce(
     from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.cli.screen.output import print_report
     from knightfall.display.report import print_parts
+    from knightfall.files import atomic_write
+    from knightfall.studies.conditions.fit import as_json, recorded_fits
     from knightfall.studies.judging import plans
+    from knightfall.studies.judging.resigning import resigning_plan
     from knightfall.studies.report.build import build_report
     from knightfall.studies.report.write import write_report
 
     chosen = _chosen(study or [])
     budgets = plans.budgets_named(budget)
     folder = _folder(output)
+    fits = _fitted(chosen, seed, workers) if fit else recorded_fits()
     wanted: dict[tuple[str, BudgetName], Plan] = {
-        (one.id, name): plans.study_plan(one, name, pairs, seed)
+        (one.id, name): plans.study_plan(one, name, fits[one.id].condition, pairs, seed)
         for name in budgets
         for one in chosen
     }
     ids = plans.league_heuristics(chosen)
     if not no_league:
         wanted |= {(LEAGUE, name): plans.league_plan(ids, name, pairs, seed) for name in budgets}
+    if "course" in budgets and "never" in budgets:
+        wanted[SWEEP, "course"] = resigning_plan(max(1, pairs // 2), seed)
     with Store.open(store_path(store)) as opened:
         played, interrupted = play_all(
             list(wanted.values()), opened, Crew(workers, dask), again=again, notice=say
@@ -120,14 +136,18 @@ def reproduce(
         grades = [] if no_league or no_grades else _graded(ids, seed, workers)
         report = build_report(
             chosen,
-            {key: run for key, run in runs.items() if key[0] != LEAGUE},
+            {key: run for key, run in runs.items() if key[0] not in (LEAGUE, SWEEP)},
             {name: run for (kind, name), run in runs.items() if kind == LEAGUE},
             grades,
-            command=_command(study or [], pairs, budget, seed, no_league, no_grades),
+            fits=fits,
+            sweep=runs.get((SWEEP, "course")),
+            command=_command(study or [], pairs, budget, seed, no_league, no_grades, fit),
             pairs=next(iter(wanted.values())).rounds,
             seed=seed,
         )
     files = write_report(report, folder)
+    if fit:
+        atomic_write(folder / "fit.json", as_json(fits))
     print_report(report, json=json)
     if not json:
         print_parts(f"wrote {file}" for file in files)
@@ -163,14 +183,40 @@ def _folder(given: str | None) -> Path:
 
 
 def _command(
-    names: Sequence[str], pairs: int, budget: str, seed: int, no_league: bool, no_grades: bool
+    names: Sequence[str],
+    pairs: int,
+    budget: str,
+    seed: int,
+    no_league: bool,
+    no_grades: bool,
+    fit: bool,
 ) -> str:
     """What makes the same report; what does not change it is left out."""
     parts = ["knightfall reproduce", *(names or ["all"]), f"--pairs {pairs}", f"--budget {budget}"]
     parts += [f"--seed {seed}"]
     parts += ["--no-league"] if no_league else []
     parts += ["--no-grades"] if no_grades and not no_league else []
+    parts += ["--fit"] if fit else []
     return " ".join(parts)
+
+
+def _fitted(chosen: Sequence[Study], seed: int, workers: int | None) -> Mapping[str, StudyFit]:
+    """The conditions of some studies, fitted anew."""
+    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.display.progress import progress
+    from knightfall.machine import cores
+    from knightfall.studies.conditions.fit import fit, wanted_trials
+
+    try:
+        with progress("trials", len(wanted_trials(chosen))) as told:
+            hands = cores() if workers is None else max(1, workers)
+            return fit(chosen, seed=seed, workers=hands, progress=told)
+    except KeyboardInterrupt:
+        say(
+            "knightfall: interrupted while fitting; every trial so far is kept, and the same "
+            "command goes on from there"
+        )
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[HeuristicGrade]:

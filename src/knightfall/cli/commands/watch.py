@@ -64,17 +64,27 @@ def watch(
       knightfall watch random random 5x5 --json
     """
     from knightfall.arena.game.agent_process import players as ready
-    from knightfall.notation.scoresheet import Scoresheet
+    from knightfall.errors import AgentFailure
+    from knightfall.notation.scoresheet import RESIGNED, Scoresheet
+    from knightfall.position import other
 
     start = _placement(seed) if fen is None else position_named(fen)
     players: dict[Side, Agent] = {"w": _player(first, seed), "b": _player(second, seed)}
     asked = dict(zip(players, ready(players.values(), start.board), strict=True))
     view: _JsonView | _TextView = _JsonView() if json else _TextView(console())
     view.begin(start, players)
-    position, moves = start, []
+    position = start
+    moves: list[str] = []
     while position.winner is None:
         side = position.to_move
-        report = asked[side].analyse(position)
+        try:
+            report = asked[side].analyse(position)
+        except AgentFailure as failure:
+            if failure.reason != "forfeit":
+                raise
+            resigned = Scoresheet.played(start, moves, other(side), RESIGNED)
+            view.over(resigned, players)
+            return
         position = position.play(report.move)
         moves.append(report.move)
         view.moved(len(moves), side, report)

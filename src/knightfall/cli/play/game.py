@@ -24,6 +24,9 @@ class Game:
     you: Side
     agent: Agent
     resigned: bool = False
+    """Whether the person gave up,"""
+    agent_resigned: bool = False
+    """and whether the agent did."""
     moves: list[str] = field(default_factory=list)
     file: Path | None = None
 
@@ -45,12 +48,14 @@ class Game:
     @property
     def winner(self) -> Side | None:
         """Who has won, or None while the game goes on."""
-        return other(self.you) if self.resigned else self.position.winner
+        if self.resigned or self.agent_resigned:
+            return other(self.you) if self.resigned else self.you
+        return self.position.winner
 
     @property
     def reason(self) -> str:
         """Why the game ended."""
-        return RESIGNED if self.resigned else NO_MOVES
+        return RESIGNED if self.resigned or self.agent_resigned else NO_MOVES
 
     def play(self, move: str) -> None:
         """Play a legal move."""

@@ -44,6 +44,8 @@ def save(game: Game) -> None:
         "agent": str(game.agent.absolute()) if game.agent.files else game.agent.name,
         "resigned": game.resigned,
     }
+    if game.agent_resigned:
+        content["agent_resigned"] = True
     atomic_write(game.file, json.dumps(content, indent=2) + "\n", sync=True)
 
 
@@ -118,6 +120,8 @@ def _game(content: dict[str, Any], file: Path) -> Game:
         raise KnightfallError(f'"you" must be first or second, not {shown(content.get("you"))}')
     if not isinstance(content.get("resigned"), bool):
         raise KnightfallError('"resigned" must be true or false')
+    if not isinstance(content.get("agent_resigned", False), bool):
+        raise KnightfallError('"agent_resigned" must be true or false')
     if not isinstance(agent, str):
         raise KnightfallError(f'"agent" must be a string, not {shown(agent)}')
     return Game(
@@ -125,6 +129,7 @@ def _game(content: dict[str, Any], file: Path) -> Game:
         you=SIDE[content["you"]],
         agent=parse_agent(agent),
         resigned=content["resigned"],
+        agent_resigned=content.get("agent_resigned", False),
         moves=list(sheet.moves),
         file=file.absolute(),
     )

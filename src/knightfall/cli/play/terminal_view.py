@@ -146,7 +146,9 @@ class TerminalView:
         loser = other(game.winner) if game.winner else game.you
         cell = game.position.knight(loser)
         where = f" on {game.position.board.name(cell)}" if cell is not None else ""
-        if game.reason == RESIGNED:
+        if game.agent_resigned:
+            why = f"{game.agent.name} resigned: every line it saw was lost."
+        elif game.reason == RESIGNED:
             why = f"You resigned; {game.agent.name} wins."
         elif you_won:
             why = f"{game.agent.name}{where} has no moves left."

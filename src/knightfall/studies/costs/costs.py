@@ -1,12 +1,10 @@
 """What a node costs with each heuristic, as measured once, and so how many nodes its agent gets.
 
-The studies' agents had 150 ms a move: whoever used a dear heuristic searched fewer nodes.  Games by
-the clock never repeat, so time is turned into nodes: a heuristic gets as many as its search gets
-through in the time in which that of `improved` gets through 2,500.  That depends on where it runs:
-in plain Python over the course's board (`costs.toml`), or compiled (`compiled_costs.toml`), where
-counting moves is a few machine words and a breadth-first search is still a loop.
+At equal time whoever uses a dear heuristic searches fewer nodes.  Games by the clock never repeat,
+so time is turned into nodes: a heuristic gets as many as its compiled search gets through in the
+time in which that of `improved` gets through 2,500.
 
-``python -m benchmarks.costs`` in a checkout measures anew and writes both files.
+``python -m benchmarks.costs`` in a checkout measures anew and writes the file.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from knightfall.errors import KnightfallError, nearest
 from knightfall.reading import decoded, parse_toml
 from knightfall.shape import Between, Whole, check
 
-COURSE_FILE, COMPILED_FILE = "costs.toml", "compiled_costs.toml"
+COMPILED_FILE = "compiled_costs.toml"
 BASELINE = "improved"
 
 
@@ -44,12 +42,6 @@ class NodeCosts:
                 f"{nearest(heuristic, self.ratios)} (only the studies' heuristics were)"
             )
         return max(1, round(COURSE_NODES / self.ratios[heuristic]))
-
-
-@cache
-def course_costs() -> NodeCosts:
-    """The costs in the course's conditions: plain Python over the course's board."""
-    return _recorded(COURSE_FILE, "the course's conditions")
 
 
 @cache

@@ -13,6 +13,7 @@ from knightfall.display.numbers import signed
 from knightfall.errors import KnightfallError
 from knightfall.statistics import pairs as statistics
 from knightfall.statistics.rates import Share
+from knightfall.studies.conditions.likelihood import Prediction, predicted
 from knightfall.studies.judging.comparisons import PairScores
 
 
@@ -75,6 +76,14 @@ class Tournament:
     heuristics: tuple[str, ...]
     opponents: tuple[str, ...]
     scores: npt.NDArray[np.int8]
+    forfeits: npt.NDArray[np.float64]
+    """The share of its games against an opponent that a test agent gave up, in %."""
+    nodes: npt.NDArray[np.float64]
+    """How many nodes a test agent searched for a move, on average."""
+
+    def prediction(self) -> Prediction:
+        """What these games say of the results of a few others."""
+        return predicted(self.heuristics, self.opponents, self.scores)
 
     def against(self, heuristic: str) -> list[Rate]:
         """How a heuristic fared against each opponent."""
@@ -105,7 +114,16 @@ def tournament_of(run: Run) -> Tournament:
     scores = np.zeros((tests, len(names) - tests, len(table)), np.int8)
     for column, match in enumerate(plan.matches):
         scores[match.a, match.b - tests] = table[:, column]
-    return Tournament(tuple(names[:tests]), tuple(names[tests:]), scores)
+    forfeits = np.zeros(scores.shape[:2])
+    moves, nodes = np.zeros(tests), np.zeros(tests)
+    for found in run.sums():
+        match = plan.matches[found.match]
+        forfeits[match.a, match.b - tests] = 100 * found.forfeits / found.games
+        moves[match.a] += found.moves
+        nodes[match.a] += found.nodes
+    return Tournament(
+        tuple(names[:tests]), tuple(names[tests:]), scores, forfeits, nodes / np.maximum(moves, 1)
+    )
 
 
 def _whole(run: Run) -> npt.NDArray[np.int8]:

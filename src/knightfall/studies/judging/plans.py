@@ -11,21 +11,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from knightfall.agents import COURSE_NODES, Agent, parse_agent
+from knightfall.agents import COURSE_NODES, STUDENTS_TIME, Agent, parse_agent
 from knightfall.arena.plan.plan import Entrant, Plan, everyone, tournament
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
-from knightfall.studies.costs.costs import BASELINE, compiled_costs, course_costs
+from knightfall.studies.conditions.condition import Condition
+from knightfall.studies.conditions.trials import faithful_plan
+from knightfall.studies.costs.costs import BASELINE, compiled_costs
 from knightfall.studies.published.published import Study, agent_of, studies
 
-BudgetName = Literal["course", "time", "nodes"]
+BudgetName = Literal["course", "time", "nodes", "never"]
 BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
 """In the order of the report: what the authors had comes first."""
+
+STUDENTS: tuple[BudgetName, ...] = ("course", "never")
+"""The ones in which agents play as students wrote them: as they did, and without resigning."""
 
 TITLES: Mapping[str, str] = {
     "course": "course conditions",
     "time": "equal time",
     "nodes": "equal nodes",
+    "never": "never resigning",
 }
 
 PAIRS = 700
@@ -40,12 +46,12 @@ long as a hundred games of the others, and no study entered them by themselves."
 
 
 def budgets_named(text: str) -> tuple[BudgetName, ...]:
-    """What ``--budget`` asks for: one of the three, or all."""
+    """What ``--budget`` asks for: one of them, or all."""
     if text == "all":
         return BUDGETS
     found = tuple(budget for budget in BUDGETS if budget == text)
     if not found:
-        known = ("nodes", "time", "course", "all")
+        known = (*BUDGETS, "all")
         raise KnightfallError(
             f"unknown budget {text!r}{nearest(text, known)} (there are {', '.join(known)})"
         )
@@ -55,19 +61,31 @@ def budgets_named(text: str) -> tuple[BudgetName, ...]:
 def nodes_of(budget: BudgetName) -> Callable[[str], int]:
     """How many nodes a heuristic's agent gets."""
     match budget:
-        case "course":
-            return course_costs().nodes
         case "time":
             return compiled_costs().nodes
         case "nodes":
             return lambda heuristic: COURSE_NODES
+    raise KnightfallError(f"under {TITLES[budget]} agents have time, not nodes")
 
 
 # -- tournaments ---------------------------------------------------------------------------
 
 
-def study_plan(study: Study, budget: BudgetName, pairs: int = PAIRS, seed: int = 0) -> Plan:
-    """A study's tournament, `improved` first among the test agents."""
+def study_plan(
+    study: Study,
+    budget: BudgetName,
+    condition: Condition,
+    pairs: int = PAIRS,
+    seed: int = 0,
+) -> Plan:
+    """A study's tournament, `improved` first among the test agents.
+
+    `condition` is how its author's agents played, where that is what the budget asks for.
+    """
+    if budget in STUDENTS:
+        faithful = condition if budget == "course" else condition.never_resigning()
+        plan = faithful_plan(study, faithful, pairs, seed)
+        return replace(plan, options={**plan.options, "budget": budget})
     nodes = nodes_of(budget)
     ids = sorted(study.heuristics, key=lambda id: id != BASELINE)
     tests = tuple(Entrant(agent_of(id, nodes(id)), id) for id in ids)
@@ -106,7 +124,7 @@ def league_heuristics(chosen: Iterable[Study]) -> tuple[str, ...]:
     published = {id: study.id for study in studies().values() for id in study.heuristics}
     declared = {id: row.study for id, row in REGISTRY.items()}
     owner = published | declared  # a sum is only published, improved is the course's
-    found = [id for id in course_costs().ratios if owner[id] in groups and id not in PLAYS_OUT]
+    found = [id for id in compiled_costs().ratios if owner[id] in groups and id not in PLAYS_OUT]
     return tuple(sorted(found, key=lambda id: id != BASELINE))
 
 
@@ -118,8 +136,7 @@ def league_plan(
     Each couple has openings of its own: with the same few for all, luck with these would stretch
     or shrink the whole table.
     """
-    nodes = nodes_of(budget)
-    entrants = tuple(Entrant(agent_of(id, nodes(id)), id) for id in heuristics)
+    entrants = tuple(Entrant(_league_agent(id, budget), id) for id in heuristics)
     return Plan(
         kind="league",
         entrants=entrants,
@@ -130,3 +147,11 @@ def league_plan(
         seed=seed,
         options={"study": "all", "budget": budget},
     )
+
+
+def _league_agent(heuristic: str, budget: BudgetName) -> str:
+    """Everyone as the later course's students, or with so many nodes."""
+    if budget not in STUDENTS:
+        return agent_of(heuristic, nodes_of(budget)(heuristic))
+    condition = Condition(time=STUDENTS_TIME)
+    return (condition if budget == "course" else condition.never_resigning()).agent(heuristic)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -109,6 +109,27 @@ class Study:
         """How many games an agent plays in one tournament."""
         return self.games_per_opponent * len(self.opponents)
 
+    def games(self, heuristic: str) -> int:
+        """How many games the heuristic's figure is of."""
+        readable = sum(rate is not None for rate in self.tournaments.get(heuristic, ())) or 1
+        return self.games_per_tournament * (1 if heuristic in self.totals else readable)
+
+    def other_tournaments(self, heuristic: str) -> list[float]:
+        """The totals, from 0 to 1, of tournaments of which no table is shown, each one once.
+
+        Two that agree to the digit wherever both can be read are one, printed twice.
+        """
+        columns = [*zip(*self.tournaments.values(), strict=True)]
+        rates = self.tournaments.get(heuristic, ())
+        known = [self.shown_whole - 1] if self.shown_whole else []
+        found = []
+        for at, rate in enumerate(rates):
+            if rate is None or any(_same(columns[at], columns[other]) for other in known):
+                continue
+            known.append(at)
+            found.append(float(rate) / 100)
+        return found
+
     def figure(self, heuristic: str) -> Decimal:
         """The win rate the study goes by: its average, else its total, else the mean of what
         tournaments can be read."""
@@ -119,6 +140,11 @@ class Study:
         if not shown:
             raise KnightfallError(f"the {self.id} study has no result of {heuristic!r}")
         return (sum(shown, Decimal(0)) / len(shown)).quantize(Decimal("0.1"))
+
+
+def _same(one: Sequence[Decimal | None], other: Sequence[Decimal | None]) -> bool:
+    both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+    return all(a == b for a, b in both)
 
 
 def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:

@@ -8,6 +8,8 @@ from datetime import datetime
 
 from knightfall.arena.store.run import Run
 from knightfall.statistics.rates import Z
+from knightfall.studies.conditions.fit import StudyFit
+from knightfall.studies.conditions.likelihood import Cell
 from knightfall.studies.costs.costs import compiled_costs
 from knightfall.studies.judging.claims import judge
 from knightfall.studies.judging.comparisons import ScoresByHeuristic
@@ -21,12 +23,15 @@ from knightfall.studies.judging.measured import (
     tournament_of,
 )
 from knightfall.studies.judging.needed_games import needed_games
-from knightfall.studies.judging.plans import BudgetName, nodes_of
+from knightfall.studies.judging.plans import STUDENTS, BudgetName, nodes_of
+from knightfall.studies.judging.resigning import sweep_of
 from knightfall.studies.published.contradictions import contradictions
 from knightfall.studies.published.published import Study
 from knightfall.studies.report.report import (
+    CellFit,
     ClaimReport,
     Correlation,
+    FitReport,
     HeuristicReport,
     MeasuredResult,
     PublishedResult,
@@ -44,6 +49,8 @@ def build_report(
     leagues: Mapping[BudgetName, Run],
     grades: Sequence[HeuristicGrade],
     *,
+    fits: Mapping[str, StudyFit],
+    sweep: Run | None = None,
     command: str,
     pairs: int,
     seed: int,
@@ -61,12 +68,17 @@ def build_report(
         budgets=budgets,
         microseconds=compiled_costs().microseconds,
         studies=tuple(
-            study_report(study, {budget: tournaments[study.id, budget] for budget in budgets})
+            study_report(
+                study,
+                {budget: tournaments[study.id, budget] for budget in budgets},
+                fits[study.id],
+            )
             for study in studies
         ),
         league=league_report(leagues, grades) if leagues else None,
+        sweep=sweep_of(sweep) if sweep else None,
         needed=needed_games([tournaments[study.id, budgets[0]] for study in studies], seed),
-        timings=_timings([*runs.values(), *leagues.values()], grades),
+        timings=_timings([*runs.values(), *leagues.values(), *([sweep] if sweep else [])], grades),
     )
     return report.rounded()
 
@@ -74,7 +86,9 @@ def build_report(
 # -- a study -------------------------------------------------------------------------------
 
 
-def study_report(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> StudyReport:
+def study_report(
+    study: Study, tournaments: Mapping[BudgetName, Tournament], fit: StudyFit
+) -> StudyReport:
     """PublishedResult against measured, and a verdict on every claim."""
     names = {heuristic: name for name, heuristic in study.entrants.items()}
     rows = []
@@ -82,10 +96,13 @@ def study_report(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> 
         playable = heuristic not in study.not_reproducible
         measured: dict[str, MeasuredResult] = {
             budget: MeasuredResult(
-                nodes=nodes_of(budget)(heuristic),
+                nodes=_nodes(budget, heuristic, tournament),
                 total=tournament.total(heuristic),
                 against=tuple(tournament.against(heuristic)),
                 ahead=tournament.ahead(heuristic),
+                forfeits=tuple(
+                    map(float, tournament.forfeits[tournament.heuristics.index(heuristic)])
+                ),
             )
             for budget, tournament in tournaments.items()
             if playable
@@ -105,6 +122,46 @@ def study_report(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> 
         rows=tuple(rows),
         claims=_claims(study, tournaments),
         errata=(*study.errata, *contradictions(study)),
+        fit=fit_report(study, fit, tournaments["course"]) if "course" in tournaments else None,
+    )
+
+
+def _nodes(budget: BudgetName, heuristic: str, tournament: Tournament) -> int:
+    if budget not in STUDENTS:
+        return nodes_of(budget)(heuristic)
+    return round(float(tournament.nodes[tournament.heuristics.index(heuristic)]))
+
+
+def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport:
+    """Every published number against what the faithful games predict."""
+    from scipy.stats import chi2
+
+    prediction = tournament.prediction()
+    cells, totals = prediction.cells(study), prediction.totals(study)
+    found = sum(cell.z**2 for cell in cells)
+    return FitReport(
+        condition=fit.condition.words(),
+        time=fit.condition.time,
+        told=fit.told,
+        choices=fit.choices,
+        tried=fit.tried,
+        halves=fit.halves,
+        cells=tuple(_cell_fit(cell) for cell in cells),
+        totals=tuple(_cell_fit(cell) for cell in totals),
+        chi_square=found,
+        p_value=float(chi2.sf(found, len(cells))),
+    )
+
+
+def _cell_fit(cell: Cell) -> CellFit:
+    return CellFit(
+        cell.heuristic,
+        cell.opponent,
+        100 * cell.published,
+        cell.games,
+        100 * cell.predicted,
+        100 * cell.spread,
+        cell.z,
     )
 
 
@@ -126,8 +183,7 @@ def published_of(study: Study, heuristic: str) -> PublishedResult:
     """What the study printed, with the intervals that so many games have."""
     figure = study.figure(heuristic)
     tournaments = study.tournaments.get(heuristic, ())
-    readable = sum(rate is not None for rate in tournaments) or 1
-    games = study.games_per_tournament * (1 if heuristic in study.totals else readable)
+    games = study.games(heuristic)
     wins = study.wins.get(heuristic, ())
     against: tuple[Rate, ...] = tuple(rate_of_games(won, study.games_per_opponent) for won in wins)
     return PublishedResult(

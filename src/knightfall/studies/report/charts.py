@@ -20,6 +20,11 @@ from knightfall.display.numbers import count
 from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.needed_games import GAPS, STUDIES_GAMES, NeededGames, gap_words
 from knightfall.studies.judging.plans import BUDGETS, TITLES
+from knightfall.studies.report.fit_charts import (
+    calibration_chart,
+    residual_chart,
+    resigning_chart,
+)
 from knightfall.studies.report.report import StudiesLeague, StudiesReport, StudyReport
 
 if TYPE_CHECKING:
@@ -27,11 +32,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BAR = "#a3c2e3"
-COLOURS: Mapping[str, str] = {"course": BLUE, "time": "#3f8f6b", "nodes": "#a8772f"}
+COLOURS: Mapping[str, str] = {
+    "course": BLUE,
+    "time": "#3f8f6b",
+    "nodes": "#a8772f",
+    "never": "#7a5aa6",
+}
 SHADES = (RED, "#c98a3a", "#5f93b8", BLUE)
 """Of the curves, from small differences to large ones."""
 
-MARKS: Mapping[str, str] = {"course": "o", "time": "^", "nodes": "D"}
+MARKS: Mapping[str, str] = {"course": "o", "time": "^", "nodes": "D", "never": "s"}
 WIDTH = 8.2
 """Inches, of every chart."""
 
@@ -51,6 +61,15 @@ def charts(report: StudiesReport) -> dict[str, tuple[str, str]]:
         if report.league.correlations:
             chart = grade_chart(report.league)
             found["grades"] = chart, "Rating of each heuristic against the oracle's grade"
+    if any(fit.cells for fit in report.fits):
+        chart = calibration_chart(report)
+        found["calibration"] = chart, "Published win rates against those that faithful games have"
+        chart = residual_chart(report)
+        found["residuals"] = chart, "How far published win rates are off, by opponent"
+    if report.sweep:
+        chart = resigning_chart(report.sweep)
+        told = "Win rates against the time of a move, resigning and not"
+        found["resigning"] = chart, told
     if report.needed.curves:
         chart = needed_chart(report.needed)
         found["needed-games"] = chart, "Chance of a correct ranking against the number of games"
@@ -146,14 +165,14 @@ def league_chart(league: StudiesLeague) -> Figure:
     order = [row.heuristic for row in league.ratings[budgets[0]]]
     figure, axes = _figure(
         f"Elo above {BASELINE}, everyone against everyone, ± 95 %\nsorted by {TITLES[budgets[0]]}",
-        1.3 + 0.245 * len(order),
+        1.3 + 0.27 * len(order),
     )
     for shift, budget in enumerate(budgets):
         place = {row.heuristic: row for row in league.ratings[budget]}
         rows = [place[id] for id in order]
         axes.errorbar(
             [row.elo for row in rows],
-            [at + 0.24 * (shift - (len(budgets) - 1) / 2) for at in range(len(rows))],
+            [at + 0.2 * (shift - (len(budgets) - 1) / 2) for at in range(len(rows))],
             xerr=[row.error for row in rows],
             fmt=MARKS[budget],
             color=COLOURS[budget],
@@ -167,7 +186,7 @@ def league_chart(league: StudiesLeague) -> Figure:
     for at in range(0, len(order), 2):
         axes.axhspan(at - 0.5, at + 0.5, color=EDGE, alpha=0.25, linewidth=0, zorder=0)
     axes.set_xlabel("Elo")
-    figure.legend(loc="outside lower left", ncols=3, frameon=False, fontsize=8)
+    figure.legend(loc="outside lower left", ncols=4, frameon=False, fontsize=8)
     return figure
 
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.plans import TITLES
+from knightfall.studies.report.fit_section import fit_section
 from knightfall.studies.report.league_section import league_section, needed_section
 from knightfall.studies.report.markdown import BEGIN, END, bullets, command, heading, table
 from knightfall.studies.report.report import StudiesReport
+from knightfall.studies.report.resigning_section import resigning_section
 from knightfall.studies.report.study_section import study_section
-from knightfall.studies.report.summary import summary
+from knightfall.studies.report.summary import owed_to_mistakes, summary
 
 
 def document(report: StudiesReport, charts: Mapping[str, str]) -> str:
@@ -25,12 +27,22 @@ def _sections(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]
         "Isolation, let them play the course's tournament and published what they found, most of "
         "them on 70 to 140 games. Here the same tournaments are played again, with "
         f"{14 * report.pairs:,} games of each heuristic, and every claim gets a verdict."
+        + (
+            " First by agents as the authors wrote them, which resign as soon as they see only "
+            "losing lines; that explains the published numbers, and some of the conclusions."
+            if report.fits
+            else ""
+        )
     )
     yield VERDICTS
     yield heading(2, "In short", "in-short")
     yield bullets(summary(report))
     yield heading(2, "What survives", "what-survives")
     yield from _survivors(report)
+    if report.fits:
+        yield from fit_section(report, charts)
+    if report.fits and "never" in report.budgets:
+        yield from resigning_section(report, charts)
     yield heading(2, "How it was played", "how")
     yield bullets(_rules(report))
     for study in report.studies:
@@ -43,10 +55,11 @@ def _sections(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]
     yield "Same version, same seed: the same games and the same page, to the last digit."
     yield command(report.command)
     yield (
-        "What heuristics cost was measured once and is part of the program; this command measures "
-        "it anew in a checkout, after which the games are others:"
+        "What heuristics and a student's steps cost was measured once and is part of the program; "
+        "these commands measure it anew in a checkout, after which the games are others:"
     )
     yield command("python -m benchmarks.costs")
+    yield command("python -m benchmarks.costs.students")
     yield f"{BEGIN}\n{_timing(report)}\n{END}"
 
 
@@ -72,7 +85,7 @@ def _survivors(report: StudiesReport) -> Iterator[str]:
     first, *others = [str(budget) for budget in report.budgets]
     yield (
         f"The first verdict is the one under **{TITLES[first]}**"
-        + (", the nearest to what the authors had" if first == "course" else "")
+        + (", which is what the authors had" if first == "course" else "")
         + ("; the other budgets stand beside it." if others else ".")
         + " Below it stands what was measured, in points with the 95 % interval; of several "
         "comparisons, the one that decided."
@@ -85,24 +98,37 @@ def _survivors(report: StudiesReport) -> Iterator[str]:
             rows.append([claim.sentence, *verdicts, f"[{study.id}](#{study.id})"])
     titles = [TITLES[budget] for budget in report.budgets]
     yield table(["claim", *titles, "study"], rows, numbers=False)
+    owed = list(owed_to_mistakes(report))
+    if owed:
+        yield (
+            "True in the author's tournament, but because of how the agents were written (they "
+            "resigned, or took the last of equal moves), not because of the idea: with the same "
+            "agents mended, these no longer hold."
+        )
+        yield bullets(f"{sentence} ([{id}](#{id}))" for id, sentence in owed)
 
 
 def _rules(report: StudiesReport) -> Iterator[str]:
     budgets = {
-        "course": "**Course conditions**: in plain Python a dear heuristic searches fewer nodes in "
-        "a move's 150 ms. Each one's price was measured once over the course's board, and its "
-        f"agent gets what is left of 2,500 nodes of `{BASELINE}`.",
+        "course": "**Course conditions**: agents as students wrote them, mistakes included, test "
+        "agents and opponents alike. A move has so many milliseconds, spent by what each forecast, "
+        "list of moves, call and evaluation costs in plain Python over the course's board; that "
+        "was measured once, so every game can be repeated. Heuristics are as they were coded.",
         "time": "**Equal time**: the same by the price in compiled searches, where 2,500 nodes of "
         f"`{BASELINE}` take about {report.microseconds:.0f} µs. Nodes are counted instead of time "
         "so that every game can be repeated.",
         "nodes": "**Equal nodes**: 2,500 for everyone. Only judgement counts.",
+        "never": "**Never resigning**: as under course conditions, but agents play what looked "
+        "best before all was lost instead of giving up, and take the first of equal moves.",
     }
     for budget in report.budgets:
         yield budgets[budget]
-    yield (
-        "Every agent that deepens gets the budget of its heuristic, opponents too; those that "
-        "search to a fixed depth and the random one stay as the course had them."
-    )
+    if {"time", "nodes"} & set(report.budgets):
+        yield (
+            "At equal time and equal nodes every agent that deepens gets the budget of its "
+            "heuristic, opponents too; those that search to a fixed depth and the random one stay "
+            "as the course had them. These agents never resign and resist longest."
+        )
     yield (
         f"A study's heuristics meet each of its seven opponents from the same {report.pairs:,} "
         "openings, once from either seat. No opening comes twice, also where the earlier course "

@@ -13,11 +13,14 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from knightfall.display.report import Displayable, Part
 from knightfall.display.table import Table
+from knightfall.statistics.rates import Z
+from knightfall.studies.conditions.fit import Half, Tried
 from knightfall.studies.judging.claims import MARKS, Judgement
 from knightfall.studies.judging.grades import HeuristicGrade
 from knightfall.studies.judging.measured import Gap, Rate, Rating
 from knightfall.studies.judging.needed_games import NeededGames
 from knightfall.studies.judging.plans import BUDGETS, TITLES, BudgetName
+from knightfall.studies.judging.resigning import Sweep
 from knightfall.studies.published.published import Erratum
 
 DIGITS = 6
@@ -46,9 +49,12 @@ class MeasuredResult:
     """What was measured of a heuristic at one budget."""
 
     nodes: int
+    """A move: given, or searched on average where the agents have time."""
     total: Rate
     against: tuple[Rate, ...]
     ahead: Gap
+    forfeits: tuple[float, ...]
+    """Games that were given up against each opponent, in %."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,48 @@ class ClaimReport:
 
 
 @dataclass(frozen=True)
+class CellFit:
+    """A published number and what the faithful games predict, in %.
+
+    `error` is one standard deviation of their difference, `z` the difference in such.  The opponent
+    is empty where it is a total.
+    """
+
+    heuristic: str
+    opponent: str
+    published: float
+    games: int
+    predicted: float
+    error: float
+    z: float
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """How a study's agents were played, and how well that explains what it published."""
+
+    condition: str
+    time: int
+    """Of a move, in microseconds."""
+    told: str
+    """What is known of the condition, and from where."""
+    choices: int
+    """Conditions it was chosen among."""
+    tried: tuple[Tried, ...]
+    halves: tuple[Half, ...]
+    cells: tuple[CellFit, ...]
+    totals: tuple[CellFit, ...]
+    chi_square: float
+    p_value: float
+    """The chance of a larger chi-square if the condition is right."""
+
+    @property
+    def outside(self) -> tuple[CellFit, ...]:
+        """The totals outside their 95 % band."""
+        return tuple(cell for cell in self.totals if abs(cell.z) > Z)
+
+
+@dataclass(frozen=True)
 class StudyReport:
     """One study: published against measured, its claims, its errata."""
 
@@ -87,6 +135,7 @@ class StudyReport:
     rows: tuple[HeuristicReport, ...]
     claims: tuple[ClaimReport, ...]
     errata: tuple[Erratum, ...]
+    fit: FitReport | None
 
 
 @dataclass(frozen=True)
@@ -137,6 +186,7 @@ class StudiesReport(Displayable):
     """What 2,500 nodes of `improved` take, compiled."""
     studies: tuple[StudyReport, ...]
     league: StudiesLeague | None
+    sweep: Sweep | None
     needed: NeededGames
     timings: Timings
 
@@ -152,6 +202,11 @@ class StudiesReport(Displayable):
             for claim in study.claims:
                 found[claim.verdicts[budget].verdict] += 1
         return found
+
+    @property
+    def fits(self) -> list[FitReport]:
+        """Those of all studies, where they were played."""
+        return [study.fit for study in self.studies if study.fit]
 
     @property
     def widest(self) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.plans import TITLES
+from knightfall.studies.report.fit_section import conditions_of
 from knightfall.studies.report.markdown import bullets, chart, fold, heading, table
 from knightfall.studies.report.report import (
     ClaimReport,
@@ -30,6 +31,7 @@ def study_section(
         f"Protocol {study.protocol}, {study.games_per_opponent} games per opponent in one "
         "tournament of the study."
     )
+    yield from conditions_of(study)
     if study.id in charts:
         yield chart(study.id, charts[study.id])
     yield _totals(study, report)

@@ -15,7 +15,69 @@ MOST_NAMED = 8
 
 def summary(report: StudiesReport) -> list[str]:
     """What was claimed, what survives, whether knowledge is worth its cost, how many games."""
-    return [*_claims(report), *_knowledge(report), *_enough(report), *_agreement(report)]
+    return [
+        *_explained(report),
+        *_claims(report),
+        *_mistakes(report),
+        *_knowledge(report),
+        *_enough(report),
+        *_agreement(report),
+    ]
+
+
+def _explained(report: StudiesReport) -> Iterator[str]:
+    """Whether the published numbers are understood."""
+    cells = [cell for fit in report.fits for cell in fit.cells]
+    if not cells:
+        return
+    totals = [cell for fit in report.fits for cell in fit.totals]
+    outside = sum(len(fit.outside) for fit in report.fits)
+    per_cell = sum(cell.z**2 for cell in cells) / len(cells)
+    yield (
+        "The published numbers are explained by agents that play as the authors' did: chi-square "
+        f"is {per_cell:.2f} per published cell ({len(cells)} cells; 1 is sampling error and "
+        f"nothing else), and {outside} of {len(totals)} published totals lie outside their 95 % "
+        "band."
+    )
+
+
+def owed_to_mistakes(report: StudiesReport) -> Iterator[tuple[str, str]]:
+    """Claims that hold under the author's conditions, and not with the same agents mended."""
+    if not {"course", "never"} <= set(report.budgets):
+        return
+    for study in report.studies:
+        for claim in study.claims:
+            played, mended = (claim.verdicts[budget].verdict for budget in ("course", "never"))
+            if played == "holds" and mended == "does not hold":
+                yield study.id, claim.sentence
+
+
+def _mistakes(report: StudiesReport) -> Iterator[str]:
+    """What resigning cost, and which claims it made."""
+    if not {"course", "never"} <= set(report.budgets):
+        return
+    rows = [
+        row
+        for study in report.studies
+        for row in study.rows
+        if {"course", "never"} <= set(row.measured) and any(row.measured["course"].forfeits)
+    ]
+    if rows:
+        gains = [
+            row.measured["never"].total.rate - row.measured["course"].total.rate for row in rows
+        ]
+        yield (
+            "The course's agents resign when they see only losing lines. Never resigning would "
+            f"have won {min(gains):.0f} to {max(gains):.0f} points more, whatever the heuristic "
+            f"({len(rows)} compared)."
+        )
+    owed = len(list(owed_to_mistakes(report)))
+    if owed:
+        yield (
+            f"{_count(owed, 'claim holds', 'claims hold').capitalize()} in the author's tournament "
+            f"only because of how the agents were written: with agents mended, the opposite is "
+            "shown."
+        )
 
 
 def _claims(report: StudiesReport) -> Iterator[str]:

@@ -1,0 +1,148 @@
+"""Heuristics as their authors' programs computed them, where those differ from the words.
+
+To the staged study's program the phase is the part of the cells open at the root of the search
+under way that are still open: it begins at 1 with every move.
+"""
+
+# mypy: disable-error-code="no-any-return"
+# (One heuristic calls another through its dispatcher, whose type mypy does not know.)
+
+from __future__ import annotations
+
+from math import inf
+
+from numba import types
+
+from knightfall.heuristics import aggressive, course, staged
+from knightfall.heuristics.signature import published
+from knightfall.kernel.bits import Bits, count, first, rest
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import Geometry, mobility, moves
+
+_u64, _i64, _f64 = types.uint64, types.int64, types.float64
+
+# -- reachability --------------------------------------------------------------------------
+
+
+@compiled(_f64(GEOMETRY, _i64))
+def _from_center(board: Geometry, cell: int) -> float:
+    """L1 distance to the course's centre C* = (H/2, W/2)."""
+    down = abs(board.row[cell] - board.height / 2)
+    right = abs(board.column[cell] - board.width / 2)
+    return down + right
+
+
+@published
+def near_center(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """How much nearer the course's centre, half a cell off, than the opponent."""
+    return _from_center(board, opp) - _from_center(board, me)
+
+
+@published
+def near_edges(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """How much farther from the course's centre, half a cell off, than the opponent."""
+    return _from_center(board, me) - _from_center(board, opp)
+
+
+# -- staged --------------------------------------------------------------------------------
+
+
+@compiled(_f64(GEOMETRY, _u64))
+def _phase(board: Geometry, open: Bits) -> float:
+    """The part of the cells open at the root that still are; outside of a search all are."""
+    return 1.0 if board.blanks == 0 else count(open) / board.blanks
+
+
+@published
+def main_less(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Mobility, fading from the root of a search on, and elbow room."""
+    elbow_room = staged.open_space_difference(board, open, me, opp, to_move)
+    return _phase(board, open) * staged.mobility(board, open, me, opp, to_move) + elbow_room
+
+
+@published
+def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Improved, fading from the root of a search on, and elbow room."""
+    elbow_room = staged.open_space_difference(board, open, me, opp, to_move)
+    return _phase(board, open) * course.improved(board, open, me, opp, to_move) + elbow_room
+
+
+@published
+def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Fading mobility and elbow room; far below the root the longest win, less the opponent's."""
+    if _phase(board, open) < 0.2:
+        return staged.longest_win_difference(board, open, me, opp, to_move)
+    return main_less(board, open, me, opp, to_move)
+
+
+@published
+def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Fading mobility and elbow room; far below the root, at two fifths, the longest win."""
+    if _phase(board, open) < 0.4:
+        return staged.longest_win(board, open, me, opp, to_move)
+    return main_less(board, open, me, opp, to_move)
+
+
+@published
+def main_prop(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Mobility giving way to elbow room from the root on; far below it the longest win."""
+    phase = _phase(board, open)
+    if phase < 0.2:
+        return staged.longest_win(board, open, me, opp, to_move)
+    elbow_room = staged.open_space_difference(board, open, me, opp, to_move)
+    return phase * staged.mobility(board, open, me, opp, to_move) + (1 - phase) * elbow_room
+
+
+@published
+def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Near the root mobility, then elbow room, at last the longest win, less the opponent's."""
+    if _phase(board, open) > 0.7:
+        return staged.mobility(board, open, me, opp, to_move)
+    if _phase(board, open) < 0.2:
+        return staged.longest_win_difference(board, open, me, opp, to_move)
+    return staged.open_space_difference(board, open, me, opp, to_move)
+
+
+@published
+def main_alt_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Near the root mobility, then elbow room, at last the longest win."""
+    if _phase(board, open) > 0.7:
+        return staged.mobility(board, open, me, opp, to_move)
+    if _phase(board, open) < 0.2:
+        return staged.longest_win(board, open, me, opp, to_move)
+    return staged.open_space_difference(board, open, me, opp, to_move)
+
+
+# -- aggressive ----------------------------------------------------------------------------
+
+_COMMON = 840
+"""A multiple of every number of moves that a knight can have."""
+
+
+@published
+def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Own mobility over the opponent's after whoever is to move went where the player could go.
+
+    With the opponent on one of them, the player keeps its other moves, and the opponent has those
+    that lead on from there.  Summed up in whole numbers: the same whatever the order of the moves.
+    """
+    if to_move == me:
+        return aggressive.lookahead_ratio(board, open, me, opp, to_move)
+    mine = moves(board, open, me)
+    if mine == _u64(0):
+        return -inf
+    total, left = 0, mine
+    while left != _u64(0):
+        escapes = mobility(board, open, first(left))
+        if escapes == 0:
+            return inf
+        total += _COMMON // escapes
+        left = rest(left)
+    return (count(mine) - 1) * total / (_COMMON * count(mine))
+
+
+@published
+def open_cluster(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Own mobility less twice the opponent's: the part about open space never ran."""
+    return aggressive.aggressive(board, open, me, opp, to_move)

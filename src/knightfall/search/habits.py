@@ -1,0 +1,126 @@
+"""How a student wrote an agent: the parts in which the course's agents differed, as a value.
+
+Written in a string, a part is a word of its own or ``name=value``; what is left out is the first
+of its choices::
+
+    student(improved, time=25ms, legal, last, leaves=loop, ends=score, board=early)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+from knightfall.errors import KnightfallError, nearest
+from knightfall.search.budget import Budget, parse_budget
+
+CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "search": ("alphabeta", "minimax"),
+        "lost": ("forfeits", "legal", "keeps"),
+        "ties": ("first", "last"),
+        "leaves": ("call", "loop"),
+        "ends": ("board", "score", "either"),
+        "board": ("later", "early"),
+        "order": ("shuffled", "fixed"),
+    }
+)
+"""What each part may be; the first is what it is unless said otherwise."""
+
+WORDS = MappingProxyType(
+    {word: part for part in ("search", "lost", "ties") for word in CHOICES[part]}
+)
+"""The choices that need no name before them."""
+
+NO_TIME_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What a student's agent does when it searches.
+
+    * `search`: alpha-beta, or minimax without pruning.
+    * `lost`: what it does when every line it sees is lost, and when its time is up before it has a
+      move: it forfeits, answers a legal move, or keeps that of the last depth that had one.
+    * `ties`: which of equal moves it takes.
+    * `leaves`: scored in a call of their own, or in the loop of their parent.
+    * `ends`: who notices at a leaf that the game is over: the board, only the heuristic's own
+      value, or a heuristic that takes it for over as soon as either player is stuck.
+    * `board`: the later one (a flat list) or the early one, whose copies are dear.
+    * `order`: of the moves, shuffled or fixed; the early board's is fixed unless said otherwise.
+    * `time`: of a move in microseconds, added up by what each step costs in plain Python on that
+      board; without it only the depth ends a search.
+    """
+
+    search: str = "alphabeta"
+    lost: str = "forfeits"
+    ties: str = "first"
+    leaves: str = "call"
+    ends: str = "board"
+    board: str = "later"
+    order: str = ""
+    time: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.order:
+            object.__setattr__(self, "order", _usual_order(self.board))
+
+    @property
+    def nanoseconds(self) -> int:
+        """The time of a move."""
+        return NO_TIME_LIMIT if self.time is None else 1000 * self.time
+
+    def style(self, *, at_once: bool) -> int:
+        """The flags of the compiled search (`knightfall.search.student`)."""
+        from knightfall.search import student
+
+        chosen = (
+            (self.search == "minimax", student.MINIMAX),
+            (at_once, student.AT_ONCE),
+            (self.ties == "last", student.LAST),
+            (self.leaves == "loop", student.IN_LOOP),
+            (self.ends == "score", student.SCORE_ENDS),
+            (self.ends == "either", student.EITHER_ENDS),
+            (self.order == "shuffled", student.SHUFFLED),
+            (self.lost == "legal", student.LEGAL),
+            (self.lost == "keeps", student.KEEPS),
+        )
+        return sum(flag for holds, flag in chosen if holds)
+
+    def words(self) -> Iterator[str]:
+        """The parts that are not as usual, as they are written."""
+        if self.time is not None:
+            yield str(Budget(time=self.time))
+        usual = Habits(board=self.board)
+        for part in (field.name for field in fields(self) if field.name in CHOICES):
+            choice = getattr(self, part)
+            expected = CHOICES["board"][0] if part == "board" else getattr(usual, part)
+            if choice != expected:
+                yield choice if choice in WORDS else f"{part}={choice}"
+
+
+def _usual_order(board: str) -> str:
+    return "fixed" if board == "early" else "shuffled"
+
+
+def read_habits(given: Mapping[str, str]) -> Habits:
+    """The habits of ``{"time": "25ms", "legal": "", "board": "early"}``."""
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        if key == "time":
+            found["time"] = parse_budget({"time": value}).time
+            continue
+        part, choice = (WORDS[key], key) if key in WORDS and not value else (key, value)
+        if part not in CHOICES or choice not in CHOICES[part]:
+            accepted = CHOICES.get(part) or [*WORDS, *(f"{name}=" for name in CHOICES)]
+            written = f"{key}={value}" if value else key
+            raise KnightfallError(
+                f"{written!r} is no habit of a student's agent{nearest(choice or key, accepted)} "
+                f"(there are {', '.join(accepted)})"
+            )
+        if part in found:
+            raise KnightfallError(f"{part} is given twice: {found[part]} and {choice}")
+        found[part] = choice
+    return replace(Habits(), **{"order": "", **found})

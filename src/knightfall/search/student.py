@@ -1,0 +1,183 @@
+"""The search as students of the course wrote it, mistakes and all.
+
+Plain minimax or alpha-beta that values every end of the game ±∞, however far away, and takes a
+move only if it is better than −∞: whoever sees nothing but losing lines has no move to answer and
+resigns.  What else students did differently are the flags below.  Time is not measured but added
+up, by what each step costs in plain Python over the course's board (`state` has the prices).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import types
+
+from knightfall.kernel.bits import Bits, ask, count, first, rest
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY, POCKET
+from knightfall.kernel.rules import Geometry, moves
+from knightfall.search.state import ENTRY_POINT, LIMIT, STATE, State, conclude
+from knightfall.search.ties import scramble
+
+_u64, _i64, _f64 = types.uint64, types.int64, types.float64
+
+# Bits of `state.style`.
+MINIMAX = 1  # no pruning
+AT_ONCE = 2  # straight to the depth limit, without deepening
+LAST = 4  # of equal moves the last one is taken, and a bound passes for a value
+IN_LOOP = 8  # leaves are scored by their parent: no call, no look at the clock
+SCORE_ENDS = 16  # at a leaf only the heuristic can know that the game is over
+EITHER_ENDS = 32  # and at a leaf it is over as soon as either player is stuck
+SHUFFLED = 64  # the board gives moves in random order
+LEGAL = 128  # with nothing better, a legal move is answered
+KEEPS = 256  # or that of the last depth that had one, if any
+
+NO_MOVE = -1
+"""The answer of whoever resigns."""
+
+_MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX
+
+
+@compiled(_u64(STATE, _u64), forceinline=True)
+def _pick(state: State, left: Bits) -> Bits:
+    """The move to try next, as a set of one."""
+    if state.style & SHUFFLED == 0:
+        return left & (~left + _u64(1))  # type: ignore[no-any-return]
+    state.word = state.word * _u64(_MULTIPLIER) + _u64(_INCREMENT)
+    number = count(left)
+    skipped = _i64(((state.word >> _u64(32)) * _u64(number)) >> _u64(32))
+    if number > 8:  # only for a knight that is not placed
+        for _ in range(skipped):
+            left = rest(left)
+        return left & (~left + _u64(1))  # type: ignore[no-any-return]
+    # Without a branch, which nobody could foresee: each step drops a cell or nothing.
+    for step in range(7):
+        left &= left - _u64(step < skipped)
+    return left & (~left + _u64(1))  # type: ignore[no-any-return]
+
+
+@compiled(_f64(GEOMETRY, STATE, _u64, _i64, _i64, _i64), forceinline=True)
+def _leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int) -> float:
+    """A leaf's value for the mover; the heuristic is asked for the player at the root."""
+    state.leaves += 1
+    mine = ply & 1 == 0
+    me, opp = (mover, waiter) if mine else (waiter, mover)
+    own, other = moves(board, open, me), moves(board, open, opp)
+    state.spent += (
+        state.score_cost
+        + state.open_cost * count(open)
+        + state.move_cost * (count(own) + count(other))
+    )
+    value = 0.0
+    if state.style & SCORE_ENDS == 0:
+        here = own if mine else other
+        if state.style & EITHER_ENDS != 0:
+            if own == _u64(0):
+                return -math.inf if mine else math.inf
+            if other == _u64(0):
+                return math.inf if mine else -math.inf
+        elif here == _u64(0):
+            return -math.inf
+    if (me | opp) < POCKET:
+        value = ask(state.heuristic, board, open, me, opp, mover)
+    return value if mine else -value
+
+
+@compiled(_f64(GEOMETRY, STATE, _u64, _i64, _i64, _i64, _i64, _f64, _f64))
+def _value(
+    board: Geometry,
+    state: State,
+    open: Bits,
+    mover: int,
+    waiter: int,
+    ply: int,
+    depth: int,
+    alpha: float,
+    beta: float,
+) -> float:
+    """The value for the mover, `depth` plies above the leaves; at the root the move is noted.
+
+    Once `state.late` is set, whatever is returned means nothing.
+    """
+    state.nodes += 1
+    state.spent += state.call_cost
+    if state.spent > state.time_limit or state.nodes >= board.limit:
+        state.late = 1
+        return 0.0
+    left = moves(board, open, mover)
+    state.spent += state.list_cost + state.list_move_cost * count(left)
+    in_loop = state.style & IN_LOOP != 0
+    takes_last = state.style & LAST != 0
+    prunes = state.style & MINIMAX == 0
+    best = -math.inf
+    while left != _u64(0):
+        chosen = _pick(state, left)
+        left &= ~chosen
+        cell, after = first(chosen), open & ~chosen
+        state.spent += state.forecast_cost
+        if depth == 1:
+            if not in_loop:
+                state.nodes += 1
+                state.spent += state.call_cost
+                if state.spent > state.time_limit or state.nodes >= board.limit:
+                    state.late = 1
+                    return 0.0
+            value = -_leaf(board, state, after, waiter, cell, ply + 1)
+        else:
+            value = -_value(board, state, after, waiter, cell, ply + 1, depth - 1, -beta, -alpha)
+            if state.late != 0:
+                return 0.0
+        if value > best or (takes_last and value >= best):
+            best = value
+            if ply == 0:
+                state.lines[0, 0] = cell
+        if prunes:
+            if best >= beta:
+                break
+            alpha = max(alpha, best)
+    return best
+
+
+@compiled(types.void(STATE, _i64, _f64, _i64))
+def _answer(state: State, cell: int, value: float, depth: int) -> None:
+    state.lines[0, 0] = cell
+    state.lengths[0] = 1
+    conclude(state, max(-LIMIT, min(value, LIMIT)), depth)
+
+
+@compiled(ENTRY_POINT)
+def student(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+    """Depth 1, 2, 3, … until the time is up or nothing is left to see, or one depth at once.
+
+    The answer is `NO_MOVE` if the student would have resigned; `late` says that it was for want of
+    time, not of hope.
+    """
+    board, state = boards[0], states[0]
+    word = scramble(state.seed ^ _u64(0x9E3779B97F4A7C15))
+    word = scramble(word ^ open)
+    state.word = scramble(word ^ _u64(mover * 128 + waiter))
+    state.nodes = 0
+    state.late = 0
+    board.blanks = count(open)
+    choice = moves(board, open, mover)
+    state.spent = state.list_cost + state.list_move_cost * count(choice)
+    legal = first(_pick(state, choice))
+    _answer(state, legal if state.style & (LEGAL | KEEPS) != 0 else NO_MOVE, 0.0, 0)
+    least = state.depth_limit if state.style & AT_ONCE != 0 else 1
+    for depth in range(least, state.depth_limit + 1):
+        state.leaves = 0
+        state.lines[0, 0] = NO_MOVE
+        value = _value(board, state, open, mover, waiter, 0, depth, -math.inf, math.inf)
+        if state.late != 0:
+            break
+        cell = _i64(state.lines[0, 0])
+        if cell == NO_MOVE:  # every line is lost
+            if state.style & KEEPS != 0:
+                cell = state.move
+            elif state.style & LEGAL != 0:
+                cell = legal
+        _answer(state, cell, value, depth)
+        if state.leaves == 0:
+            break
+    board.blanks = 0

@@ -1,0 +1,128 @@
+"""The conditions of a study as agents: who its students' agents were, mistakes included.
+
+The same classes played the test agents and the course's opponents, so a condition holds for all of
+a tournament.  What a heuristic's own code did at the end of a game, and where the code differed
+from the words, is told by heuristic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from knightfall.agents import Agent, parse_agent
+from knightfall.search.budget import Budget
+from knightfall.search.habits import Habits
+from knightfall.studies.published.published import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A study's heuristic as its author's program had it.
+
+    `ends` is how it saw that the game was over (`knightfall.search.habits`), `id` the heuristic.
+    """
+
+    id: str
+    ends: str = "board"
+
+
+_SCORE = "score"
+_REACH = {
+    id: Coded(id, "either")
+    for id in (
+        *("near_opponent", "far_opponent", "bfs_reach"),
+        *(f"static_reach(1/{r})" for r in range(2, 11)),
+        *("near_opponent+bfs_reach", "far_opponent+bfs_reach"),
+    )
+}
+_REACH |= {
+    id: Coded(f"coded:{id}", "either")
+    for id in ("near_center", "near_edges", "near_center+bfs_reach", "near_edges+bfs_reach")
+}
+_STAGED = {
+    "mobility": Coded("mobility", _SCORE),
+    "open_space": Coded("open_space", _SCORE),
+    "open_space_difference": Coded("open_space_difference", _SCORE),
+    "open_space_next": Coded("open_space_next", _SCORE),
+    # The path search below a small phase was never reached, so these three were one function.
+    **{id: Coded("coded:main_less", _SCORE) for id in ("main", "main_alt", "main_less")},
+    "main_less_more": Coded("coded:main_less_more"),
+    "mainalt_prop": Coded("coded:main_prop", _SCORE),
+    "main_staggered": Coded("coded:main_staggered", _SCORE),
+    "main_alt_staggered": Coded("coded:main_alt_staggered", _SCORE),
+}
+
+CODED: Mapping[str, Mapping[str, Coded]] = MappingProxyType(
+    {
+        "lookahead": {},
+        "directional": {
+            id: Coded(id, _SCORE)
+            for id in ("weighted_mobility", "weighted_difference", "weighted_moves")
+        },
+        "reachability": _REACH,
+        "staged": _STAGED,
+        "aggressive": {
+            "aggressive": Coded("aggressive", _SCORE),
+            "lookahead_ratio": Coded("coded:lookahead_ratio"),
+            # Its positional part never ran.
+            "open_cluster": Coded("aggressive", _SCORE),
+        },
+    }
+)
+"""By study and heuristic, where it is not simply the heuristic with the board's word on ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How the agents of a study searched; the time of a move is the one number that is fitted."""
+
+    lost: str = "forfeits"
+    ties: str = "first"
+    leaves: str = "call"
+    board: str = "later"
+    time: int = 25_000
+
+    def habits(self, *, ends: str = "board", minimax: bool = False) -> Habits:
+        """The same, of one agent."""
+        return Habits(
+            search="minimax" if minimax else "alphabeta",
+            lost=self.lost,
+            ties=self.ties,
+            leaves=self.leaves,
+            ends=ends,
+            board=self.board,
+            time=self.time,
+        )
+
+    def test_agent(self, study: Study, heuristic: str) -> str:
+        """The agent that a study entered with a heuristic."""
+        coded = CODED[study.id].get(heuristic, Coded(heuristic))
+        return self.agent(coded.id, coded.ends)
+
+    def agent(self, heuristic: str, ends: str = "board") -> str:
+        """An agent that deepens with a heuristic."""
+        return str(Agent("student", heuristic, Budget(), habits=self.habits(ends=ends)))
+
+    def opponent(self, name: str) -> str:
+        """One of the course's opponents, played by the student's own classes."""
+        ideal = parse_agent(name)
+        if ideal.kind == "random":
+            return str(ideal)
+        depth = None if ideal.kind == "id" else ideal.budget.depth
+        habits = self.habits(minimax=ideal.kind == "minimax")
+        return str(Agent("student", ideal.heuristic, Budget(depth=depth), habits=habits))
+
+    def never_resigning(self) -> Condition:
+        """The same agents without their mistakes.
+
+        They never give up but play what looked best before all was lost, and take the first of
+        equal moves.
+        """
+        return replace(self, lost="keeps", ties="first")
+
+    def words(self) -> str:
+        """The condition as an agent's string has it, without the time."""
+        parts = [*replace(self.habits(), time=None).words()]
+        return ", ".join(parts) or "as usual"

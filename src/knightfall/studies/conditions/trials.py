@@ -1,0 +1,156 @@
+"""Games of ours under a condition that is tried: how often each pair score came up.
+
+A trial is a few pairs of every heuristic of a study against every opponent.  What was counted is
+kept in a file, so that an interrupted fit goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.arena.game.play import play_pair
+from knightfall.arena.plan.plan import Entrant, Plan, tournament
+from knightfall.arena.plan.version import engine
+from knightfall.arena.runners.calls import Calls
+from knightfall.arena.runners.worker import Job
+from knightfall.arena.runners.workers import Workers
+from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write, data_folder
+from knightfall.reading import parse_json, read_text
+from knightfall.shape import Whole, check
+from knightfall.studies.conditions.condition import Condition
+from knightfall.studies.conditions.likelihood import Prediction, predicted
+from knightfall.studies.published.published import Study, studies
+
+Counts = list[list[list[int]]]
+"""By heuristic and opponent: pairs with no, one and two games won."""
+
+
+def faithful_plan(study: Study, condition: Condition, pairs: int, seed: int) -> Plan:
+    """A study's tournament as its author's agents would play it, `improved` first."""
+    ids = sorted(study.heuristics, key=lambda id: id != "improved")
+    tests = tuple(Entrant(condition.test_agent(study, id), id) for id in ids)
+    opponents = tuple(
+        Entrant(condition.opponent(name), name.rpartition(":")[2]) for name in study.opponents
+    )
+    return Plan(
+        kind="tournament",
+        entrants=tests + opponents,
+        matches=tournament(len(tests), len(opponents)),
+        pairs=pairs,
+        seed=seed,
+        options={"protocol": study.protocol, "tests": len(tests), "study": study.id},
+    )
+
+
+def trial(wanted: tuple[str, Condition], pairs: int, seed: int) -> Counts:
+    """Play a trial, here and now."""
+    id, condition = wanted
+    plan = faithful_plan(studies()[id], condition, pairs, seed)
+    tests = int(plan.options["tests"])
+    counts = np.zeros((tests, len(plan.entrants) - tests, 3), int)
+    for task in plan.tasks():
+        match = plan.matches[task.number % len(plan.matches)]
+        counts[match.a, match.b - tests, play_pair(task).score] += 1
+    found: Counts = counts.tolist()
+    return found
+
+
+def trials(
+    wanted: Sequence[tuple[str, Condition]],
+    pairs: Callable[[str], int],
+    seed: int,
+    workers: int,
+    told: Callable[[int], None] = lambda done: None,
+) -> dict[tuple[str, Condition], Prediction]:
+    """What each study's agents do under each condition; `told` hears how many are known."""
+    kept = _TrialsFile(seed)
+    missing = [one for one in wanted if kept.get(one, pairs(one[0])) is None]
+    told(len(wanted) - len(missing))
+    # The longest first: the end of a crew is then not one of them waiting for the other.
+    missing.sort(key=lambda one: -one[1].time * (10 if one[1].board == "later" else 1))
+    done = len(wanted) - len(missing)
+    for one, counts in _played(missing, pairs, seed, workers):
+        kept.add(one, pairs(one[0]), counts)
+        done += 1
+        told(done)
+    return {one: _prediction(one[0], kept.get(one, pairs(one[0])) or []) for one in wanted}
+
+
+def _prediction(id: str, counts: Counts) -> Prediction:
+    study = studies()[id]
+    heuristics = sorted(study.heuristics, key=lambda one: one != "improved")
+    opponents = [name.rpartition(":")[2] for name in study.opponents]
+    return predicted(heuristics, opponents, as_scores(counts))
+
+
+def as_scores(counts: Counts) -> npt.NDArray[np.int8]:
+    """Pair scores in any order, counted as they were."""
+    return np.array(
+        [[np.repeat([0, 1, 2], cell) for cell in row] for row in counts],
+        np.int8,
+    )
+
+
+def _played(
+    missing: Sequence[tuple[str, Condition]],
+    pairs: Callable[[str], int],
+    seed: int,
+    workers: int,
+) -> Iterator[tuple[tuple[str, Condition], Counts]]:
+    one = partial(_trial_of, {id: pairs(id) for id, _ in missing}, seed)
+    if workers < 2 or len(missing) < 2:
+        yield from ((each, one(each)) for each in missing)
+        return
+    with Workers(min(workers, len(missing)), Job(_begin)) as crew:
+        calls = Calls(one, missing, lambda each: f"the trial of {each[0]} ({each[1].words()})")
+        for place, counts in crew.do(calls):
+            yield missing[place], counts
+
+
+def _trial_of(pairs: dict[str, int], seed: int, wanted: tuple[str, Condition]) -> Counts:
+    return trial(wanted, pairs[wanted[0]], seed)
+
+
+def _begin() -> None:
+    """What a process of its own does first: import what takes a while."""
+    from knightfall.search import game_loop as game_loop
+
+
+# -- keeping -------------------------------------------------------------------------------
+
+
+class _TrialsFile:
+    """A file in the data folder, by engine and seed, then by study, pairs and condition."""
+
+    def __init__(self, seed: int) -> None:
+        self.path = data_folder() / "trials.json"
+        self._key = f"{engine()}/{seed}"
+        self._rows: dict[str, Counts] = {}
+        try:
+            kept = parse_json(read_text(self.path))
+            check({str: {str: [[[Whole()]]]}}, kept)
+        except KnightfallError:
+            return  # nothing kept, or nothing that can be used: it is played anew
+        self._rows = kept.get(self._key, {})
+
+    @staticmethod
+    def _name(wanted: tuple[str, Condition], pairs: int) -> str:
+        id, condition = wanted
+        return f"{id}/{pairs}/{condition.words()}/{condition.time}"
+
+    def get(self, wanted: tuple[str, Condition], pairs: int) -> Counts | None:
+        """What was counted, if it was."""
+        return self._rows.get(self._name(wanted, pairs))
+
+    def add(self, wanted: tuple[str, Condition], pairs: int, counts: Counts) -> None:
+        """Keep a trial; whoever reads the file sees all of it or what was there before."""
+        self._rows[self._name(wanted, pairs)] = counts
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Trials of an engine that is gone are of no use to anybody.
+        atomic_write(self.path, json.dumps({self._key: self._rows}))

@@ -1,0 +1,113 @@
+"""The parts of the document on how well the published numbers are explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from knightfall.display.numbers import signed
+from knightfall.studies.report.markdown import bullets, chart, fold, heading, table
+from knightfall.studies.report.report import CellFit, FitReport, StudiesReport, StudyReport
+
+
+def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]:
+    """Goodness of fit over all studies."""
+    yield heading(2, "Do we play what they played?", "fit")
+    yield (
+        "A verdict is worth as much as the conditions it was found under. So the faithful games "
+        "are first held against everything that the studies printed: if the agents here are "
+        "theirs, a published number differs from ours by the luck of its few games and nothing "
+        "else, and chi-square is about 1 per cell."
+    )
+    if "calibration" in charts:
+        yield chart("calibration", charts["calibration"])
+    rows = [_row(study.id, fit) for study in report.studies if (fit := study.fit)]
+    cells = [cell for fit in report.fits for cell in fit.cells]
+    totals = [cell for fit in report.fits for cell in fit.totals]
+    outside = [cell for fit in report.fits for cell in fit.outside]
+    if len(rows) > 1:
+        rows.append(
+            [
+                "all",
+                "",
+                "",
+                str(len(cells)),
+                f"{_per_cell(cells):.2f}",
+                "",
+                f"{len(outside)} of {len(totals)}",
+            ]
+        )
+    columns = ["study", "condition", "time of a move", "cells", "chi-square per cell", "p"]
+    yield table([*columns, "totals outside 95 %"], rows)
+    yield (
+        "The time of a move is the one number fitted for each study, in milliseconds of the "
+        "machine on which the cost of a student's steps was recorded: it stands for 150 ms of an "
+        "author's machine and Python of 2017, and is no machine's speed. p is the chance of a "
+        "worse fit if the condition is right, without regard to the choice among conditions."
+    )
+    if outside:
+        yield bullets(_told(cell) for cell in outside)
+    if "residuals" in charts:
+        yield chart("residuals", charts["residuals"])
+
+
+def _row(id: str, fit: FitReport) -> list[str]:
+    return [
+        f"[{id}](#{id})",
+        fit.condition,
+        f"{fit.time / 1000:g} ms",
+        str(len(fit.cells)),
+        f"{_per_cell(fit.cells):.2f}",
+        f"{fit.p_value:.2f}",
+        f"{len(fit.outside)} of {len(fit.totals)}",
+    ]
+
+
+def _per_cell(cells: Sequence[CellFit]) -> float:
+    return sum(cell.z**2 for cell in cells) / max(1, len(cells))
+
+
+def _told(cell: CellFit) -> str:
+    return (
+        f"Outside its band: `{cell.heuristic}`, {cell.published:.1f} % published in "
+        f"{cell.games} games, {cell.predicted:.1f} % predicted (z = {signed(cell.z, 1)})"
+    )
+
+
+def conditions_of(study: StudyReport) -> Iterator[str]:
+    """How one study's agents were played, and what else was tried."""
+    fit = study.fit
+    if fit is None:
+        return
+    yield (
+        f"Played faithfully as **{fit.condition}** with {fit.time / 1000:g} ms a move: {fit.told}. "
+        f"Chosen among {fit.choices} conditions; chi-square per cell {_per_cell(fit.cells):.2f}."
+    )
+    best = max(one.loglikelihood for one in fit.tried)
+    rows = [
+        [
+            one.variant,
+            "yes" if one.plausible else "no",
+            f"{one.time / 1000:g} ms",
+            f"{one.chi_square / max(1, one.cells):.2f}",
+            signed(one.loglikelihood - best, 1) if one.loglikelihood < best else "0",
+        ]
+        for one in fit.tried
+    ]
+    columns = ["variant", "could be", "best time", "chi-square per cell", "log-likelihood"]
+    told = [
+        table(columns, rows),
+        "Each variant with the time that suits it best, by a few games a cell; the log-likelihood "
+        "is told as the distance from the best. Leads of less than 5 mean little. A variant that "
+        "the author's own program rules out could not be chosen.",
+    ]
+    if fit.halves:
+        told.append(
+            "Fitted on every other heuristic and held against the rest: "
+            + "; ".join(
+                f"{half.variant} with {half.time / 1000:g} ms gives chi-square "
+                f"{half.chi_square / max(1, half.cells):.2f} per cell over {half.cells} cells"
+                for half in fit.halves
+            )
+            + "."
+        )
+    yield fold("Conditions that were tried", "\n\n".join(told))

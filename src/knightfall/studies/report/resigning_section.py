@@ -1,0 +1,102 @@
+"""The part of the document on what the studies really measured: who gives up, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+from knightfall.display.numbers import signed
+from knightfall.studies.costs.costs import BASELINE
+from knightfall.studies.judging.measured import Rate
+from knightfall.studies.judging.resigning import Sweep
+from knightfall.studies.report.markdown import chart, fold, heading, table
+from knightfall.studies.report.report import HeuristicReport, StudiesReport, StudyReport
+
+
+def resigning_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]:
+    """The mechanism, the picture, the table by study, and the advice."""
+    yield heading(2, "What they really measured", "resigning")
+    yield (
+        "A student's search begins with the worst value there is and with no move, and takes a "
+        "move only if it is *better*. When every line it sees is lost, none is, and its answer is "
+        "no move at all: the game is forfeited, against Random, too, which would never have found "
+        "the win. The deeper an agent searches, the sooner it sees a loss that its opponent does "
+        "not, and the more games it gives away. So a cheap heuristic is punished for its depth "
+        "and a dear one rewarded for its blindness."
+    )
+    if report.sweep:
+        if "resigning" in charts:
+            yield chart("resigning", charts["resigning"])
+        yield from _sweep(report.sweep)
+    for study in report.studies:
+        if study.fit and {"course", "never"} <= set(report.budgets):
+            yield from _study(study)
+    yield (
+        "**The advice: never resign.** Begin the search with any legal move as its answer, keep "
+        "the move of the last depth that had one, and among lost moves play the one that loses "
+        "latest: opponents err."
+    )
+
+
+def _sweep(sweep: Sweep) -> Iterator[str]:
+    yield (
+        f"The same agent, `{BASELINE}`, with more and more time, against four of the course's "
+        "opponents: games won in %, resigning / playing on."
+    )
+    rows = []
+    for at, time in enumerate(sweep.times):
+        cells = [
+            f"{gave.rate:.0f} / {kept.rate:.0f}"
+            for gave, kept in zip(sweep.resigning[at], sweep.playing_on[at], strict=True)
+        ]
+        forfeits = sum(sweep.forfeits[at]) / len(sweep.forfeits[at])
+        rows.append([f"{time / 1000:g} ms", f"{sweep.nodes[at]:,}", *cells, f"{forfeits:.0f} %"])
+    yield table(["time of a move", "nodes", *sweep.opponents, "games given up"], rows)
+    resigning, playing = sweep.totals(sweep.resigning), sweep.totals(sweep.playing_on)
+    falling = sum(after.rate < before.rate for before, after in _steps(sweep))
+    steps = len(sweep.opponents) * (len(sweep.times) - 1)
+    yield (
+        f"From {sweep.times[0] / 1000:g} to {sweep.times[-1] / 1000:g} ms the agent that plays on "
+        f"goes from {playing[0]:.1f} to {playing[-1]:.1f} %, the one that resigns from "
+        f"{resigning[0]:.1f} to {resigning[-1]:.1f} %: in {falling} of {steps} steps to a longer "
+        "search it wins fewer games than before."
+    )
+
+
+def _steps(sweep: Sweep) -> Iterator[tuple[Rate, Rate]]:
+    for opponent in range(len(sweep.opponents)):
+        rates = [row[opponent] for row in sweep.resigning]
+        yield from pairwise(rates)
+
+
+def _study(study: StudyReport) -> Iterator[str]:
+    rows = [row for row in study.rows if {"course", "never"} <= set(row.measured)]
+    if not any(sum(row.measured["course"].forfeits) for row in rows):
+        yield (
+            f"In the {study.id} study nobody gives up: the condition is "
+            f"{study.fit.condition if study.fit else ''}."
+        )
+        return
+    yield fold(
+        f"{study.id}: games given up, and what never resigning is worth",
+        table(
+            ["heuristic", *study.opponents, "of all games", "as played", "never resigning", "gain"],
+            [_row(row) for row in sorted(rows, key=lambda one: -_gain(one))],
+        ),
+    )
+
+
+def _gain(row: HeuristicReport) -> float:
+    return row.measured["never"].total.rate - row.measured["course"].total.rate
+
+
+def _row(row: HeuristicReport) -> list[str]:
+    played, never = row.measured["course"], row.measured["never"]
+    return [
+        f"`{row.heuristic}`",
+        *(f"{share:.0f} %" for share in played.forfeits),
+        f"{sum(played.forfeits) / len(played.forfeits):.0f} %",
+        f"{played.total.rate:.1f}",
+        f"{never.total.rate:.1f}",
+        signed(_gain(row), 1),
+    ]

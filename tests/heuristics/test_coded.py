@@ -1,0 +1,294 @@
+"""Heuristics as the studies' programs computed them: their values, and that nobody gets them who
+does not ask.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from functools import cache
+
+import pytest
+from helpers import random_positions
+from heuristic_files import Files, slow_evaluator
+from naive import NAIVE
+from naive_coded import CODED, lookahead_ratio
+
+from knightfall.agents import parse_agent
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.heuristics import REGISTRY
+from knightfall.heuristics.evaluator import evaluator
+from knightfall.heuristics.expression import parse_heuristic
+from knightfall.heuristics.published import PUBLISHED, published_ids
+from knightfall.heuristics.signature import ask_once
+from knightfall.heuristics.variants import VARIANTS
+from knightfall.kernel.geometry import RULES, geometry, rules_of
+from knightfall.kernel.rules import words
+from knightfall.position import Position, Side
+from knightfall.studies.costs.costs import compiled_costs, course_costs
+from knightfall.studies.judging.plans import league_heuristics
+from knightfall.studies.published.published import studies
+
+SIDES: tuple[Side, Side] = ("w", "b")
+FEW = 12
+"""Open cells up to which the slow twin of the longest win is quick enough."""
+SEARCHING = {id for id in CODED if "main" in id and "less" not in id}
+
+PUBLISHED_RATIO = "7/7/3*3/4N*1/1*2*1*/2n*3/5*1 b"
+
+
+def value(id: str, position: Position, side: Side, blanks: int = 0) -> float:
+    """What a heuristic says in a search from a root with so many open cells."""
+    boards = geometry(position.board)
+    assert boards["blanks"][0] == 0
+    boards["blanks"] = blanks
+    open, me, opp = words(position, side)
+    _, to_move, _ = words(position)
+    return ask_once(boards, evaluator(id).address, open, me, opp, to_move)
+
+
+@cache
+def questions() -> list[tuple[Position, int]]:
+    """Positions of all phases, each with some numbers of open cells at the root."""
+    rng = random.Random(9)
+    positions = []
+    for seed, (width, height) in enumerate([(7, 7), (8, 8), (5, 5), (4, 6), (3, 9), (10, 6)]):
+        positions += random_positions(width, height, 40, seed, min_placed=2)
+        board = Board.of(width, height)
+        for open_cells in [*range(2, 11)] * 3:
+            white, black, *open = rng.sample(range(board.cells), open_cells + 2)
+            positions.append(Position(board, frozenset(open), white, black, rng.choice(SIDES)))
+    found = []
+    for position in positions:
+        here, most = len(position.open), position.board.cells
+        # Around every share of the root's cells at which something changes.
+        for roots in (here, 5 * here / 2, 5 * here, 10 * here / 7):
+            near = {math.floor(roots) + more for more in (-1, 0, 1)}
+            found += [(position, root) for root in near if here <= root <= most and root > 0]
+        found.append((position, 0))
+    return found
+
+
+@pytest.mark.parametrize("id", CODED)
+def test_the_value_is_that_of_the_slow_twin(id: str) -> None:
+    tried = 0
+    for position, blanks in questions():
+        # Above two fifths nobody looks for the longest win.
+        if id in SEARCHING and len(position.open) > FEW and 5 * len(position.open) < 2 * blanks:
+            continue
+        for side in SIDES:
+            got, expected = value(id, position, side, blanks), CODED[id](position, side, blanks)
+            assert math.isclose(got, expected, rel_tol=1e-12, abs_tol=1e-12), (position, side)
+            tried += 1
+    assert tried > 2000
+
+
+def test_the_questions_are_of_all_kinds() -> None:
+    late = [(p, b) for p, b in questions() if b and len(p.open) <= FEW]
+    for tenths in (2, 4, 7):
+        sides = {(10 * len(p.open) > tenths * b) - (10 * len(p.open) < tenths * b) for p, b in late}
+        assert sides == {-1, 0, 1}
+    for id in CODED:
+        assert len({CODED[id](p, "w", b) for p, b in late}) > 4, id
+
+
+# -- the published differences ---------------------------------------------------------------
+
+
+def test_the_published_example_of_the_ratio() -> None:
+    position = Position.from_fen(PUBLISHED_RATIO)
+    assert value("coded:lookahead_ratio", position, "w") == 17 / 12
+    assert value("lookahead_ratio", position, "w") == pytest.approx(5 / 6, rel=1e-15)
+
+
+def test_the_ratio_is_the_words_for_the_mover() -> None:
+    differ = 0
+    for position, _ in questions():
+        mover, waiter = position.to_move, "b" if position.to_move == "w" else "w"
+        coded, words_ = (f"{prefix}lookahead_ratio" for prefix in ("coded:", ""))
+        assert value(coded, position, mover) == value(words_, position, mover)
+        differ += value(coded, position, waiter) != value(words_, position, waiter)
+    assert differ > 100
+
+
+def test_the_ratio_by_hand() -> None:
+    # Black to move is put on b1, where white could go: it has c3 from there, white nothing.
+    ring = Position.from_fen("N2/2n/3 b")
+    assert value("coded:lookahead_ratio", ring, "w") == 0
+    stuck = Position.from_fen("***/*Nn/3 b")
+    assert value("coded:lookahead_ratio", stuck, "w") == -math.inf
+    # b1 leads nowhere but to a3, which is white's.
+    dead_end = Position.from_fen("N1*/2n/3 b")
+    assert value("coded:lookahead_ratio", dead_end, "w") == math.inf
+
+
+def test_the_cluster_is_exactly_aggressive() -> None:
+    for position, _ in questions():
+        for side in SIDES:
+            here = value("coded:open_cluster", position, side)
+            assert here == value("aggressive", position, side)
+
+
+def test_at_the_root_every_phase_is_one() -> None:
+    for position in random_positions(7, 7, 50, 3, min_placed=2):
+        whole = value("improved", position, "w") + value("open_space_difference", position, "w")
+        for blanks in (0, len(position.open)):
+            for id in ("coded:main", "coded:main_alt", "coded:main_less", "coded:main_less_more"):
+                assert value(id, position, "w", blanks) == whole
+            for id in ("coded:main_prop", "coded:main_staggered", "coded:main_alt_staggered"):
+                assert value(id, position, "w", blanks) == value("improved", position, "w")
+
+
+def test_mirrored_positions_have_the_same_value_iff_promised() -> None:
+    differs = set()
+    for position, blanks in questions()[::3]:
+        if len(position.open) > FEW:
+            continue
+        for image in position.board.symmetries:
+            assert position.white is not None
+            assert position.black is not None
+            mirrored = Position(
+                position.board,
+                frozenset(image[cell] for cell in position.open),
+                image[position.white],
+                image[position.black],
+                position.to_move,
+            )
+            differs |= {
+                id
+                for id in CODED
+                if value(id, mirrored, "w", blanks) != value(id, position, "w", blanks)
+            }
+    assert differs == {id for id in CODED if not REGISTRY[id].symmetric}
+
+
+@pytest.mark.parametrize("id", sorted(SEARCHING))
+def test_the_share_reaches_what_looks_for_the_longest_win(id: str) -> None:
+    assert REGISTRY[id].costly
+    position = Position.from_fen("*2*1*1/1*N**1*/*******/1*1*n*1/*******/*******/******* w")
+    boards = geometry(position.board)
+    boards["step_limit"], boards["blanks"] = 0, 47
+    open, me, opp = words(position)
+    ask_once(boards, evaluator(id).address, open, me, opp, me)
+    assert boards["cut"][0] == 1
+
+
+# -- what counts the cells at the root --------------------------------------------------------
+
+
+def test_the_count_is_no_part_of_the_rules_and_begins_at_nothing() -> None:
+    board = Board.of(7, 7)
+    boards = geometry(board)
+    boards["blanks"] = 40
+    assert (boards.view("u8")[:RULES] == rules_of(board)).all()
+    assert geometry(board)["blanks"][0] == 0
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_users_may_read_the_count(files: Files, plain: bool) -> None:
+    half = "eval('0.5')" if plain else "0.5"  # which Numba does not know
+    text = f"def asks(board, open, me, opp, to_move):\n    return board.blanks + {half}\n"
+    id = f"{files.write('mine.py', text)}:asks"
+    ready = slow_evaluator(id) if plain else evaluator(id)
+    assert ready.compiled != plain
+    position = Position.from_fen(PUBLISHED_RATIO)
+    assert [value(id, position, "w", blanks) for blanks in (0, 31)] == [0.5, 31.5]
+
+
+# -- their ids -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "printed", "atoms"),
+    [
+        ("coded:main", "coded:main", ["coded:main"]),
+        ("2 * coded:main - improved", "2*coded:main-improved", ["coded:main", "improved"]),
+        (
+            "coded:near_center+bfs_reach",
+            "coded:near_center+bfs_reach",
+            ["coded:near_center", "bfs_reach"],
+        ),
+        ("open-1/3*coded:main_alt", "open-1/3*coded:main_alt", ["open", "coded:main_alt"]),
+        ("-coded:near_edges", "-coded:near_edges", ["coded:near_edges"]),
+        ("coded.py:main", "coded.py:main", ["coded.py:main"]),
+        ("coded:main.py:f", "coded:main.py:f", ["coded:main.py:f"]),
+        ("coded:x-2.py:f", "coded:x-2.py:f", ["coded:x-2.py:f"]),
+        ("coded:main-x.py:f", "coded:main-x.py:f", ["coded:main", "x.py:f"]),
+        ("./coded:main-x.py:f", "./coded:main-x.py:f", ["coded:main-x.py:f"]),
+        ("x.py:coded+coded:main", "x.py:coded+coded:main", ["x.py:coded", "coded:main"]),
+    ],
+)
+def test_what_is_read(text: str, printed: str, atoms: list[str]) -> None:
+    expression = parse_heuristic(text)
+    assert str(expression) == printed
+    assert [str(atom) for _, atom in expression.terms] == atoms
+    assert parse_heuristic(printed) == expression
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("coded:mian", "unknown heuristic 'coded:mian'; did you mean 'coded:main'?"),
+        ("codde:main", "unknown heuristic 'codde:main'; did you mean 'coded:main'?"),
+        ("coded:improved", "unknown heuristic 'coded:improved'; did you mean 'improved'?"),
+        ("open+coded:near_centre", "did you mean 'coded:near_center'?"),
+        ("mian", "unknown heuristic 'mian'; did you mean 'main'?"),
+        ("near_centre", "unknown heuristic 'near_centre'; did you mean 'near_center'?"),
+        ("coded", "unknown heuristic 'coded'"),
+        ("coded:", "unknown heuristic 'coded'"),
+        ("coded: main", "unknown heuristic 'coded'"),
+        ("open:g", "unknown heuristic 'open:g'; did you mean 'open'?"),
+        ("coded:main(1/2)", "coded:main takes no parameter"),
+        ("coded:main.py", "cannot read '.py'"),
+        ("coded:coded:main", "unknown heuristic 'coded:coded'"),
+    ],
+)
+def test_what_is_refused(text: str, says: str) -> None:
+    with pytest.raises(KnightfallError) as error:
+        parse_heuristic(text)
+    assert says in str(error.value)
+
+
+def test_an_agent_may_search_with_one() -> None:
+    for text in ("coded:main", "id(coded:main)", "id(2*coded:main-improved, nodes=100, plain)"):
+        agent = parse_agent(text)
+        assert parse_agent(str(agent)) == agent
+        assert not agent.has_users_code
+    with pytest.raises(KnightfallError, match="unknown agent 'coded:mian'; did you mean 'coded:ma"):
+        parse_agent("coded:mian")
+
+
+def test_a_sum_with_one_is_worth_the_sum_of_its_parts() -> None:
+    ready = evaluator("coded:near_center+bfs_reach")
+    assert (ready.symmetric, ready.compiled, ready.quick) == (False, True, True)
+    assert not evaluator("2*coded:main-improved").quick
+    for position in random_positions(7, 7, 30, 5, min_placed=2):
+        parts = CODED["coded:near_center"](position, "w", 0) + NAIVE["bfs_reach"](position, "w")
+        assert ready.value(position, "w") == pytest.approx(parts)
+
+
+def test_one_may_be_added_to_plain_python(files: Files) -> None:
+    text = "def odd(board, open, me, opp, to_move):\n    return eval('1')\n"
+    ready = slow_evaluator(f"coded:lookahead_ratio+{files.write('mine.py', text)}:odd")
+    position = Position.from_fen(PUBLISHED_RATIO)
+    assert ready.value(position, "w") == pytest.approx(lookahead_ratio(position, "w") + 1)
+
+
+# -- nobody gets them who does not ask --------------------------------------------------------
+
+
+def test_they_are_the_last_of_the_registry_and_in_no_other_list() -> None:
+    declared = [row for row in REGISTRY.values() if row.study != "user"]
+    assert declared == [*PUBLISHED, *VARIANTS]
+    assert all(row.coded for row in VARIANTS)
+    assert {row.id for row in VARIANTS} | {"main_prop"} == set(CODED)
+    assert set(CODED) & set(published_ids()) == {"main_prop"}
+
+
+def test_the_league_is_what_it_was() -> None:
+    league = league_heuristics(studies().values())
+    assert len(league) == 43
+    assert not set(CODED) & set(league)
+    for costs in (course_costs(), compiled_costs()):
+        assert not set(CODED) & set(costs.ratios)

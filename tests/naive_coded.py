@@ -1,0 +1,110 @@
+"""Slow and obvious versions of the heuristics that only the studies' programs define.
+
+Each is told how many cells were open at the root of the search it is asked in, 0 outside of one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import naive
+from naive import L1, M, Naive, place, spot
+
+from knightfall.position import Position, Side, other
+
+Coded = Callable[[Position, Side, int], float]
+
+
+def unsearched(value: Naive) -> Coded:
+    """One that is the same in any search."""
+    return lambda position, me, blanks: value(position, me)
+
+
+# -- reachability ----------------------------------------------------------------------------
+
+
+def near_center(position: Position, me: Side) -> float:
+    board = position.board
+    middle = (Fraction(board.height, 2), Fraction(board.width, 2))
+    mine, theirs = place(position, me), place(position, other(me))
+    return float(L1(spot(board, theirs), middle) - L1(spot(board, mine), middle))
+
+
+# -- staged ----------------------------------------------------------------------------------
+
+
+def still_open(position: Position, blanks: int) -> Fraction:
+    return Fraction(len(position.open), blanks) if blanks else Fraction(1)
+
+
+def main_less(position: Position, me: Side, blanks: int) -> float:
+    faded = still_open(position, blanks) * (M(position, me) - M(position, other(me)))
+    return float(faded) + naive.open_space_difference(position, me)
+
+
+def late(below: str, last: Naive) -> Coded:
+    """`main_less`, and another heuristic when few of the root's cells are left."""
+
+    def value(position: Position, me: Side, blanks: int) -> float:
+        if still_open(position, blanks) < Fraction(below):
+            return last(position, me)
+        return main_less(position, me, blanks)
+
+    return value
+
+
+def staggered(last: Naive) -> Coded:
+    def value(position: Position, me: Side, blanks: int) -> float:
+        phase = still_open(position, blanks)
+        if phase > Fraction("0.7"):
+            return naive.improved(position, me)
+        if phase < Fraction("0.2"):
+            return last(position, me)
+        return naive.open_space_difference(position, me)
+
+    return value
+
+
+def proportional(position: Position, me: Side, phase: Fraction) -> float:
+    if phase < Fraction("0.2"):
+        return naive.longest_win(position, me)
+    mobility = M(position, me) - M(position, other(me))
+    elbow_room = Fraction(naive.open_space_difference(position, me))
+    return float(phase * mobility + (1 - phase) * elbow_room)
+
+
+# -- aggressive ------------------------------------------------------------------------------
+
+
+def lookahead_ratio(position: Position, me: Side) -> float:
+    targets = naive.moves(position, me)
+    if not targets:
+        return -math.inf
+    ratios = []
+    for x in targets:
+        forecast = naive.moved(position, position.to_move, x)  # whoever is to move goes there
+        if M(forecast, other(me)) == 0:
+            return math.inf
+        ratios.append(Fraction(M(forecast, me), M(forecast, other(me))))
+    return float(sum(ratios) / len(ratios))
+
+
+CODED: dict[str, Coded] = {
+    "main_prop": lambda position, me, _: proportional(position, me, naive.phase(position)),
+    "coded:near_center": unsearched(near_center),
+    "coded:near_edges": unsearched(lambda position, me: -near_center(position, me)),
+    "coded:main_less": main_less,
+    "coded:main_less_more": main_less,
+    "coded:main": late("0.2", naive.longest_win_difference),
+    "coded:main_alt": late("0.4", naive.longest_win),
+    "coded:main_prop": lambda position, me, blanks: proportional(
+        position, me, still_open(position, blanks)
+    ),
+    "coded:main_staggered": staggered(naive.longest_win_difference),
+    "coded:main_alt_staggered": staggered(naive.longest_win),
+    "coded:lookahead_ratio": unsearched(lookahead_ratio),
+    "coded:open_cluster": unsearched(naive.aggressive),
+}
+"""By id; the rest of the heuristics are in `naive.NAIVE`."""
