@@ -18,6 +18,7 @@ PACKAGE = "knightfall_benchmarks"
 DEFAULT = (
     "python_baseline",
     "deepening",
+    "student",
     "cpp",
     "evaluation_cost",
     "user_heuristic",

@@ -94,6 +94,8 @@ def agents_page() -> str:
         "  out of their 150 ms on the machines of 2017. On one of today, agents that students",
         "  handed in and that use their time visit a median of about 10,600 from an opening",
         "  (4,000 to 21,200).",
+        "- `student` plays as the course's agents did, mistakes included; its time is counted, not",
+        "  measured. [students.md](students.md) has its parts.",
         "- `plain` (for `id`) deepens as the course's agents do: no table, no ordering, no",
         "  separation.",
         "- `seed=3` breaks ties among equal moves another way. Same seed, same position: the same",

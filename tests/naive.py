@@ -333,6 +333,14 @@ def open_cluster(position: Position, me: Side) -> float:
     return aggressive(position, me) + float(near)
 
 
+def main_prop(position: Position, me: Side) -> float:
+    share = phase(position)
+    if share < Fraction("0.2"):
+        return longest_win(position, me)
+    mobile = M(position, me) - M(position, other(me))
+    return float(share * mobile + (1 - share) * Fraction(open_space_difference(position, me)))
+
+
 NAIVE: dict[str, Naive] = {
     "null": null,
     "open": open_,
@@ -360,6 +368,7 @@ NAIVE: dict[str, Naive] = {
     "main_alt_01": late(Fraction(1, 10), longest_win),
     "main_alt_03": late(Fraction(3, 10), longest_win),
     "main_less": main_less,
+    "main_prop": main_prop,
     "main_less_more": main_less,
     "main_staggered": staggered(longest_win_difference),
     "main_alt_staggered": staggered(longest_win),

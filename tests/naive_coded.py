@@ -92,7 +92,7 @@ def lookahead_ratio(position: Position, me: Side) -> float:
 
 
 CODED: dict[str, Coded] = {
-    "main_prop": lambda position, me, _: proportional(position, me, naive.phase(position)),
+    "main_prop": unsearched(naive.main_prop),
     "coded:near_center": unsearched(near_center),
     "coded:near_edges": unsearched(lambda position, me: -near_center(position, me)),
     "coded:main_less": main_less,

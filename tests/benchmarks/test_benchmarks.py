@@ -75,6 +75,13 @@ def test_users_twin_searches_the_same_tree(runner: ModuleType) -> None:
     runner.module("user_heuristic").run(depth=8, rounds=2)
 
 
+def test_students_are_compared_with_alphabeta(runner: ModuleType) -> None:
+    result = runner.module("student").run(depth=3, rounds=1)
+    assert set(result.ratios) == {"moves in fixed order", "moves shuffled"}
+    for row in result.rows:
+        assert all(row[f"{name} nodes"] > 3 for name in ("alphabeta", "fixed", "shuffled"))
+
+
 def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
     from knightfall.heuristics.published import PUBLISHED
 

@@ -25,7 +25,8 @@ from typer.testing import CliRunner
 from knightfall.arena import runs
 from knightfall.cli.commands.reproduce import PAIRS, reproduce
 from knightfall.cli.screen.guard import GuardedGroup
-from knightfall.studies.costs.costs import compiled_costs, course_costs
+from knightfall.studies.conditions.condition import Condition
+from knightfall.studies.costs.costs import compiled_costs
 from knightfall.studies.judging import grades, plans
 from knightfall.studies.judging.grades import HeuristicGrade
 from knightfall.studies.judging.measured import Rating, Tournament
@@ -62,9 +63,9 @@ def all_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def deeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three studies deep enough for verdicts of every kind."""
+    """A study deep enough for verdicts of every kind."""
     folder = tmp_path_factory.mktemp("deeper")
-    args = ["staged", "aggressive", "directional", "--pairs", "30", "--budget", "course"]
+    args = ["staged", "--pairs", "60", "--budget", "course"]
     run(folder, *args, "--no-league", "--workers", "0")
     return folder
 
@@ -263,18 +264,20 @@ def test_all_heuristics_play_the_same_openings_once(all_studies: Path) -> None:
 
 
 def test_budgets_reach_all_who_deepen_and_nobody_else() -> None:
-    study = studies()["lookahead"]
+    study, usual = studies()["lookahead"], Condition()
     agents = {
-        budget: {one.name: one.agent for one in plans.study_plan(study, budget, 2).entrants}
+        budget: {one.name: one.agent for one in plans.study_plan(study, budget, usual, 2).entrants}
         for budget in plans.BUDGETS
     }
-    for budget, costs in (("course", course_costs()), ("time", compiled_costs())):
-        nodes = costs.nodes("open")
-        assert agents[budget]["AB_Open"] == f"id(open, nodes={nodes}, plain)"
-    assert {agents[budget]["AB_Open"] for budget in ("nodes",)} == {"id(open, nodes=2500, plain)"}
+    nodes = compiled_costs().nodes("open")
+    assert agents["time"]["AB_Open"] == f"id(open, nodes={nodes}, plain)"
+    assert agents["nodes"]["AB_Open"] == "id(open, nodes=2500, plain)"
+    assert agents["course"]["AB_Open"] == "student(open, time=25ms)"
+    assert agents["never"]["AB_Open"] == "student(open, time=25ms, keeps)"
     for name in ("Random", "MM_Open", "MM_Center", "MM_Improved", "improved"):
-        assert len({agents[budget][name] for budget in plans.BUDGETS}) == 1
-    early = plans.study_plan(studies()["staged"], "course", 2)
+        assert len({agents[budget][name] for budget in ("time", "nodes")}) == 1
+    assert agents["course"]["MM_Open"] == "student(open, depth=3, time=25ms, minimax)"
+    early = plans.study_plan(studies()["staged"], "nodes", usual, 2)
     assert early.repeats == 1
     assert early.entrants[0].name == "improved"
     assert "alphabeta(open, depth=5)" in [one.agent for one in early.entrants]
@@ -283,11 +286,11 @@ def test_budgets_reach_all_who_deepen_and_nobody_else() -> None:
 def test_the_league_has_every_heuristic_once() -> None:
     ids = plans.league_heuristics(studies().values())
     assert ids[0] == "improved"
-    assert len(set(ids)) == len(ids) == 43
+    assert len(set(ids)) == len(ids) == 44
     published = {id for study in studies().values() for id in study.heuristics}
     assert published | {"null", "open", "center"} <= set(ids)
     plan = plans.league_plan(ids, "nodes", 100)
-    assert len(plan.matches) == 43 * 42 // 2
+    assert len(plan.matches) == 44 * 43 // 2
     assert plan.rounds == 5
     assert PAIRS == plans.PAIRS
 
@@ -352,7 +355,7 @@ def test_same_seed_same_report_after_any_interruption(
     [
         (["staggered"], "lookahead, directional, reachability, staged, aggressive"),
         (["directionl"], "directional"),
-        (["--budget", "depth"], "nodes, time, course, all"),
+        (["--budget", "depth"], "course, time, nodes, never, all"),
         (["--pairs", "0"], "from 1 to"),
         (["--workers", "1", "--dask", "x:1"], "choose one"),
     ],
@@ -498,7 +501,8 @@ def test_numbers_that_differ_from_run_to_run_are_in_one_place(all_studies: Path)
         assert timings["date"] in inside
         assert f"{timings['games']:,} games" in inside
         assert text.count(timings["date"]) == 1
-    assert timings["games"] == 2 * 42 * 7 * 2 * 3
+    swept = 2 * 4 * 4 * 1 * 2  # resigning or not, times, opponents, one pair
+    assert timings["games"] == 2 * 43 * 7 * 2 * 4 + swept
 
 
 def test_a_report_survives_being_written_and_read(all_studies: Path) -> None:
@@ -518,6 +522,16 @@ def test_the_committed_report_is_what_its_numbers_make() -> None:
     assert {study.id for study in report.studies} == set(studies())
     assert report.league is not None
     assert report.league.correlations
+    assert report.sweep is not None
+    # What the re-run is held to: the published numbers are explained.
+    cells = [cell for fit in report.fits for cell in fit.cells]
+    totals = [cell for fit in report.fits for cell in fit.totals]
+    assert (len(cells), len(totals)) == (217 + 63, 43)
+    assert sum(cell.z**2 for cell in cells) / len(cells) <= 1.1
+    assert sum(len(fit.outside) for fit in report.fits) <= 4
+    for fit in report.fits:
+        (improved,) = (cell for cell in fit.totals if cell.heuristic == "improved")
+        assert abs(improved.published - improved.predicted) < 4
 
 
 # -- the league's company ----------------------------------------------------------------------
@@ -569,7 +583,8 @@ def test_needed_games_on_made_up_results() -> None:
     rng = np.random.default_rng(1)
     chances = {"a": 0.5, "b": 0.53, "c": 0.65, "d": 0.65}
     scores = np.array([rng.binomial(2, p, (7, 3000)) for p in chances.values()], np.int8)
-    found = needed_games([Tournament(tuple(chances), tuple("1234567"), scores)])
+    nothing = np.zeros((4, 7)), np.zeros(4)
+    found = needed_games([Tournament(tuple(chances), tuple("1234567"), scores, *nothing)])
     assert (found.told_apart, found.not_told_apart) == (5, 1)
     by_gap = {curve.least: curve for curve in found.curves}
     assert by_gap[10].couples == 4

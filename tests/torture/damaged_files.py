@@ -25,6 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from arena_helpers import ENGINE, fake_plan, fake_run
 from torture.mutations import JUNK_VALUES, changed_somewhere, damaged
 
+from knightfall.agents.student_costs import read_student_costs
+from knightfall.arena.plan.version import engine
 from knightfall.arena.reports.kinds import report_on
 from knightfall.arena.store.export import export_lines
 from knightfall.arena.store.file import IN_MEMORY, OF_A_RUN
@@ -41,9 +43,13 @@ from knightfall.solver import atlas
 from knightfall.solver.atlas_build import Builder
 from knightfall.solver.certificate import certify
 from knightfall.solver.verify import Refused, verify
+from knightfall.studies.conditions import trials
+from knightfall.studies.conditions.condition import Condition
+from knightfall.studies.conditions.fit import read_fits
 from knightfall.studies.costs.costs import read_costs
 from knightfall.studies.judging import grades
 from knightfall.studies.published.published import read_studies
+from knightfall.studies.published.published import studies as published_studies
 
 SOURCE = Path(atlas.__file__).parents[1]
 
@@ -92,6 +98,9 @@ def kinds(folder: Path) -> dict[str, Kind]:
         "certificate": Kind(_certificates(), _read_certificate, _wound_certificate),
         "studies (toml)": Kind(_shipped("studies/published/published.toml"), _read_studies),
         "costs (toml)": Kind(_shipped("studies/costs/*costs.toml"), _read_costs),
+        "students' costs (toml)": Kind(_shipped("agents/student_costs.toml"), _read_student_costs),
+        "fits (json)": Kind(_shipped("studies/conditions/fitted.json"), _read_fits),
+        "trials": Kind([_trials()], _read_trials),
         "grades": Kind([_grades()], _read_grades),
     }
 
@@ -180,6 +189,15 @@ def _shipped(pattern: str) -> list[bytes]:
     return [file.read_bytes() for file in SOURCE.glob(pattern)]
 
 
+TRIED = ("directional", Condition(lost="legal"))
+
+
+def _trials() -> bytes:
+    counts = [[[1, 0, 2]] * 7 for _ in range(4)]
+    name = trials._TrialsFile._name(TRIED, 3)
+    return json.dumps({f"{engine()}/0": {name: counts, "other": [[[1]]]}}).encode()
+
+
 def _grades() -> bytes:
     row = {"heuristic": "main", "kept": 91.2, "error": 0.5, "choices": 1234, "seconds": 9.1}
     return json.dumps({"e/100/0": {"id(main)": row, "id(open)": {**row, "kept": 80}}}).encode()
@@ -257,6 +275,25 @@ def _read_studies(path: Path) -> None:
 def _read_costs(path: Path) -> None:
     costs = read_costs(decoded(path.read_bytes(), path), "here")
     assert all(costs.nodes(heuristic) >= 1 for heuristic in costs.ratios)
+
+
+def _read_student_costs(path: Path) -> None:
+    for table in read_student_costs(decoded(path.read_bytes(), path)).values():
+        assert table["score"]["improved"]["score"] >= 0
+
+
+def _read_fits(path: Path) -> None:
+    for fit in read_fits(decoded(path.read_bytes(), path)).values():
+        assert fit.condition.test_agent(published_studies()["staged"], "main")
+
+
+def _read_trials(path: Path) -> None:
+    """A damaged one is as good as none: nothing is refused."""
+    os.environ["KNIGHTFALL_DATA_DIR"] = str(path.parent)
+    path.replace(path.with_name("trials.json"))
+    counts = trials._TrialsFile(0).get(TRIED, 3)
+    if counts is not None:
+        assert trials._prediction(TRIED[0], counts).rates.shape == (4, 7)
 
 
 def _read_grades(path: Path) -> None:
@@ -350,13 +387,13 @@ def torture(name: str, kind: Kind, seeds: Iterable[int], folder: Path) -> Tally:
     return tally
 
 
-HEADING = f"{'kind':<16}{'damaged':>9}{'refused':>9}{'accepted':>10}{'other':>7}{'longest':>10}"
+HEADING = f"{'kind':<24}{'damaged':>9}{'refused':>9}{'accepted':>10}{'other':>7}{'longest':>10}"
 
 
 def line(tally: Tally) -> str:
     """A line of the table."""
     return (
-        f"{tally.kind:<16}{tally.files:>9,}{tally.refused:>9,}{tally.accepted:>10,}"
+        f"{tally.kind:<24}{tally.files:>9,}{tally.refused:>9,}{tally.accepted:>10,}"
         f"{len(tally.others):>7}{tally.longest:>8.2f} s"
     )
 

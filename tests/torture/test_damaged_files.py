@@ -13,9 +13,10 @@ from torture.damaged_files import Kind, kinds, torture
 NAMES = (
     "run (jsonl)", "store", "store, rows", "saved game", "game as text", "book", "atlas",
     "atlas journal", "certificate", "studies (toml)", "costs (toml)", "grades",
+    "students' costs (toml)", "fits (json)", "trials",
 )  # fmt: skip
 SLOW = {"store": 40, "store, rows": 40, "run (jsonl)": 100, "studies (toml)": 100}
-NEVER_REFUSED = ("atlas journal", "grades")  # what cannot be read is solved, or graded, again
+NEVER_REFUSED = ("atlas journal", "grades", "trials")  # what cannot be read is done again
 
 
 @pytest.fixture(scope="module")

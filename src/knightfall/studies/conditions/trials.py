@@ -32,19 +32,38 @@ Counts = list[list[list[int]]]
 
 
 def faithful_plan(study: Study, condition: Condition, pairs: int, seed: int) -> Plan:
-    """A study's tournament as its author's agents would play it, `improved` first."""
+    """A study's tournament as its author's agents would play it."""
+    test = partial(condition.test_agent, study)
+    return tournament_plan(study, test, condition.opponent, pairs, seed)
+
+
+def tournament_plan(
+    study: Study,
+    test: Callable[[str], str],
+    opponent: Callable[[str], str],
+    pairs: int,
+    seed: int,
+    **options: str,
+) -> Plan:
+    """A study's tournament, `improved` first among the test agents.
+
+    `test` names the agent of a heuristic, `opponent` that of one of the course's names.
+    """
     ids = sorted(study.heuristics, key=lambda id: id != "improved")
-    tests = tuple(Entrant(condition.test_agent(study, id), id) for id in ids)
-    opponents = tuple(
-        Entrant(condition.opponent(name), name.rpartition(":")[2]) for name in study.opponents
-    )
+    tests = tuple(Entrant(test(id), id) for id in ids)
+    opponents = tuple(Entrant(opponent(name), name.rpartition(":")[2]) for name in study.opponents)
     return Plan(
         kind="tournament",
         entrants=tests + opponents,
         matches=tournament(len(tests), len(opponents)),
         pairs=pairs,
         seed=seed,
-        options={"protocol": study.protocol, "tests": len(tests), "study": study.id},
+        options={
+            "protocol": study.protocol,
+            "tests": len(tests),
+            "study": study.id,
+            **options,
+        },
     )
 
 
@@ -145,8 +164,14 @@ class _TrialsFile:
         return f"{id}/{pairs}/{condition.words()}/{condition.time}"
 
     def get(self, wanted: tuple[str, Condition], pairs: int) -> Counts | None:
-        """What was counted, if it was."""
-        return self._rows.get(self._name(wanted, pairs))
+        """What was counted, if it was, and if it is that number of pairs."""
+        counts, study = self._rows.get(self._name(wanted, pairs)), studies()[wanted[0]]
+        if counts is None or len(counts) != len(study.heuristics):
+            return None
+        cells = [cell for row in counts for cell in row]
+        whole = all(len(row) == len(study.opponents) for row in counts)
+        right = all(len(cell) == 3 and sum(cell) == pairs for cell in cells)
+        return counts if whole and right else None
 
     def add(self, wanted: tuple[str, Condition], pairs: int, counts: Counts) -> None:
         """Keep a trial; whoever reads the file sees all of it or what was there before."""

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal, get_args
 
 from knightfall.agents import COURSE_NODES, STUDENTS_TIME, Agent, parse_agent
-from knightfall.arena.plan.plan import Entrant, Plan, everyone, tournament
+from knightfall.arena.plan.plan import Entrant, Plan, everyone
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
 from knightfall.studies.conditions.condition import Condition
-from knightfall.studies.conditions.trials import faithful_plan
+from knightfall.studies.conditions.trials import tournament_plan
 from knightfall.studies.costs.costs import BASELINE, compiled_costs
 from knightfall.studies.published.published import Study, agent_of, studies
 
@@ -84,33 +85,21 @@ def study_plan(
     """
     if budget in STUDENTS:
         faithful = condition if budget == "course" else condition.never_resigning()
-        plan = faithful_plan(study, faithful, pairs, seed)
-        return replace(plan, options={**plan.options, "budget": budget})
+        test = partial(faithful.test_agent, study)
+        return tournament_plan(study, test, faithful.opponent, pairs, seed, budget=budget)
     nodes = nodes_of(budget)
-    ids = sorted(study.heuristics, key=lambda id: id != BASELINE)
-    tests = tuple(Entrant(agent_of(id, nodes(id)), id) for id in ids)
-    opponents = tuple(_opponent(name, nodes) for name in study.opponents)
-    return Plan(
-        kind="tournament",
-        entrants=tests + opponents,
-        matches=tournament(len(tests), len(opponents)),
-        pairs=pairs,
-        seed=seed,
-        options={
-            "protocol": study.protocol,
-            "tests": len(tests),
-            "study": study.id,
-            "budget": budget,
-        },
+    opponent = partial(_opponent, nodes=nodes)
+    return tournament_plan(
+        study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=budget
     )
 
 
-def _opponent(name: str, nodes: Callable[[str], int]) -> Entrant:
+def _opponent(name: str, nodes: Callable[[str], int]) -> str:
     """An opponent of the course: whoever deepens gets the budget of its heuristic."""
     agent: Agent = parse_agent(name)
     if agent.kind == "id":
         agent = replace(agent, budget=Budget(nodes=nodes(agent.heuristic)))
-    return Entrant(str(agent), name.rpartition(":")[2])
+    return str(agent)
 
 
 # -- the league ----------------------------------------------------------------------------

@@ -89,7 +89,8 @@ def _claims(report: StudiesReport) -> Iterator[str]:
         f"{_fate(report, first)} at this number of games."
     )
     for budget in others:
-        yield f"At {TITLES[budget]}, {_fate(report, budget)}."
+        under = "Without resigning" if budget == "never" else f"At {TITLES[budget]}"
+        yield f"{under}, {_fate(report, budget)}."
 
 
 def _fate(report: StudiesReport, budget: str) -> str:
@@ -115,7 +116,7 @@ def _knowledge(report: StudiesReport) -> Iterator[str]:
         f"about {0.025 * _others(report):.1f})."
     )
     for budget in report.budgets:
-        if budget != "nodes" and free:
+        if budget == "time" and free:
             kept = free & better[budget]
             number = _number(len(kept)) if kept else "none"
             names = f": {', '.join(sorted(kept))}" if 0 < len(kept) <= MOST_NAMED else ""
