@@ -1,0 +1,277 @@
+"""The course's last board (generation 2017b), name by name, for the agents written against it.
+
+Students read its private names and some write them, so they are part of the interface: nothing is
+kept twice, and whatever is written there counts from then on.  It is quicker than the original
+only by looking knights' moves up and by shuffling them in place (`benchmarks/course_library.py`).
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from knightfall.course.drawing import draw
+from knightfall.course.game_loop import Reason, TimeLeft, play_out
+from knightfall.course.knights import (
+    DRAWS,
+    KNIGHT_STEPS,
+    LIBRARY_SHUFFLE,
+    Cell,
+    cells_by_column,
+    draw_bits,
+    knight_targets,
+    shuffle,
+)
+
+TIME_LIMIT_MILLIS = 150
+
+OUR_OWN: set[type] = set()
+"""The boards of this package, as opposed to those that somebody derives from them."""
+
+
+class Board:
+    """A position of two players, who are any objects and are told apart by `==`.
+
+    `_board_state` is a flat list: the cells column by column, 0 where nobody has been and else 1;
+    then 0 or 1 for who is to move, the number of player 2's cell, and that of player 1's (None
+    before it is placed).
+    """
+
+    BLANK = 0
+    NOT_MOVED = None
+
+    def __init__(self, player_1: Any, player_2: Any, width: int = 7, height: int = 7) -> None:
+        self.width = width
+        self.height = height
+        self.move_count = 0
+        self._player_1 = player_1
+        self._player_2 = player_2
+        self._active_player = player_1
+        self._inactive_player = player_2
+        state: list[Any] = [self.BLANK] * (width * height + 3)
+        state[-1] = state[-2] = self.NOT_MOVED
+        self._board_state = state
+        self._targets = knight_targets(width, height)
+
+    # -- players -------------------------------------------------------------------------------
+
+    @property
+    def active_player(self) -> Any:
+        """Whose turn it is."""
+        return self._active_player
+
+    @property
+    def inactive_player(self) -> Any:
+        """Whose turn it is not."""
+        return self._inactive_player
+
+    def get_opponent(self, player: Any) -> Any:
+        """The other player; RuntimeError for somebody who does not play here."""
+        if player == self._active_player:
+            return self._inactive_player
+        if player == self._inactive_player:
+            return self._active_player
+        raise RuntimeError(f"{player!r} is not a player of this game")
+
+    def get_player_location(self, player: Any) -> Cell | None:
+        """The cell of a player, None before it is placed."""
+        if player == self._player_1:
+            index = self._board_state[-1]
+        elif player == self._player_2:
+            index = self._board_state[-2]
+        else:
+            raise RuntimeError(f"{player!r} is not a player of this game")
+        if index is None:
+            return self.NOT_MOVED
+        return index % self.height, index // self.height
+
+    # -- moves ---------------------------------------------------------------------------------
+
+    def get_legal_moves(self, player: Any = None) -> list[Cell]:
+        """Where a player (the active one by default) may go, in random order.
+
+        One that is not placed yet may go to any open cell, and those come column by column.
+        """
+        # The hot spot, and so written out: finding the location, `__get_moves__` and
+        # `knights.shuffle` would be three calls.
+        state = self._board_state
+        if player is None:
+            player = self._active_player
+        if player == self._player_1:
+            index = state[-1]
+        elif player == self._player_2:
+            index = state[-2]
+        else:
+            raise RuntimeError(f"{player!r} is not a player of this game")
+        if index is None:
+            return self.get_blank_spaces()
+        moves = []
+        for target, cell in self._targets[index]:
+            if state[target] == 0:
+                moves.append(cell)
+        if random.shuffle is not LIBRARY_SHUFFLE:
+            random.shuffle(moves)
+            return moves
+        for place, bits in DRAWS[len(moves)]:
+            other = draw_bits(bits)
+            while other > place:
+                other = draw_bits(bits)
+            moves[place], moves[other] = moves[other], moves[place]
+        return moves
+
+    def __get_moves__(self, loc: Cell | None) -> list[Cell]:
+        """Where a knight on that cell may go, shuffled; every open cell if it is not placed."""
+        if loc is None:
+            return self.get_blank_spaces()
+        row, column = loc
+        if 0 <= row < self.height and 0 <= column < self.width:
+            state = self._board_state
+            targets = self._targets[row + column * self.height]
+            moves = [cell for target, cell in targets if state[target] == 0]
+        else:
+            cells = [(row + down, column + right) for down, right in KNIGHT_STEPS]
+            moves = [cell for cell in cells if self.move_is_legal(cell)]
+        shuffle(moves)
+        return moves
+
+    _Board__get_moves = __get_moves__  # as code outside of the class has to call it
+
+    def get_blank_spaces(self) -> list[Cell]:
+        """The open cells, column by column."""
+        cells = cells_by_column(self.width, self.height)
+        return [cell for cell, value in zip(cells, self._board_state, strict=False) if value == 0]
+
+    def move_is_legal(self, move: Cell) -> bool:
+        """Whether a cell is on the board and open, however far from any knight."""
+        row, column = move
+        return (
+            0 <= row < self.height
+            and 0 <= column < self.width
+            and bool(self._board_state[row + column * self.height] == self.BLANK)
+        )
+
+    def apply_move(self, move: Cell) -> None:
+        """Move the active player here and now, legal or not."""
+        index = move[0] + move[1] * self.height
+        state = self._board_state
+        mover = self._active_player
+        state[-2 if mover == self._player_2 else -1] = index
+        state[index] = 1
+        state[-3] ^= 1
+        self._active_player = self._inactive_player
+        self._inactive_player = mover
+        self.move_count += 1
+
+    def forecast_move(self, move: Cell) -> Board:
+        """A copy on which the active player has moved: `copy`, then `apply_move`."""
+        kind = type(self)
+        if kind not in OUR_OWN:  # which may have a `copy` or `apply_move` of its own
+            board = self.copy()
+            board.apply_move(move)
+            return board
+        # Both in one, which saves a search a good part of its time.
+        board = _new(kind)
+        height = board.height = self.height
+        board.width = self.width
+        board.move_count = self.move_count + 1
+        board._player_1 = self._player_1
+        second = board._player_2 = self._player_2
+        mover = board._inactive_player = self._active_player
+        board._active_player = self._inactive_player
+        state = board._board_state = self._board_state.copy()
+        board._targets = self._targets
+        index = move[0] + move[1] * height
+        state[-2 if mover == second else -1] = index
+        state[index] = 1
+        state[-3] ^= 1
+        return board
+
+    def copy(self) -> Board:
+        """A board of the same class that can be changed without changing this one.
+
+        What somebody has hung on a board stays behind, except what a class of his own has.
+        """
+        kind = type(self)
+        board = _new(kind)
+        if kind not in OUR_OWN:
+            board.__dict__.update(self.__dict__)
+        board.width = self.width
+        board.height = self.height
+        board.move_count = self.move_count
+        board._player_1 = self._player_1
+        board._player_2 = self._player_2
+        board._active_player = self._active_player
+        board._inactive_player = self._inactive_player
+        board._board_state = self._board_state.copy()
+        board._targets = self._targets
+        return board
+
+    # -- ends ----------------------------------------------------------------------------------
+    #
+    # Each looks for moves only where the answer hangs on it: a shuffle less or more would give
+    # every later move another order.
+
+    def is_loser(self, player: object) -> bool:
+        """Whether the player is to move and cannot."""
+        return player == self._active_player and not self.get_legal_moves(self._active_player)
+
+    def is_winner(self, player: object) -> bool:
+        """Whether the opponent is to move and cannot."""
+        return player == self._inactive_player and not self.get_legal_moves(self._active_player)
+
+    def utility(self, player: Any) -> float:
+        """−inf for the loser and inf for the winner, 0.0 while the active player can move."""
+        if not self.get_legal_moves(self._active_player):
+            if player == self._inactive_player:
+                return float("inf")
+            if player == self._active_player:
+                return float("-inf")
+        return 0.0
+
+    def play(self, time_limit: float = TIME_LIMIT_MILLIS) -> tuple[Any, list[list[int]], Reason]:
+        """Play to the end on this board: the winner, the moves as [row, column], the reason.
+
+        Players are asked by `get_move(game_copy, time_left)`.
+        """
+        history: list[list[int]] = []
+
+        def ask(player: Any, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Any:
+            return player.get_move(game, time_left)
+
+        winner, reason = play_out(self, time_limit, ask, lambda move: history.append(list(move)))
+        return winner, history, reason
+
+    # -- as a value ----------------------------------------------------------------------------
+
+    def hash(self) -> int:
+        """Equal for equal positions of one process.  (The board itself hashes by identity.)"""
+        return hash(str(self._board_state))
+
+    def to_string(self, symbols: Any = ("1", "2")) -> str:
+        """A picture: the players by their symbols, `-` where somebody was."""
+        state = self._board_state
+
+        def symbol(row: int, column: int) -> str:
+            index = row + column * self.height
+            if state[index] == self.BLANK:
+                return " "
+            if index in (state[-1], state[-2]):
+                return str(symbols[0 if index == state[-1] else 1])
+            return "-"
+
+        return draw(self.width, self.height, symbol)
+
+    def print_board(self) -> str:
+        """The same; it prints nothing."""
+        return self.to_string()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_targets"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._targets = knight_targets(self.width, self.height)
+
+
+_new = object.__new__
+OUR_OWN.add(Board)

@@ -1,0 +1,188 @@
+"""The course's first board (before 19 February 2017), name by name.
+
+Rows of cells that hold the number of the player who was there, dictionaries from players (who
+must be hashable, therefore) to their cells and numbers, and moves that are never shuffled.  Names
+with underscores on both sides are those that students' code knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from knightfall.course.board_2017a import ask_with_moves
+from knightfall.course.drawing import draw
+from knightfall.course.game_loop import Reason, play_out
+from knightfall.course.knights import KNIGHT_STEPS, Cell, cells_by_column
+
+TIME_LIMIT_MILLIS = 200
+
+
+class Board:
+    """A position of two players; `__board_state__[row][column]` is 0 where nobody has been."""
+
+    BLANK = 0
+    NOT_MOVED = (-1, -1)
+
+    def __init__(self, player_1: Any, player_2: Any, width: int = 7, height: int = 7) -> None:
+        self.width = width
+        self.height = height
+        self.move_count = 0
+        self.__player_1__ = player_1
+        self.__player_2__ = player_2
+        self.__active_player__ = player_1
+        self.__inactive_player__ = player_2
+        self.__board_state__ = [[self.BLANK] * width for _ in range(height)]
+        self.__last_player_move__ = {player_1: self.NOT_MOVED, player_2: self.NOT_MOVED}
+        self.__player_symbols__ = {player_1: 1, player_2: 2}
+
+    # -- players -------------------------------------------------------------------------------
+
+    @property
+    def active_player(self) -> Any:
+        """Whose turn it is."""
+        return self.__active_player__
+
+    @property
+    def inactive_player(self) -> Any:
+        """Whose turn it is not."""
+        return self.__inactive_player__
+
+    def get_opponent(self, player: Any) -> Any:
+        """The other player; RuntimeError for somebody who does not play here."""
+        if player == self.__active_player__:
+            return self.__inactive_player__
+        if player == self.__inactive_player__:
+            return self.__active_player__
+        raise RuntimeError(f"{player!r} is not a player of this game")
+
+    def get_player_location(self, player: Any) -> Cell:
+        """The cell of a player, (-1, -1) before it is placed."""
+        return self.__last_player_move__[player]
+
+    # -- moves ---------------------------------------------------------------------------------
+
+    def get_legal_moves(self, player: Any = None) -> list[Cell]:
+        """Where a player (the active one by default) may go, always in the same order."""
+        if player is None:
+            player = self.__active_player__
+        return self.__get_moves__(self.__last_player_move__[player])
+
+    def __get_moves__(self, loc: Cell) -> list[Cell]:
+        """Where a knight on that cell may go; every open cell if it is not placed."""
+        if loc == self.NOT_MOVED:
+            return self.get_blank_spaces()
+        row, column = loc
+        rows, height, width = self.__board_state__, self.height, self.width
+        moves = []
+        for down, right in KNIGHT_STEPS:
+            y, x = row + down, column + right
+            if 0 <= y < height and 0 <= x < width and rows[y][x] == 0:
+                moves.append((y, x))
+        return moves
+
+    _Board__get_moves = __get_moves__
+
+    def get_blank_spaces(self) -> list[Cell]:
+        """The open cells, column by column."""
+        rows = self.__board_state__
+        cells = cells_by_column(self.width, self.height)
+        return [(row, column) for row, column in cells if rows[row][column] == 0]
+
+    def move_is_legal(self, move: Cell) -> bool:
+        """Whether a cell is on the board and open, however far from any knight."""
+        row, column = move
+        return (
+            0 <= row < self.height
+            and 0 <= column < self.width
+            and self.__board_state__[row][column] == self.BLANK
+        )
+
+    def apply_move(self, move: Cell) -> None:
+        """Move the active player here and now, legal or not."""
+        row, column = move
+        mover = self.__active_player__
+        self.__last_player_move__[mover] = move
+        self.__board_state__[row][column] = self.__player_symbols__[mover]
+        self.__active_player__ = self.__inactive_player__
+        self.__inactive_player__ = mover
+        self.move_count += 1
+
+    def forecast_move(self, move: Cell) -> Board:
+        """A copy on which the active player has moved."""
+        board = self.copy()
+        board.apply_move(move)
+        return board
+
+    def copy(self) -> Board:
+        """A board of the same class that can be changed without changing this one.
+
+        What somebody has hung on a board stays behind, except what a class of his own has.
+        """
+        board: Board = object.__new__(type(self))
+        if type(self) is not Board:
+            board.__dict__.update(self.__dict__)
+        board.width = self.width
+        board.height = self.height
+        board.move_count = self.move_count
+        board.__player_1__ = self.__player_1__
+        board.__player_2__ = self.__player_2__
+        board.__active_player__ = self.__active_player__
+        board.__inactive_player__ = self.__inactive_player__
+        board.__board_state__ = [row.copy() for row in self.__board_state__]
+        board.__last_player_move__ = self.__last_player_move__.copy()
+        board.__player_symbols__ = self.__player_symbols__.copy()
+        return board
+
+    # -- ends ----------------------------------------------------------------------------------
+
+    def is_loser(self, player: object) -> bool:
+        """Whether the player is to move and cannot."""
+        return player == self.__active_player__ and not self.get_legal_moves()
+
+    def is_winner(self, player: object) -> bool:
+        """Whether the opponent is to move and cannot."""
+        return player == self.__inactive_player__ and not self.get_legal_moves()
+
+    def utility(self, player: Any) -> float:
+        """−inf for the loser and inf for the winner, 0.0 while the active player can move."""
+        if not self.get_legal_moves(self.__active_player__):
+            if player == self.__inactive_player__:
+                return float("inf")
+            if player == self.__active_player__:
+                return float("-inf")
+        return 0.0
+
+    def play(self, time_limit: float = TIME_LIMIT_MILLIS) -> tuple[Any, list[list[Cell]], Reason]:
+        """Play to the end on this board: the winner, the moves, the reason.
+
+        The history has a list for each move of player 1, with player 2's answer to it.
+        """
+        history: list[list[Cell]] = []
+
+        def record(move: Cell) -> None:
+            if self.__active_player__ == self.__player_1__ or not history:
+                history.append([move])
+            else:
+                history[-1].append(move)
+
+        winner, reason = play_out(self, time_limit, ask_with_moves, record)
+        return winner, history, reason
+
+    # -- pictures ------------------------------------------------------------------------------
+
+    def to_string(self, symbols: Any = ("1", "2")) -> str:
+        """A picture: the players by their symbols, `-` where somebody was."""
+
+        def symbol(row: int, column: int) -> str:
+            if self.__board_state__[row][column] == self.BLANK:
+                return " "
+            for player, its in zip((self.__player_1__, self.__player_2__), symbols, strict=False):
+                if self.__last_player_move__[player] == (row, column):
+                    return str(its)
+            return "-"
+
+        return draw(self.width, self.height, symbol)
+
+    def print_board(self) -> str:
+        """The same; it prints nothing."""
+        return self.to_string()

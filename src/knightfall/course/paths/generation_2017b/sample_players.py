@@ -1,0 +1,21 @@
+"""The players of the course's generation 2017b."""
+
+from knightfall.course.sample_players_2017b import (
+    GreedyPlayer,
+    HumanPlayer,
+    RandomPlayer,
+    center_score,
+    improved_score,
+    null_score,
+    open_move_score,
+)
+
+__all__ = [
+    "GreedyPlayer",
+    "HumanPlayer",
+    "RandomPlayer",
+    "center_score",
+    "improved_score",
+    "null_score",
+    "open_move_score",
+]

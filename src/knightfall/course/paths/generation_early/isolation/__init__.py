@@ -1,0 +1,5 @@
+"""The board of the course's generation early."""
+
+from isolation.isolation import Board  # type: ignore[import-not-found]
+
+__all__ = ["Board"]

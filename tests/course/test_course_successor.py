@@ -1,0 +1,210 @@
+"""The successor's board, held to a naive one and to the facts about it."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+from naive_course import NaiveSuccessor
+
+from knightfall.course import successor
+from knightfall.course.sample_players_successor import (
+    BasePlayer,
+    DataPlayer,
+    GreedyPlayer,
+    MinimaxPlayer,
+    RandomPlayer,
+)
+from knightfall.course.successor import Action, DebugState, Isolation, StopSearch, TimedQueue
+
+
+def after(*actions: int) -> Isolation:
+    state = Isolation()
+    for action in actions:
+        state = state.result(action)
+    return state
+
+
+def test_dimensions() -> None:
+    assert (successor._WIDTH, successor._HEIGHT, successor._SIZE) == (11, 9, 115)
+    board = Isolation().board
+    assert board.bit_length() == 115
+    assert board.bit_count() == 99
+    rows = [board >> 13 * row & 0b1111111111111 for row in range(9)]
+    assert rows == [0b0011111111111] * 9
+    assert Isolation._fields == ("board", "ply_count", "locs")
+    assert Isolation() == (board, 0, (None, None))
+
+
+def test_actions_come_in_the_courses_order() -> None:
+    assert list(Action) == [25, 11, -15, -27, -25, -11, 15, 27]
+    state = after(5 + 13 * 4, 0)
+    assert state.actions() == [25, 11, -15, -27, -25, -11, 15, 27]
+    assert all(isinstance(action, Action) for action in state.actions())
+    assert Action.NNE == 2 * 13 - 1
+
+
+def test_random_games() -> None:
+    quirks = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        state, naive = Isolation(), NaiveSuccessor()
+        while True:
+            numbers = [None if cell is None else naive.number(cell) for cell in naive.cells]
+            assert state.player() == naive.plies % 2
+            assert state.ply_count == naive.plies
+            assert list(state.locs) == numbers
+            assert state.board == sum(1 << naive.number(cell) for cell in naive.open)
+            assert state.actions() == naive.actions()
+            for player, loc in enumerate(state.locs):
+                near = [naive.number(cell) for cell in naive.around(naive.cells[player])]
+                assert state.liberties(loc) == near
+                assert state._has_liberties(player) == (not naive.stuck(player))
+                quirks += near == [0]
+            over = naive.stuck(0) or naive.stuck(1)
+            assert state.terminal_test() == over
+            me = state.player()
+            if over:
+                lost = naive.stuck(me)
+                assert state.utility(me) == (-inf if lost else inf)
+                assert state.utility(1 - me) == (inf if lost else -inf)
+                break
+            assert state.utility(0) == state.utility(1) == 0
+            action = rng.choice(state.actions())
+            state = state.result(action)
+            naive.play(action)
+    assert quirks, "cell 0 was the only liberty of some"
+
+
+def test_who_can_only_go_to_cell_0_is_stuck() -> None:
+    board = 1 | 1 << 49
+    state = Isolation(board, 10, (27, 49 + 25))
+    assert state.liberties(27) == [0]
+    assert state.actions() == [Action.SSE]
+    assert not state._has_liberties(0)
+    assert successor._has_liberties(state, 1)
+    assert state.terminal_test()
+    assert state.utility(0) == -inf
+    assert state.utility(1) == inf
+
+
+@pytest.mark.slow
+def test_cell_0_decides_as_many_games_as_it_did_on_the_original() -> None:
+    """190 of 20,000 random games there; the margin is three standard deviations of both."""
+    rng, decided = random.Random(1), 0
+    for _ in range(20_000):
+        state = Isolation()
+        while not state.terminal_test():
+            state = state.result(rng.choice(state.actions()))
+        decided += any(state.liberties(loc) == [0] for loc in state.locs)
+    assert abs(decided - 190) < 3 * (2 * 190) ** 0.5
+
+
+def test_either_player_stuck_ends_the_game() -> None:
+    state = Isolation(1 << 49, 10, (49 + 25, 114))
+    assert state.actions() == [Action.SSW]
+    assert state.terminal_test()
+    assert (state.utility(0), state.utility(1)) == (inf, -inf)
+
+
+def test_a_subclass_stays_one() -> None:
+    class Mine(Isolation):
+        def mobility(self) -> int:
+            return len(self.liberties(self.locs[0]))
+
+    state = Mine(*after(57, 0))
+    deeper = state.result(Action.NNE)
+    assert isinstance(deeper, Mine)
+    assert deeper.mobility() == 7
+    assert deeper == after(57, 0, 25)
+
+
+def test_states_are_values() -> None:
+    assert {after(3, 5): "known"}[after(3, 5)] == "known"
+    assert pickle.loads(pickle.dumps(after(3, 5))) == after(3, 5)
+
+
+def test_debug_states_print() -> None:
+    state = DebugState.from_state(after(0, 114 - 10, Action.WNW))
+    rows = [row.split() for row in str(state).splitlines()]
+    assert [len(row) for row in rows] == [11] * 9
+    assert rows[0][-1] == "2"
+    assert rows[8][-1] == "X"  # where player 1 was
+    assert rows[7][-3] == "1"
+    assert DebugState.ind2xy(15) == (2, 1)
+    assert DebugState.ind2xy(0) == (0, 0)
+    assert DebugState.ind2xy(10 + 13 * 8) == (10, 8)
+    assert isinstance(state, Isolation)
+
+
+class Pocket:
+    """A queue for a player whose time is never up."""
+
+    def __init__(self) -> None:
+        self.put_in: list[Any] = []
+
+    def put(self, action: Any) -> None:
+        self.put_in.append(action)
+
+
+def asked(player: BasePlayer, state: Isolation) -> list[Any]:
+    player.queue = pocket = Pocket()
+    player.get_action(state)
+    return pocket.put_in
+
+
+@pytest.mark.parametrize("kind", [RandomPlayer, GreedyPlayer, MinimaxPlayer])
+def test_sample_players_play_whole_games(kind: type[BasePlayer]) -> None:
+    random.seed(3)
+    players = [kind(player_id=0), RandomPlayer(player_id=1)]
+    state = after(57, 43)
+    while not state.terminal_test():
+        (action,) = asked(players[state.player()], state)
+        assert action in state.actions()
+        state = state.result(action)
+    assert asked(kind(0), Isolation())[0] in Isolation().actions()
+
+
+def test_the_greedy_player_takes_the_most_liberties() -> None:
+    state = after(57, 0)
+    (action,) = asked(GreedyPlayer(0), state)
+    assert len(state.liberties(57 + action)) == max(
+        len(state.liberties(57 + one)) for one in state.actions()
+    )
+
+
+def test_minimax_sees_a_win_in_one() -> None:
+    # Player 1 stands on 114 with one liberty; player 0 takes it.
+    state = Isolation(1 << 87 | 1 << 11 | 1 << 37, 20, (87 - 25, 114))
+    assert state.liberties(114) == [87]
+    assert asked(MinimaxPlayer(0), state) == [Action.NNE]
+
+
+def test_players_have_what_agents_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    player = DataPlayer(player_id=1)
+    assert (player.player_id, player.context, player.data, player.queue) == (1, None, None, None)
+    Path("data.pickle").write_bytes(pickle.dumps({"opening": 57}))
+    assert DataPlayer(0).data == {"opening": 57}
+    assert BasePlayer(0).data is None
+    with pytest.raises(NotImplementedError):
+        BasePlayer(0).get_action(Isolation())
+
+
+def test_a_late_put_stops_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(successor, "perf_counter", lambda: now[0])
+    player, sent = BasePlayer(0), []
+    player.queue = TimedQueue(player, sent.append)
+    player.queue.put(57)
+    player.context = "deeper"
+    now[0] = 0.149
+    player.queue.put_nowait(43)
+    now[0] = 0.151
+    with pytest.raises(StopSearch):
+        player.queue.put(0)
+    assert sent == [(57, None), (43, "deeper")]
