@@ -2,7 +2,7 @@
 # make bench  the performance ratios                    make docs   write the generated pages anew
 # make bench-docs  measure anew all that docs/performance.md and docs/theory.md tell (minutes)
 # make torture  kills at every write and at random, hostile agents and heuristics, damaged files (minutes)
-# make studies  play the five studies again and write docs/studies/ (half an hour)
+# make studies  fit and play the five studies again and write docs/studies/ (half an hour)
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,11 +24,12 @@ test: $(VENV)/ready-to-test
 test-slow: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest -m slow
 
+# The files are damaged beside all the rest: either keeps one core busy.
 torture: $(VENV)/ready-to-test
-	$(BIN)/python tests/torture/kills.py
-	$(BIN)/python tests/torture/agents.py
-	$(BIN)/python tests/torture/heuristics.py
-	$(BIN)/python tests/torture/damaged_files.py
+	@$(BIN)/python tests/torture/damaged_files.py 20000 1 > $(VENV)/damaged_files.txt & files=$$!; \
+	  wrong=0; for part in kills agents heuristics; do \
+	    $(BIN)/python tests/torture/$$part.py || wrong=1; echo; done; \
+	  wait $$files || wrong=1; cat $(VENV)/damaged_files.txt; exit $$wrong
 
 lint: $(VENV)/ready-to-test
 	$(BIN)/ruff check src tests benchmarks docs examples
@@ -50,7 +51,8 @@ bench-docs: $(VENV)/ready-to-test
 	$(BIN)/python -m benchmarks.document
 
 studies: $(VENV)/ready-to-test
-	$(BIN)/knightfall reproduce all --pairs 700 --budget all --seed 0 --output docs/studies
+	$(BIN)/knightfall reproduce all --pairs 700 --budget all --seed 0 --fit --output docs/studies
+	cp docs/studies/fit.json src/knightfall/studies/conditions/fitted.json
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

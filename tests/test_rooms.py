@@ -36,6 +36,7 @@ ROOMS = (
     "statistics",
     "python_agent",
     "agents",
+    "course",
     "arena.game",
     "arena.plan",
     "arena.runners",

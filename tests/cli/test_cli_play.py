@@ -18,6 +18,7 @@ from knightfall.agents import parse_agent
 from knightfall.cli.play import saved
 from knightfall.cli.play.game import Game
 from knightfall.cli.screen.drawing import draw, layout
+from knightfall.errors import AgentFailure
 from knightfall.position import Position, Side
 
 SMALL = "4/4/4/4[Nn] w"
@@ -213,6 +214,48 @@ def test_resigning(data: Path) -> None:
         run("play", "--json", "--as", "second", "--against", "random", SMALL, input="resign")
     )
     assert (told[-1]["winner"], told[-1]["reason"]) == ("w", "resigned")
+
+
+STUDENT = "student(improved, time=20ms)"
+
+
+def hopeless() -> Position:
+    """A position in which the student to move sees every line lost, and would still have moves."""
+    position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+    student = parse_agent(STUDENT)
+    while True:
+        try:
+            position = position.play(student.choose(position))
+        except AgentFailure:
+            assert position.winner is None
+            return position
+
+
+def test_an_agent_that_resigns_has_lost(data: Path) -> None:
+    lost = hopeless()
+    seat = "second" if lost.to_move == "w" else "first"
+    shown = run("play", "--as", seat, "--against", STUDENT, lost.fen, input="").stdout
+    assert "You won!" in shown
+    assert "resigned:" in shown
+    assert game_of(data)["agent_resigned"] is True
+    assert "no unfinished game" in refused("play", "--resume")
+    told = events(run("play", "--json", "--as", seat, "--against", STUDENT, lost.fen, input=""))
+    you = {"first": "w", "second": "b"}[seat]
+    assert (told[-1]["winner"], told[-1]["reason"]) == (you, "resigned")
+
+
+def test_others_hear_of_it_too() -> None:
+    lost = hopeless()
+    told = json.loads(run("watch", STUDENT, STUDENT, lost.fen, "--json").stdout)
+    assert (told["moves"], told["reason"]) == ([], "resigned")
+    assert told["winner"] != lost.to_move
+    assert "resigned." in run("watch", STUDENT, STUDENT, lost.fen).stdout
+    shown = run("analyse", "--agent", STUDENT, lost.fen).stdout
+    assert "resigns: every line it sees is lost" in shown
+    told = json.loads(run("analyse", "--agent", STUDENT, lost.fen, "--json").stdout)
+    assert (told["move"], told["note"]) == (None, "resigns: every line it sees is lost")
+    graded = json.loads(run("grade", STUDENT, "--openings", "3", "--json").stdout)
+    assert graded["games"] == 3
 
 
 def test_board_fen_and_help() -> None:

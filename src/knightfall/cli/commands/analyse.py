@@ -29,14 +29,24 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
     """
     from knightfall.agents import parse_agent
     from knightfall.arena.game.agent_process import player
+    from knightfall.errors import AgentFailure
 
     position = position_named(fen)
     thinker = parse_agent(agent)
-    report = player(thinker, position.board).analyse(position)
+    name = thinker.name if thinker.name == str(thinker) else f"{thinker.name} = {thinker}"
+    try:
+        report = player(thinker, position.board).analyse(position)
+    except AgentFailure as failure:
+        if failure.reason != "forfeit":
+            raise
+        if json:
+            print_json({"move": None, "note": str(failure), "agent": thinker.name})
+        else:
+            print_parts([facts({"agent": name, "move": "none", "note": str(failure)})])
+        return
     if json:
         print_json({**report_json(report), "agent": thinker.name})
         return
-    name = thinker.name if thinker.name == str(thinker) else f"{thinker.name} = {thinker}"
     rows = {"agent": name, "move": report.move}
     if report.depth or report.nodes:  # it did search
         rows |= {

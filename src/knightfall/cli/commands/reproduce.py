@@ -205,10 +205,10 @@ def _fitted(chosen: Sequence[Study], seed: int, workers: int | None) -> Mapping[
     from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.display.progress import progress
     from knightfall.machine import cores
-    from knightfall.studies.conditions.fit import fit, wanted_trials
+    from knightfall.studies.conditions.fit import fit, number_of_trials
 
     try:
-        with progress("trials", len(wanted_trials(chosen))) as told:
+        with progress("trials", number_of_trials(chosen)) as told:
             hands = cores() if workers is None else max(1, workers)
             return fit(chosen, seed=seed, workers=hands, progress=told)
     except KeyboardInterrupt:

@@ -1,9 +1,9 @@
 """Which of the plausible conditions a study's numbers prefer, and with which time of a move.
 
 The variant comes from the author's program where that is public, and else from the likelihood of
-all that was published; the time of a move is fitted in either case.  Every variant that was tried
-stays in the result.  To see whether a fit predicts anything, it is also done on every other
-heuristic of the study and held against those that were left out.
+all that was published; a few games of each suffice.  The time of a move is then fitted with more of
+them.  Every variant that was tried stays in the result.  To see whether a fit predicts anything, it
+is also done on every other heuristic of the study and held against those that were left out.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ from knightfall.studies.published.published import Study
 
 FILE = "fitted.json"
 
-GAMES, LEAST_PAIRS = 4200, 30
+GAMES, LEAST_PAIRS = 2800, 30
 """About as many games of ours are played to try one condition, and at least so many in a cell."""
+
+MORE, MOST_PAIRS = 8, 400
+"""For the times of the variant that was chosen: as many times the pairs, and at most so many."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,15 @@ class Tried:
     cells: int
     plausible: bool
     """Whether it could be chosen: not where an author's program says otherwise."""
+
+
+@dataclass(frozen=True)
+class TimeTried:
+    """A time of a move for the variant that was chosen."""
+
+    time: int
+    loglikelihood: float
+    chi_square: float
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,7 @@ class StudyFit:
     told: str
     choices: int
     tried: tuple[Tried, ...]
+    times: tuple[TimeTried, ...]
     halves: tuple[Half, ...]
 
 
@@ -84,15 +97,32 @@ def fit(
 ) -> dict[str, StudyFit]:
     """Fit the conditions of some studies anew; `progress` hears how many trials are over."""
     by_id = {study.id: study for study in chosen}
-    wanted = wanted_trials(chosen, times)
+    wanted = every_variant(chosen, times)
     found = trials(wanted, lambda id: pairs(by_id[id]), seed, workers, progress)
-    return {
+    fits = {
         study.id: fitted(study, {one[1]: found[one] for one in wanted if one[0] == study.id})
         for study in chosen
     }
+    again = [(id, replace(one.condition, time=time)) for id, one in fits.items() for time in times]
+    deeper = trials(
+        again,
+        lambda id: min(MOST_PAIRS, MORE * pairs(by_id[id])),
+        seed,
+        workers,
+        lambda done: progress(len(wanted) + done),
+    )
+    return {
+        id: timed(by_id[id], one, {each[1]: deeper[each] for each in again if each[0] == id})
+        for id, one in fits.items()
+    }
 
 
-def wanted_trials(
+def number_of_trials(chosen: Sequence[Study]) -> int:
+    """How many conditions a fit tries, some of them twice."""
+    return len(every_variant(chosen)) + len(TIMES) * len(chosen)
+
+
+def every_variant(
     chosen: Sequence[Study], times: Sequence[int] = TIMES
 ) -> list[tuple[str, Condition]]:
     """Every variant of every study at every time."""
@@ -130,8 +160,23 @@ def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
         told(study),
         times * len(known),
         tuple(sorted(tried, key=lambda one: -one.loglikelihood)),
+        (),
         tuple(_half(study, found, known, part) for part in (0, 1)),
     )
+
+
+def timed(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) -> StudyFit:
+    """The same fit with the most likely time, given predictions for each of its variant."""
+    tried = {
+        condition: TimeTried(
+            condition.time,
+            loglikelihood(_evidence(study, one)),
+            sum(cell.z**2 for cell in one.cells(study)),
+        )
+        for condition, one in found.items()
+    }
+    best = max(tried, key=lambda condition: tried[condition].loglikelihood)
+    return replace(fit, condition=best, times=tuple(tried.values()))
 
 
 def _evidence(study: Study, prediction: Prediction) -> list[Cell]:
@@ -210,6 +255,7 @@ def read_fits(text: str) -> dict[str, StudyFit]:
             row["told"],
             row["choices"],
             tuple(Tried(**one) for one in row["tried"]),
+            tuple(TimeTried(**one) for one in row["times"]),
             tuple(Half(**one) for one in row["halves"]),
         )
         for id, row in rows.items()
@@ -231,5 +277,6 @@ _FIT = {
     "told": str,
     "choices": Whole(1),
     "tried": [{**_HALF, "loglikelihood": _REAL, "plausible": bool}],
+    "times": [{"time": _TIME, "loglikelihood": _REAL, "chi_square": _REAL}],
     "halves": [_HALF],
 }

@@ -145,6 +145,7 @@ def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport
         told=fit.told,
         choices=fit.choices,
         tried=fit.tried,
+        times=fit.times,
         halves=fit.halves,
         cells=tuple(_cell_fit(cell) for cell in cells),
         totals=tuple(_cell_fit(cell) for cell in totals),

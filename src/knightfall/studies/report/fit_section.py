@@ -100,6 +100,18 @@ def conditions_of(study: StudyReport) -> Iterator[str]:
         "is told as the distance from the best. Leads of less than 5 mean little. A variant that "
         "the author's own program rules out could not be chosen.",
     ]
+    if fit.times:
+        top = max(one.loglikelihood for one in fit.times)
+        told.append(
+            "The chosen variant with more games: "
+            + "; ".join(
+                f"{one.time / 1000:g} ms: chi-square "
+                f"{one.chi_square / max(1, len(fit.cells)):.2f} per cell, log-likelihood "
+                + (signed(one.loglikelihood - top, 1) if one.loglikelihood < top else "0")
+                for one in fit.times
+            )
+            + "."
+        )
     if fit.halves:
         told.append(
             "Fitted on every other heuristic and held against the rest: "

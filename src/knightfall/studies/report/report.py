@@ -14,7 +14,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from knightfall.display.report import Displayable, Part
 from knightfall.display.table import Table
 from knightfall.statistics.rates import Z
-from knightfall.studies.conditions.fit import Half, Tried
+from knightfall.studies.conditions.fit import Half, TimeTried, Tried
 from knightfall.studies.judging.claims import MARKS, Judgement
 from knightfall.studies.judging.grades import HeuristicGrade
 from knightfall.studies.judging.measured import Gap, Rate, Rating
@@ -110,6 +110,7 @@ class FitReport:
     choices: int
     """Conditions it was chosen among."""
     tried: tuple[Tried, ...]
+    times: tuple[TimeTried, ...]
     halves: tuple[Half, ...]
     cells: tuple[CellFit, ...]
     totals: tuple[CellFit, ...]
