@@ -39,8 +39,8 @@ from knightfall.search.report import Report
 from knightfall.search.state import METHODS as EVERY_METHOD
 from knightfall.search.think import think
 
-METHODS = tuple(method for method in EVERY_METHOD if method != "any_move")
-"""Those that look ahead."""
+METHODS = tuple(method for method in EVERY_METHOD if method not in ("any_move", "student"))
+"""Those that look ahead and can be relied upon; of students, test_student.py tells."""
 
 HEURISTICS: dict[str, Naive] = {
     **{

@@ -65,7 +65,7 @@ def all_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def deeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study deep enough for verdicts of every kind."""
     folder = tmp_path_factory.mktemp("deeper")
-    args = ["staged", "--pairs", "60", "--budget", "course"]
+    args = ["staged", "--pairs", "60", "--budget", "never"]
     run(folder, *args, "--no-league", "--workers", "0")
     return folder
 

@@ -45,7 +45,7 @@ from knightfall.solver.certificate import certify
 from knightfall.solver.verify import Refused, verify
 from knightfall.studies.conditions import trials
 from knightfall.studies.conditions.condition import Condition
-from knightfall.studies.conditions.fit import read_fits
+from knightfall.studies.conditions.record import read_fits
 from knightfall.studies.costs.costs import read_costs
 from knightfall.studies.judging import grades
 from knightfall.studies.published.published import read_studies

@@ -180,4 +180,6 @@ def student(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> No
         _answer(state, cell, value, depth)
         if state.leaves == 0:
             break
+    if state.depth > 0:
+        state.late = 0  # what ended the search is no reason for the answer
     board.blanks = 0

@@ -102,7 +102,7 @@ def reproduce(
     from knightfall.cli.screen.output import print_report
     from knightfall.display.report import print_parts
     from knightfall.files import atomic_write
-    from knightfall.studies.conditions.fit import as_json, recorded_fits
+    from knightfall.studies.conditions.record import as_json, recorded_fits
     from knightfall.studies.judging import plans
     from knightfall.studies.judging.resigning import resigning_plan
     from knightfall.studies.report.build import build_report

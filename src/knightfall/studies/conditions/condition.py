@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from knightfall.agents import Agent, parse_agent
 from knightfall.search.budget import Budget
-from knightfall.search.habits import Habits
+from knightfall.search.habits import CHOICES, Habits
 from knightfall.studies.published.published import Study
 
 
@@ -124,5 +124,5 @@ class Condition:
 
     def words(self) -> str:
         """The condition as an agent's string has it, without the time."""
-        parts = [*replace(self.habits(), time=None).words()]
-        return ", ".join(parts) or "as usual"
+        others = replace(self.habits(), time=None, lost=CHOICES["lost"][0])
+        return ", ".join([self.lost, *others.words()])

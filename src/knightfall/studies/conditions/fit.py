@@ -8,29 +8,22 @@ is also done on every other heuristic of the study and held against those that w
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cache
-from importlib import resources
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from math import sqrt
 
-from knightfall.errors import KnightfallError
-from knightfall.reading import decoded, parse_json
-from knightfall.shape import Between, OneOf, Whole, check
 from knightfall.studies.conditions.condition import Condition
 from knightfall.studies.conditions.likelihood import Cell, Prediction
 from knightfall.studies.conditions.trials import trials
-from knightfall.studies.conditions.variants import KNOWN, TIMES, plausible, told, variants
+from knightfall.studies.conditions.variants import TIMES, plausible, told, variants
 from knightfall.studies.published.published import Study
-
-FILE = "fitted.json"
 
 GAMES, LEAST_PAIRS = 2800, 30
 """About as many games of ours are played to try one condition, and at least so many in a cell."""
 
-MORE, MOST_PAIRS = 8, 400
-"""For the times of the variant that was chosen: as many times the pairs, and at most so many."""
+MORE = 5
+"""As many times the pairs are played for the times of the variant that was chosen."""
 
 
 @dataclass(frozen=True)
@@ -103,23 +96,50 @@ def fit(
         study.id: fitted(study, {one[1]: found[one] for one in wanted if one[0] == study.id})
         for study in chosen
     }
-    again = [(id, replace(one.condition, time=time)) for id, one in fits.items() for time in times]
-    deeper = trials(
-        again,
-        lambda id: min(MOST_PAIRS, MORE * pairs(by_id[id])),
-        seed,
-        workers,
-        lambda done: progress(len(wanted) + done),
-    )
-    return {
-        id: timed(by_id[id], one, {each[1]: deeper[each] for each in again if each[0] == id})
-        for id, one in fits.items()
-    }
+    tried: dict[tuple[str, Condition], Prediction] = {}
+    for more in (_all_times(times), _times_between(times)):
+        again = [
+            (id, replace(one.condition, time=time))
+            for id, one in fits.items()
+            for time in more(one)
+        ]
+        before = len(wanted) + len(tried)
+        tried |= trials(
+            again,
+            lambda id: MORE * pairs(by_id[id]),
+            seed,
+            workers,
+            partial(_count_on, progress, before),
+        )
+        fits = {
+            id: timed(by_id[id], one, {each[1]: tried[each] for each in tried if each[0] == id})
+            for id, one in fits.items()
+        }
+    return fits
+
+
+def _count_on(progress: Callable[[int], None], before: int, done: int) -> None:
+    progress(before + done)
+
+
+def _all_times(times: Sequence[int]) -> Callable[[StudyFit], Sequence[int]]:
+    return lambda fit: times
+
+
+def _times_between(times: Sequence[int]) -> Callable[[StudyFit], Sequence[int]]:
+    """Halfway to the times before and after the best so far."""
+
+    def around(fit: StudyFit) -> list[int]:
+        at = times.index(fit.condition.time)
+        near = {*times[max(0, at - 1) : at + 2]} - {times[at]}
+        return [round(sqrt(times[at] * other) / 100) * 100 for other in sorted(near)]
+
+    return around
 
 
 def number_of_trials(chosen: Sequence[Study]) -> int:
     """How many conditions a fit tries, some of them twice."""
-    return len(every_variant(chosen)) + len(TIMES) * len(chosen)
+    return len(every_variant(chosen)) + (len(TIMES) + 2) * len(chosen)
 
 
 def every_variant(
@@ -176,12 +196,14 @@ def timed(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) ->
         for condition, one in found.items()
     }
     best = max(tried, key=lambda condition: tried[condition].loglikelihood)
-    return replace(fit, condition=best, times=tuple(tried.values()))
+    in_order = sorted(tried.values(), key=lambda one: one.time)
+    return replace(fit, condition=best, times=tuple(in_order))
 
 
 def _evidence(study: Study, prediction: Prediction) -> list[Cell]:
     """All that was published and is not told twice: tables, and totals without a table."""
-    return [*prediction.cells(study), *prediction.tournaments(study)]
+    bare = [cell for cell in prediction.totals(study) if cell.heuristic not in study.wins]
+    return [*prediction.cells(study), *prediction.tournaments(study), *bare]
 
 
 def loglikelihood(cells: Sequence[Cell]) -> float:
@@ -215,68 +237,3 @@ def _half(
     others = [cell for cell in found[best].cells(study) if cell.heuristic not in mine]
     variant = next(one for one in variants(study) if _is(best, one))
     return Half(variant.words(), best.time, sum(cell.z**2 for cell in others), len(others))
-
-
-# -- as JSON -------------------------------------------------------------------------------
-
-
-def as_json(fits: Mapping[str, StudyFit]) -> str:
-    """What `read_fits` reads."""
-    rows = {id: asdict(one) for id, one in fits.items()}
-    return json.dumps(_rounded(rows), indent=1, ensure_ascii=False) + "\n"
-
-
-def _rounded(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _rounded(item) for key, item in data.items()}
-    if isinstance(data, list | tuple):
-        return [_rounded(item) for item in data]
-    return round(data, 4) if isinstance(data, float) else data
-
-
-@cache
-def recorded_fits() -> dict[str, StudyFit]:
-    """The conditions as they were fitted once; ``knightfall reproduce --fit`` fits them anew."""
-    there = resources.files("knightfall.studies.conditions").joinpath(FILE)
-    return read_fits(decoded(there.read_bytes(), FILE))
-
-
-def read_fits(text: str) -> dict[str, StudyFit]:
-    """The fits that `as_json` wrote; an error says what is wrong."""
-    try:
-        rows = parse_json(text)
-        check({str: _FIT}, rows)
-    except KnightfallError as error:
-        raise KnightfallError(f"the studies' conditions cannot be read: {error}") from None
-    return {
-        id: StudyFit(
-            row["study"],
-            Condition(**row["condition"]),
-            row["told"],
-            row["choices"],
-            tuple(Tried(**one) for one in row["tried"]),
-            tuple(TimeTried(**one) for one in row["times"]),
-            tuple(Half(**one) for one in row["halves"]),
-        )
-        for id, row in rows.items()
-    }
-
-
-_TIME, _REAL = Whole(1, 10**9), Between(-1e12, 1e12)
-_CONDITION = {
-    "lost": OneOf(("forfeits", "legal", "keeps")),
-    "ties": OneOf(("first", "last")),
-    "leaves": OneOf(("call", "loop")),
-    "board": OneOf(("later", "early")),
-    "time": _TIME,
-}
-_HALF = {"variant": str, "time": _TIME, "chi_square": _REAL, "cells": Whole()}
-_FIT = {
-    "study": OneOf((*KNOWN, "lookahead", "aggressive")),
-    "condition": _CONDITION,
-    "told": str,
-    "choices": Whole(1),
-    "tried": [{**_HALF, "loglikelihood": _REAL, "plausible": bool}],
-    "times": [{"time": _TIME, "loglikelihood": _REAL, "chi_square": _REAL}],
-    "halves": [_HALF],
-}

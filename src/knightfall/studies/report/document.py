@@ -77,7 +77,7 @@ them are borne out, and does not if the opposite of one is shown."""
 
 def _title(report: StudiesReport) -> str:
     if len(report.studies) == 5:
-        return "The five studies, re-run"
+        return "The five studies, explained"
     return f"Re-run: {', '.join(study.id for study in report.studies)}"
 
 
