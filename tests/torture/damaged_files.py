@@ -314,7 +314,7 @@ def _wound_run(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     first, *rest = data.split(b"\n")
     head = changed_somewhere(json.loads(first), rng)
     plan = head.get("plan")
-    if isinstance(plan, dict) and rng.random() < 0.8:
+    if isinstance(plan, dict) and plan and rng.random() < 0.8:
         head["plan"] = plan = changed_somewhere(plan, rng)
     text = json.dumps(plan, sort_keys=True, ensure_ascii=False)
     head["key"] = _key(text, head.get("versions"))

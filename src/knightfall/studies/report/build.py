@@ -218,19 +218,33 @@ def league_report(
     graded = tuple(
         HeuristicGrade(one.heuristic, one.kept, one.error, one.choices, 0.0) for one in grades
     )
-    return StudiesLeague(pairs, ratings, graded, OPENINGS, correlations)
+    return StudiesLeague(pairs, ratings, graded, OPENINGS, correlations, resigning_order(ratings))
+
+
+def resigning_order(ratings: Mapping[str, Sequence[Rating]]) -> Correlation | None:
+    """The league of students against the same league without resigning."""
+    if not {"course", "never"} <= set(ratings):
+        return None
+    never = {row.heuristic: row.elo for row in ratings["never"]}
+    return rank_correlation([(row.elo, never[row.heuristic]) for row in ratings["course"]])
 
 
 def correlation(ratings: Sequence[Rating], grades: Sequence[HeuristicGrade]) -> Correlation | None:
-    """Rank correlations over the heuristics that have both; None for fewer than five.
+    """Between rating and grade, over the heuristics that have both."""
+    elo = {row.heuristic: row.elo for row in ratings}
+    return rank_correlation(
+        [(elo[one.heuristic], one.kept) for one in grades if one.heuristic in elo]
+    )
+
+
+def rank_correlation(both: Sequence[tuple[float, float]]) -> Correlation | None:
+    """Rank correlations over couples of numbers; None for fewer than five.
 
     The interval is Bonett and Wright's for Spearman's coefficient: Fisher's transformation with a
     variance of (1 + r²/2) / (n − 3).
     """
     from scipy.stats import kendalltau, spearmanr
 
-    elo = {row.heuristic: row.elo for row in ratings}
-    both = [(elo[one.heuristic], one.kept) for one in grades if one.heuristic in elo]
     if len(both) < 5:
         return None
     spearman, kendall = (

@@ -141,7 +141,7 @@ class StudyReport:
 
 @dataclass(frozen=True)
 class Correlation:
-    """How well the order by rating agrees with the order by grade: 1 wholly, 0 not at all."""
+    """How well two orders agree, by rating and by grade say: 1 wholly, 0 not at all."""
 
     heuristics: int
     spearman: float
@@ -161,6 +161,8 @@ class StudiesLeague:
     openings: int
     """Games of each heuristic against itself that were graded."""
     correlations: dict[str, Correlation]
+    resigning: Correlation | None
+    """How well the order of students that resign agrees with that of students that do not."""
 
 
 @dataclass(frozen=True)

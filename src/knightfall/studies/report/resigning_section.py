@@ -31,11 +31,39 @@ def resigning_section(report: StudiesReport, charts: Mapping[str, str]) -> Itera
     for study in report.studies:
         if study.fit and {"course", "never"} <= set(report.budgets):
             yield from _study(study)
+    yield from _ranking(report)
     yield (
         "**The advice: never resign.** Begin the search with any legal move as its answer, keep "
         "the move of the last depth that had one, and among lost moves play the one that loses "
         "latest: opponents err."
     )
+
+
+def _ranking(report: StudiesReport) -> Iterator[str]:
+    """The league with and without resigning: who moves up or down most."""
+    league = report.league
+    if league is None or league.resigning is None:
+        return
+    places = {
+        budget: {row.heuristic: at for at, row in enumerate(league.ratings[budget], 1)}
+        for budget in ("course", "never")
+    }
+    moved = sorted(places["course"], key=lambda id: places["course"][id] - places["never"][id])
+    told = [
+        f"`{id}` (from {places['course'][id]} to {places['never'][id]})"
+        for id in (*moved[:3], *reversed(moved[-3:]))
+    ]
+    found = league.resigning
+    yield (
+        f"In [the league of all](#league), {found.heuristics} heuristics in agents of the later "
+        f"course, the order with resigning and the order without agree in rank by "
+        f"{found.spearman:.2f} (95 %: {found.low:.2f} to {found.high:.2f}). Resigning flatters "
+        f"most {_listed(told[:3])}; it hides most {_listed(told[3:])}."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _sweep(sweep: Sweep) -> Iterator[str]:
