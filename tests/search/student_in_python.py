@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from knightfall.position import Position
+from knightfall.position import Position, Side
 from knightfall.search.habits import Habits
 
 Cell = tuple[int, int]
@@ -58,16 +58,18 @@ class StudentsBoard:
         where = position.board
         self.width, self.height, self.clock = where.width, where.height, clock
         self.blank = {(where.row(cell), where.column(cell)) for cell in position.open}
-        mine, theirs = (position.knight(side) for side in _sides(position))
-        assert mine is not None
-        assert theirs is not None
-        self.at = {1: (where.row(mine), where.column(mine))}
-        self.at[2] = (where.row(theirs), where.column(theirs))
+        self.at: dict[int, Cell | None] = {}
+        for player, side in enumerate(_sides(position), 1):
+            cell = position.knight(side)
+            self.at[player] = None if cell is None else (where.row(cell), where.column(cell))
         self.active = 1
 
     def moves(self, player: int) -> list[Cell]:
         """Without being charged for it."""
-        row, column = self.at[player]
+        here = self.at[player]
+        if here is None:  # still to be placed: anywhere
+            return sorted(self.blank)
+        row, column = here
         near = [(row + down, column + right) for down, right in STEPS]
         return sorted(cell for cell in near if cell in self.blank)
 
@@ -86,7 +88,7 @@ class StudentsBoard:
         return after
 
 
-def _sides(position: Position) -> tuple[str, str]:
+def _sides(position: Position) -> tuple[Side, Side]:
     return ("w", "b") if position.to_move == "w" else ("b", "w")
 
 
@@ -95,7 +97,9 @@ def improved(board: StudentsBoard) -> float:
 
 
 def open_space(board: StudentsBoard) -> float:
-    row, column = board.at[1]
+    here = board.at[1]
+    assert here is not None
+    row, column = here
     around = [(row + down, column + right) for down in (-1, 0, 1) for right in (-1, 0, 1)]
     return float(sum(cell in board.blank for cell in around))
 
@@ -198,4 +202,4 @@ class Student:
                 return inf
         if self.habits.ends == "board" and not board.moves(board.active):
             return -inf if board.active == 1 else inf
-        return SCORES[self.score_name](board)
+        return SCORES[self.score_name](board) if None not in board.at.values() else 0.0

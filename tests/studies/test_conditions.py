@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from math import exp, sqrt
+from math import exp, log, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +36,7 @@ def named(study: Study) -> str:
 
 @pytest.mark.parametrize("study", ALL, ids=named)
 def test_every_agent_of_a_condition_is_one(study: Study) -> None:
-    assert set(CODED[study.id]) <= set(study.entrants.values()) | {"mainalt_prop"}
+    assert set(CODED[study.id]) <= set(study.heuristics)
     for condition in variants(study):
         plan = trials.faithful_plan(study, condition, 2, 0)
         for entrant in plan.entrants:
@@ -267,6 +267,12 @@ def test_the_committed_report_by_other_means() -> None:
             assert cell["error"] ** 2 / 1e4 >= p * (1 - p) / cell["games"]
             squares.append(((cell["published"] - cell["predicted"]) / cell["error"]) ** 2)
         assert fit["chi_square"] == pytest.approx(sum(squares), rel=1e-4)
+        likely = sum(
+            norm.logpdf(cell["published"], cell["predicted"], cell["error"])
+            for cell in fit["cells"]
+        )
+        percent = len(squares) * log(100)  # rates are from 0 to 1 there
+        assert fit["loglikelihood"] == pytest.approx(likely + percent, abs=1e-2)
         assert fit["p_value"] == pytest.approx(chi2.sf(sum(squares), len(squares)), abs=1e-3)
         likely = [one for one in fit["tried"] if one["plausible"]]
         chosen = max(likely, key=lambda one: one["loglikelihood"])

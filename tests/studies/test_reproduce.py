@@ -583,7 +583,7 @@ def test_needed_games_on_made_up_results() -> None:
     rng = np.random.default_rng(1)
     chances = {"a": 0.5, "b": 0.53, "c": 0.65, "d": 0.65}
     scores = np.array([rng.binomial(2, p, (7, 3000)) for p in chances.values()], np.int8)
-    nothing = np.zeros((4, 7)), np.zeros(4)
+    nothing = np.zeros((4, 7)), np.zeros((4, 7)), np.zeros(4)
     found = needed_games([Tournament(tuple(chances), tuple("1234567"), scores, *nothing)])
     assert (found.told_apart, found.not_told_apart) == (5, 1)
     by_gap = {curve.least: curve for curve in found.curves}

@@ -26,6 +26,7 @@ from arena_helpers import ENGINE, fake_plan, fake_run
 from torture.mutations import JUNK_VALUES, changed_somewhere, damaged
 
 from knightfall.agents.student_costs import read_student_costs
+from knightfall.arena.plan.plan import Plan
 from knightfall.arena.plan.version import engine
 from knightfall.arena.reports.kinds import report_on
 from knightfall.arena.store.export import export_lines
@@ -194,8 +195,11 @@ TRIED = ("directional", Condition(lost="legal"))
 
 def _trials() -> bytes:
     counts = [[[1, 0, 2]] * 7 for _ in range(4)]
-    name = trials._TrialsFile._name(TRIED, 3)
-    return json.dumps({f"{engine()}/0": {name: counts, "other": [[[1]]]}}).encode()
+    return json.dumps({engine(): {_tried().key(engine()): counts, "other": [[[1]]]}}).encode()
+
+
+def _tried() -> Plan:
+    return trials.faithful_plan(published_studies()[TRIED[0]], TRIED[1], 3, 0)
 
 
 def _grades() -> bytes:
@@ -291,7 +295,7 @@ def _read_trials(path: Path) -> None:
     """A damaged one is as good as none: nothing is refused."""
     os.environ["KNIGHTFALL_DATA_DIR"] = str(path.parent)
     path.replace(path.with_name("trials.json"))
-    counts = trials._TrialsFile(0).get(TRIED, 3)
+    counts = trials._TrialsFile().get(_tried())
     if counts is not None:
         assert trials._prediction(TRIED[0], counts).rates.shape == (4, 7)
 

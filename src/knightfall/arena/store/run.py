@@ -48,11 +48,12 @@ class Outcomes(NamedTuple):
 
 
 class MatchSums(NamedTuple):
-    """Added up over the games of a match: those `a` gave up, its moves and its nodes."""
+    """Added up over the games of a match: those `a` and `b` gave up, the moves and nodes of `a`."""
 
     match: int
     games: int
     forfeits: int
+    conceded: int
     moves: int
     nodes: int
 
@@ -256,12 +257,13 @@ class Run:
         rows = self.file.rows(
             "SELECT p.match, COUNT(*),"
             " SUM(g.reason = 'forfeit' AND (g.winner = 'w') <> (g.game = 0)),"
+            " SUM(g.reason = 'forfeit' AND (g.winner = 'w') = (g.game = 0)),"
             " SUM(iif(g.game = 0, g.moves_w, g.moves_b)),"
             " SUM(iif(g.game = 0, g.nodes_w, g.nodes_b))"
             " FROM games g CROSS JOIN pairs p ON p.run = g.run AND p.number = g.pair"
             " WHERE g.run = ? GROUP BY p.match ORDER BY p.match",
             (self.id,),
-            [int] * 5,
+            [int] * 6,
         )
         return [MatchSums(*row) for row in rows]
 

@@ -101,6 +101,7 @@ def reproduce(
     from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.cli.screen.output import print_report
     from knightfall.display.report import print_parts
+    from knightfall.errors import KnightfallError
     from knightfall.files import atomic_write
     from knightfall.studies.conditions.record import as_json, recorded_fits
     from knightfall.studies.judging import plans
@@ -111,6 +112,8 @@ def reproduce(
     chosen = _chosen(study or [])
     budgets = plans.budgets_named(budget)
     folder = _folder(output)
+    if fit and not {"course", "never"} & set(budgets):
+        raise KnightfallError(f"--fit is for --budget course, never or all, not {budget}")
     fits = _fitted(chosen, seed, workers) if fit else recorded_fits()
     wanted: dict[tuple[str, BudgetName], Plan] = {
         (one.id, name): plans.study_plan(one, name, fits[one.id].condition, pairs, seed)
@@ -169,6 +172,8 @@ def _chosen(names: Sequence[str]) -> list[Study]:
 
 def _folder(given: str | None) -> Path:
     """Where to write: a folder that can be written to, or an error before anything is played."""
+    from tempfile import TemporaryFile
+
     from knightfall.errors import KnightfallError
 
     if given is not None and not given.strip():
@@ -177,8 +182,10 @@ def _folder(given: str | None) -> Path:
     folder = default if given is None else Path(given).expanduser()
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
     except OSError as error:
-        raise KnightfallError(f"cannot make {folder}: {error.strerror or error}") from None
+        raise KnightfallError(f"cannot write to {folder}: {error.strerror or error}") from None
     return folder
 
 

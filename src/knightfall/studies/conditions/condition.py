@@ -49,7 +49,7 @@ _STAGED = {
     # The path search below a small phase was never reached, so these three were one function.
     **{id: Coded("coded:main_less", _SCORE) for id in ("main", "main_alt", "main_less")},
     "main_less_more": Coded("coded:main_less_more"),
-    "mainalt_prop": Coded("coded:main_prop", _SCORE),
+    "main_prop": Coded("coded:main_prop", _SCORE),
     "main_staggered": Coded("coded:main_staggered", _SCORE),
     "main_alt_staggered": Coded("coded:main_alt_staggered", _SCORE),
 }

@@ -22,6 +22,9 @@ from knightfall.studies.published.published import Study
 GAMES, LEAST_PAIRS = 2800, 30
 """About as many games of ours are played to try one condition, and at least so many in a cell."""
 
+OTHER_SEED = 1
+"""Added to the seed: a condition is not judged by the games it was chosen by."""
+
 MORE = 5
 """As many times the pairs are played for the times of the variant that was chosen."""
 
@@ -89,7 +92,7 @@ def fit(
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, StudyFit]:
     """Fit the conditions of some studies anew; `progress` hears how many trials are over."""
-    by_id = {study.id: study for study in chosen}
+    by_id, seed = {study.id: study for study in chosen}, seed + OTHER_SEED
     wanted = every_variant(chosen, times)
     found = trials(wanted, lambda id: pairs(by_id[id]), seed, workers, progress)
     fits = {
@@ -115,6 +118,7 @@ def fit(
             id: timed(by_id[id], one, {each[1]: tried[each] for each in tried if each[0] == id})
             for id, one in fits.items()
         }
+    progress(number_of_trials(chosen))  # at an end of the times there is one less in between
     return fits
 
 
@@ -197,12 +201,15 @@ def timed(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) ->
     }
     best = max(tried, key=lambda condition: tried[condition].loglikelihood)
     in_order = sorted(tried.values(), key=lambda one: one.time)
-    return replace(fit, condition=best, times=tuple(in_order))
+    # Each variant that could be had all times but those in between, which come later.
+    choices = fit.choices + (len(in_order) - len(fit.times) if fit.times else 0)
+    return replace(fit, condition=best, times=tuple(in_order), choices=choices)
 
 
 def _evidence(study: Study, prediction: Prediction) -> list[Cell]:
     """All that was published and is not told twice: tables, and totals without a table."""
-    bare = [cell for cell in prediction.totals(study) if cell.heuristic not in study.wins]
+    told = {*study.wins, *study.tournaments}
+    bare = [cell for cell in prediction.totals(study) if cell.heuristic not in told]
     return [*prediction.cells(study), *prediction.tournaments(study), *bare]
 
 

@@ -90,12 +90,9 @@ class Prediction:
         return found
 
     def totals(self, study: Study) -> list[Cell]:
-        """The figure each heuristic goes by, over all its games."""
+        """Each heuristic's win rate over all games that were published."""
         return [
-            self._total(
-                row, heuristic, float(study.figure(heuristic)) / 100, study.games(heuristic)
-            )
-            for row, heuristic in enumerate(self.heuristics)
+            self._total(row, id, *study.told_once(id)) for row, id in enumerate(self.heuristics)
         ]
 
     def _total(self, row: int, heuristic: str, rate: float, games: int) -> Cell:

@@ -10,11 +10,11 @@ from importlib import resources
 from typing import Any
 
 from knightfall.errors import KnightfallError
+from knightfall.heuristics.published import STUDIES
 from knightfall.reading import decoded, parse_json
 from knightfall.shape import Between, OneOf, Whole, check
 from knightfall.studies.conditions.condition import Condition
 from knightfall.studies.conditions.fit import Half, StudyFit, TimeTried, Tried
-from knightfall.studies.conditions.variants import KNOWN
 
 FILE = "fitted.json"
 
@@ -71,7 +71,7 @@ _CONDITION = {
 }
 _HALF = {"variant": str, "time": _TIME, "chi_square": _REAL, "cells": Whole()}
 _FIT = {
-    "study": OneOf((*KNOWN, "lookahead", "aggressive")),
+    "study": OneOf(STUDIES),
     "condition": _CONDITION,
     "told": str,
     "choices": Whole(1),

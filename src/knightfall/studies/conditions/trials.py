@@ -88,17 +88,18 @@ def trials(
     told: Callable[[int], None] = lambda done: None,
 ) -> dict[tuple[str, Condition], Prediction]:
     """What each study's agents do under each condition; `told` hears how many are known."""
-    kept = _TrialsFile(seed)
-    missing = [one for one in wanted if kept.get(one, pairs(one[0])) is None]
+    kept = _TrialsFile()
+    plans = {one: faithful_plan(studies()[one[0]], one[1], pairs(one[0]), seed) for one in wanted}
+    missing = [one for one in wanted if kept.get(plans[one]) is None]
     told(len(wanted) - len(missing))
     # The longest first: the end of a crew is then not one of them waiting for the other.
     missing.sort(key=lambda one: -one[1].time * (10 if one[1].board == "later" else 1))
     done = len(wanted) - len(missing)
     for one, counts in _played(missing, pairs, seed, workers):
-        kept.add(one, pairs(one[0]), counts)
+        kept.add(plans[one], counts)
         done += 1
         told(done)
-    return {one: _prediction(one[0], kept.get(one, pairs(one[0])) or []) for one in wanted}
+    return {one: _prediction(one[0], kept.get(plans[one]) or []) for one in wanted}
 
 
 def _prediction(id: str, counts: Counts) -> Prediction:
@@ -145,37 +146,31 @@ def _begin() -> None:
 
 
 class _TrialsFile:
-    """A file in the data folder, by engine and seed, then by study, pairs and condition."""
+    """A file in the data folder, by engine, then by the plan of a trial."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self) -> None:
         self.path = data_folder() / "trials.json"
-        self._key = f"{engine()}/{seed}"
         self._rows: dict[str, Counts] = {}
         try:
             kept = parse_json(read_text(self.path))
             check({str: {str: [[[Whole()]]]}}, kept)
         except KnightfallError:
             return  # nothing kept, or nothing that can be used: it is played anew
-        self._rows = kept.get(self._key, {})
+        self._rows = kept.get(engine(), {})
 
-    @staticmethod
-    def _name(wanted: tuple[str, Condition], pairs: int) -> str:
-        id, condition = wanted
-        return f"{id}/{pairs}/{condition.words()}/{condition.time}"
-
-    def get(self, wanted: tuple[str, Condition], pairs: int) -> Counts | None:
-        """What was counted, if it was, and if it is that number of pairs."""
-        counts, study = self._rows.get(self._name(wanted, pairs)), studies()[wanted[0]]
-        if counts is None or len(counts) != len(study.heuristics):
+    def get(self, plan: Plan) -> Counts | None:
+        """What was counted, if it was, and if it is what the plan has."""
+        counts, tests = self._rows.get(plan.key(engine())), int(plan.options["tests"])
+        if counts is None or len(counts) != tests:
             return None
         cells = [cell for row in counts for cell in row]
-        whole = all(len(row) == len(study.opponents) for row in counts)
-        right = all(len(cell) == 3 and sum(cell) == pairs for cell in cells)
+        whole = all(len(row) == len(plan.entrants) - tests for row in counts)
+        right = all(len(cell) == 3 and sum(cell) == plan.rounds for cell in cells)
         return counts if whole and right else None
 
-    def add(self, wanted: tuple[str, Condition], pairs: int, counts: Counts) -> None:
+    def add(self, plan: Plan, counts: Counts) -> None:
         """Keep a trial; whoever reads the file sees all of it or what was there before."""
-        self._rows[self._name(wanted, pairs)] = counts
+        self._rows[plan.key(engine())] = counts
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # Trials of an engine that is gone are of no use to anybody.
-        atomic_write(self.path, json.dumps({self._key: self._rows}))
+        atomic_write(self.path, json.dumps({engine(): self._rows}))

@@ -77,7 +77,9 @@ class Tournament:
     opponents: tuple[str, ...]
     scores: npt.NDArray[np.int8]
     forfeits: npt.NDArray[np.float64]
-    """The share of its games against an opponent that a test agent gave up, in %."""
+    """The share of its games against an opponent that a test agent gave up, in %,"""
+    conceded: npt.NDArray[np.float64]
+    """and of those that the opponent gave up."""
     nodes: npt.NDArray[np.float64]
     """How many nodes a test agent searched for a move, on average."""
 
@@ -114,15 +116,17 @@ def tournament_of(run: Run) -> Tournament:
     scores = np.zeros((tests, len(names) - tests, len(table)), np.int8)
     for column, match in enumerate(plan.matches):
         scores[match.a, match.b - tests] = table[:, column]
-    forfeits = np.zeros(scores.shape[:2])
+    forfeits, conceded = np.zeros(scores.shape[:2]), np.zeros(scores.shape[:2])
     moves, nodes = np.zeros(tests), np.zeros(tests)
     for found in run.sums():
         match = plan.matches[found.match]
         forfeits[match.a, match.b - tests] = 100 * found.forfeits / found.games
+        conceded[match.a, match.b - tests] = 100 * found.conceded / found.games
         moves[match.a] += found.moves
         nodes[match.a] += found.nodes
+    searched = nodes / np.maximum(moves, 1)
     return Tournament(
-        tuple(names[:tests]), tuple(names[tests:]), scores, forfeits, nodes / np.maximum(moves, 1)
+        tuple(names[:tests]), tuple(names[tests:]), scores, forfeits, conceded, searched
     )
 
 

@@ -130,6 +130,18 @@ class Study:
             found.append(float(rate) / 100)
         return found
 
+    def told_once(self, heuristic: str) -> tuple[float, int]:
+        """The win rate from 0 to 1 over all games that are told of, and how many these are.
+
+        Tables go before printed totals, and what was printed twice counts once.
+        """
+        rates = self.other_tournaments(heuristic)
+        if heuristic in self.wins:
+            rates.append(sum(self.wins[heuristic]) / self.games_per_tournament)
+        elif not rates:
+            rates.append(float(self.figure(heuristic)) / 100)
+        return sum(rates) / len(rates), len(rates) * self.games_per_tournament
+
     def figure(self, heuristic: str) -> Decimal:
         """The win rate the study goes by: its average, else its total, else the mean of what
         tournaments can be read."""
@@ -144,7 +156,7 @@ class Study:
 
 def _same(one: Sequence[Decimal | None], other: Sequence[Decimal | None]) -> bool:
     both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
-    return all(a == b for a, b in both)
+    return bool(both) and all(a == b for a, b in both)
 
 
 def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:

@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import numpy as np
+import numpy.typing as npt
+
 from knightfall.arena.store.run import Run
 from knightfall.statistics.rates import Z
-from knightfall.studies.conditions.fit import StudyFit
+from knightfall.studies.conditions.fit import StudyFit, loglikelihood
 from knightfall.studies.conditions.likelihood import Cell
 from knightfall.studies.costs.costs import compiled_costs
 from knightfall.studies.judging.claims import judge
@@ -100,9 +103,8 @@ def study_report(
                 total=tournament.total(heuristic),
                 against=tuple(tournament.against(heuristic)),
                 ahead=tournament.ahead(heuristic),
-                forfeits=tuple(
-                    map(float, tournament.forfeits[tournament.heuristics.index(heuristic)])
-                ),
+                forfeits=_shares(tournament.forfeits, heuristic, tournament),
+                conceded=_shares(tournament.conceded, heuristic, tournament),
             )
             for budget, tournament in tournaments.items()
             if playable
@@ -126,6 +128,12 @@ def study_report(
     )
 
 
+def _shares(
+    table: npt.NDArray[np.float64], heuristic: str, tournament: Tournament
+) -> tuple[float, ...]:
+    return tuple(map(float, table[tournament.heuristics.index(heuristic)]))
+
+
 def _nodes(budget: BudgetName, heuristic: str, tournament: Tournament) -> int:
     if budget not in STUDENTS:
         return nodes_of(budget)(heuristic)
@@ -139,6 +147,10 @@ def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport
     prediction = tournament.prediction()
     cells, totals = prediction.cells(study), prediction.totals(study)
     found = sum(cell.z**2 for cell in cells)
+    # The games of a pair tend to be split, so pairs vary less than games taken for independent.
+    pairs, p = tournament.scores.var(axis=2) / 4, prediction.rates
+    shown = [tournament.heuristics.index(id) for id in study.wins]
+    expected = float(np.mean(2 * pairs[shown] / (p * (1 - p))[shown])) if shown else 1.0
     return FitReport(
         condition=fit.condition.words(),
         time=fit.condition.time,
@@ -151,7 +163,22 @@ def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport
         totals=tuple(_cell_fit(cell) for cell in totals),
         chi_square=found,
         p_value=float(chi2.sf(found, len(cells))),
+        loglikelihood=loglikelihood(cells),
+        expected=expected,
+        opponents_p=_by_opponent(cells),
+        totals_p=float(chi2.sf(sum(cell.z**2 for cell in totals), len(totals))),
     )
+
+
+def _by_opponent(cells: Sequence[Cell]) -> float:
+    """The chance of such sums of deviations, one for each opponent."""
+    from scipy.stats import chi2
+
+    by: dict[str, list[float]] = {}
+    for cell in cells:
+        by.setdefault(cell.opponent, []).append(cell.z)
+    sums = [sum(row) ** 2 / len(row) for row in by.values()]
+    return float(chi2.sf(sum(sums), len(sums))) if sums else 1.0
 
 
 def _cell_fit(cell: Cell) -> CellFit:

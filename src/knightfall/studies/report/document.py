@@ -28,8 +28,9 @@ def _sections(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]
         "them on 70 to 140 games. Here the same tournaments are played again, with "
         f"{14 * report.pairs:,} games of each heuristic, and every claim gets a verdict."
         + (
-            " First by agents as the authors wrote them, which resign as soon as they see only "
-            "losing lines; that explains the published numbers, and some of the conclusions."
+            " First by agents as the authors wrote them, mistakes included: some resign as soon "
+            "as they see only losing lines, some take the last of equal moves. That explains the "
+            "published numbers, and some of the conclusions."
             if report.fits
             else ""
         )
@@ -101,9 +102,9 @@ def _survivors(report: StudiesReport) -> Iterator[str]:
     owed = list(owed_to_mistakes(report))
     if owed:
         yield (
-            "True in the author's tournament, but because of how the agents were written (they "
-            "resigned, or took the last of equal moves), not because of the idea: with the same "
-            "agents mended, these no longer hold."
+            "True in the author's tournament, but because of how the agents were written "
+            "(resigning, taking the last of equal moves, opponents out of time), not because of "
+            "the idea: with the same agents mended, the opposite is shown."
         )
         yield bullets(f"{sentence} ([{id}](#{id}))" for id, sentence in owed)
 
@@ -118,8 +119,9 @@ def _rules(report: StudiesReport) -> Iterator[str]:
         f"`{BASELINE}` take about {report.microseconds:.0f} µs. Nodes are counted instead of time "
         "so that every game can be repeated.",
         "nodes": "**Equal nodes**: 2,500 for everyone. Only judgement counts.",
-        "never": "**Never resigning**: as under course conditions, but agents play what looked "
-        "best before all was lost instead of giving up, and take the first of equal moves.",
+        "never": "**Never resigning**: as under course conditions, but everybody's mistakes are "
+        "mended. Agents play what looked best before all was lost or the time was up instead of "
+        "giving up, and take the first of equal moves; opponents, too.",
     }
     for budget in report.budgets:
         yield budgets[budget]

@@ -92,7 +92,7 @@ def resigning_chart(sweep: Sweep) -> Figure:
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     figure = _figure(
-        "Search longer, win less: games won in %, against the time of a move\n"
+        "Whoever resigns gains nothing by searching longer: games won in %, by time of a move\n"
         "solid: playing on; dashed: resigning when every line seen is lost",
         4.4,
     )

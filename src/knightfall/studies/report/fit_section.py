@@ -15,8 +15,9 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
     yield (
         "A verdict is worth as much as the conditions it was found under. So the faithful games "
         "are first held against everything that the studies printed: if the agents here are "
-        "theirs, a published number differs from ours by the luck of its few games and nothing "
-        "else, and chi-square is about 1 per cell."
+        "theirs, a published number differs from ours by the luck of its few games. Chi-square "
+        "would then be 1 per cell if games were independent, and somewhat less as they were "
+        "played: the two games from one opening tend to be split."
     )
     if "calibration" in charts:
         yield chart("calibration", charts["calibration"])
@@ -33,17 +34,27 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
                 str(len(cells)),
                 f"{_per_cell(cells):.2f}",
                 "",
+                "",
+                "",
                 f"{len(outside)} of {len(totals)}",
+                "",
             ]
         )
-    columns = ["study", "condition", "time of a move", "cells", "chi-square per cell", "p"]
-    yield table([*columns, "totals outside 95 %"], rows)
+    columns = ["study", "condition", "time of a move", "cells", "chi-square per cell"]
+    columns += ["expected of pairs", "p", "p by opponent", "totals outside 95 %", "p of totals"]
+    yield table(columns, rows)
     yield (
         "The time of a move is the one number fitted for each study, in milliseconds of the "
         "machine on which the cost of a student's steps was recorded: it stands for 150 ms of an "
-        "author's machine and Python of 2017, and is no machine's speed. p is the chance of a "
-        "worse fit if the condition is right, without regard to the choice among conditions."
+        "author's machine and Python of 2017, and is no machine's speed. In brackets is the range "
+        "that the numbers allow at 95 %, within what was tried. Each p is the chance of a worse "
+        "fit if the condition is right and games are independent, without regard to the choice "
+        "among conditions: of all cells, of the deviations added up by opponent, of the totals. "
+        "*Expected of pairs* is what chi-square per cell comes to if the published games were "
+        "played in pairs as ours are; the earlier course played each opening twice, which raises "
+        "it again by as much as such games repeat themselves."
     )
+    yield from _doubts(report)
     if outside:
         yield bullets(_told(cell) for cell in outside)
     if "residuals" in charts:
@@ -54,12 +65,32 @@ def _row(id: str, fit: FitReport) -> list[str]:
     return [
         f"[{id}](#{id})",
         fit.condition,
-        f"{fit.time / 1000:g} ms",
+        _time(fit),
         str(len(fit.cells)),
         f"{_per_cell(fit.cells):.2f}",
+        f"{fit.expected:.2f}",
         f"{fit.p_value:.2f}",
+        f"{fit.opponents_p:.2g}",
         f"{len(fit.outside)} of {len(fit.totals)}",
+        f"{fit.totals_p:.2f}",
     ]
+
+
+def _time(fit: FitReport) -> str:
+    if not fit.times:
+        return f"{fit.time / 1000:g} ms"
+    least, most = fit.likely_times
+    return f"{fit.time / 1000:g} ms\n({least / 1000:g} to {most / 1000:g})"
+
+
+def _doubts(report: StudiesReport) -> Iterator[str]:
+    """Where the fit is not as good as its chi-square."""
+    biased = [study.id for study in report.studies if study.fit and study.fit.opponents_p < 0.01]
+    if biased:
+        yield (
+            f"What is left is not all luck: added up by opponent, the deviations of "
+            f"{' and '.join(biased)} are larger than chance (the chart of residuals shows where)."
+        )
 
 
 def _per_cell(cells: Sequence[CellFit]) -> float:

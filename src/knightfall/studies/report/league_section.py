@@ -22,7 +22,8 @@ def league_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator
     yield heading(2, "One league of all", "league")
     yield (
         f"All {number} heuristics, each couple {league.pairs} pairs with openings of its own; "
-        f"ratings are Elo above `{BASELINE}`, ± 95 %."
+        f"ratings are Elo above `{BASELINE}`, ± 95 %. Under course conditions and never resigning "
+        "everyone is an agent of the later course with 25 ms a move, its heuristic by its words."
         + (
             f" The grade is how often an agent of 2,500 nodes that plays itself keeps a won "
             f"position won where it has a real choice ({league.openings} games each, judged by "

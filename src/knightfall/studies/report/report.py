@@ -54,7 +54,9 @@ class MeasuredResult:
     against: tuple[Rate, ...]
     ahead: Gap
     forfeits: tuple[float, ...]
-    """Games that were given up against each opponent, in %."""
+    """Games that were given up against each opponent, in %,"""
+    conceded: tuple[float, ...]
+    """and games that each opponent gave up."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,22 @@ class FitReport:
     totals: tuple[CellFit, ...]
     chi_square: float
     p_value: float
-    """The chance of a larger chi-square if the condition is right."""
+    """The chance of a larger chi-square if the condition is right and all games are independent."""
+    loglikelihood: float
+    """Of the cells."""
+    expected: float
+    """Chi-square per cell to be expected, as the two games from one opening are not independent."""
+    opponents_p: float
+    """The chance that the deviations, added up by opponent, are as large."""
+    totals_p: float
+    """The same of the totals."""
+
+    @property
+    def likely_times(self) -> tuple[int, int]:
+        """The least and the most time that could be the right one, at 95 %."""
+        best = max(one.loglikelihood for one in self.times)
+        near = [one.time for one in self.times if one.loglikelihood > best - Z**2 / 2]
+        return min(near), max(near)
 
     @property
     def outside(self) -> tuple[CellFit, ...]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from math import hypot
 
 from knightfall.display.numbers import signed
 from knightfall.studies.costs.costs import BASELINE
-from knightfall.studies.judging.measured import Rate
 from knightfall.studies.judging.resigning import Sweep
 from knightfall.studies.report.markdown import chart, fold, heading, table
 from knightfall.studies.report.report import HeuristicReport, StudiesReport, StudyReport
@@ -21,8 +20,8 @@ def resigning_section(report: StudiesReport, charts: Mapping[str, str]) -> Itera
         "move only if it is *better*. When every line it sees is lost, none is, and its answer is "
         "no move at all: the game is forfeited, against Random, too, which would never have found "
         "the win. The deeper an agent searches, the sooner it sees a loss that its opponent does "
-        "not, and the more games it gives away. So a cheap heuristic is punished for its depth "
-        "and a dear one rewarded for its blindness."
+        "not, and the more games it gives away. So resigning punishes whoever sees far and spares "
+        "whoever is too slow for that."
     )
     if report.sweep:
         if "resigning" in charts:
@@ -48,22 +47,30 @@ def _ranking(report: StudiesReport) -> Iterator[str]:
         budget: {row.heuristic: at for at, row in enumerate(league.ratings[budget], 1)}
         for budget in ("course", "never")
     }
-    moved = sorted(places["course"], key=lambda id: places["course"][id] - places["never"][id])
-    told = [
-        f"`{id}` (from {places['course'][id]} to {places['never'][id]})"
-        for id in (*moved[:3], *reversed(moved[-3:]))
-    ]
+    rows = {
+        budget: {row.heuristic: row for row in league.ratings[budget]}
+        for budget in ("course", "never")
+    }
+    moved = []
+    for id, with_it in rows["course"].items():
+        without = rows["never"][id]
+        change = without.elo - with_it.elo
+        if abs(change) > hypot(with_it.error, without.error):
+            there = f"place {places['course'][id]} to {places['never'][id]}"
+            moved.append((change, f"`{id}` ({there})"))
     found = league.resigning
     yield (
-        f"In [the league of all](#league), {found.heuristics} heuristics in agents of the later "
-        f"course, the order with resigning and the order without agree in rank by "
-        f"{found.spearman:.2f} (95 %: {found.low:.2f} to {found.high:.2f}). Resigning flatters "
-        f"most {_listed(told[:3])}; it hides most {_listed(told[3:])}."
+        f"Among themselves it matters less, for all resign alike: in [the league of all](#league), "
+        f"{found.heuristics} heuristics in agents of the later course, the order with resigning "
+        f"and the order without agree in rank by {found.spearman:.2f} (95 %: {found.low:.2f} to "
+        f"{found.high:.2f})."
+        + (
+            f" Without it, {', '.join(told for _, told in sorted(moved))} change by more than "
+            "the error of the difference."
+            if moved
+            else " No heuristic's rating changes by more than the error of the difference."
+        )
     )
-
-
-def _listed(names: list[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _sweep(sweep: Sweep) -> Iterator[str]:
@@ -81,28 +88,37 @@ def _sweep(sweep: Sweep) -> Iterator[str]:
         rows.append([f"{time / 1000:g} ms", f"{sweep.nodes[at]:,}", *cells, f"{forfeits:.0f} %"])
     yield table(["time of a move", "nodes", *sweep.opponents, "games given up"], rows)
     resigning, playing = sweep.totals(sweep.resigning), sweep.totals(sweep.playing_on)
-    falling = sum(after.rate < before.rate for before, after in _steps(sweep))
-    steps = len(sweep.opponents) * (len(sweep.times) - 1)
+    less = [
+        name
+        for name, before, after in zip(
+            sweep.opponents, sweep.resigning[0], sweep.resigning[-1], strict=True
+        )
+        if after.high < before.low
+    ]
     yield (
         f"From {sweep.times[0] / 1000:g} to {sweep.times[-1] / 1000:g} ms the agent that plays on "
         f"goes from {playing[0]:.1f} to {playing[-1]:.1f} %, the one that resigns from "
-        f"{resigning[0]:.1f} to {resigning[-1]:.1f} %: in {falling} of {steps} steps to a longer "
-        "search it wins fewer games than before."
+        f"{resigning[0]:.1f} to {resigning[-1]:.1f} %."
+        + (
+            f" Against {', '.join(less)} it wins fewer games with the longest search than with "
+            "the shortest, beyond the errors of both."
+            if less
+            else ""
+        )
     )
-
-
-def _steps(sweep: Sweep) -> Iterator[tuple[Rate, Rate]]:
-    for opponent in range(len(sweep.opponents)):
-        rates = [row[opponent] for row in sweep.resigning]
-        yield from pairwise(rates)
 
 
 def _study(study: StudyReport) -> Iterator[str]:
     rows = [row for row in study.rows if {"course", "never"} <= set(row.measured)]
     if not any(sum(row.measured["course"].forfeits) for row in rows):
-        yield (
-            f"In the {study.id} study nobody gives up: the condition is "
-            f"{study.fit.condition if study.fit else ''}."
+        theirs = [share for row in rows for share in row.measured["course"].conceded]
+        late = sum(theirs) / max(1, len(theirs))
+        yield f"In the {study.id} study no test agent gives up." + (
+            f" Its opponents that search to a fixed depth do: their time is up before they have a "
+            f"move, in {late:.0f} % of all games and in up to {max(theirs):.0f} % of those of one "
+            "heuristic against one of them."
+            if late > 0.5
+            else ""
         )
         return
     yield fold(

@@ -35,9 +35,9 @@ def _explained(report: StudiesReport) -> Iterator[str]:
     per_cell = sum(cell.z**2 for cell in cells) / len(cells)
     yield (
         "The published numbers are explained by agents that play as the authors' did: chi-square "
-        f"is {per_cell:.2f} per published cell ({len(cells)} cells; 1 is sampling error and "
-        f"nothing else), and {outside} of {len(totals)} published totals lie outside their 95 % "
-        "band."
+        f"is {per_cell:.2f} per published cell ({len(cells)} cells; sampling error alone gives 1, "
+        "or somewhat less where games come in pairs), and "
+        f"{outside} of {len(totals)} published totals lie outside their 95 % band."
     )
 
 
@@ -56,27 +56,29 @@ def _mistakes(report: StudiesReport) -> Iterator[str]:
     """What resigning cost, and which claims it made."""
     if not {"course", "never"} <= set(report.budgets):
         return
-    rows = [
-        row
-        for study in report.studies
-        for row in study.rows
-        if {"course", "never"} <= set(row.measured) and any(row.measured["course"].forfeits)
-    ]
-    if rows:
-        gains = [
-            row.measured["never"].total.rate - row.measured["course"].total.rate for row in rows
+    rows = {
+        study.id: [
+            row.measured["never"].total.rate - row.measured["course"].total.rate
+            for row in study.rows
+            if {"course", "never"} <= set(row.measured) and any(row.measured["course"].forfeits)
         ]
+        for study in report.studies
+    }
+    resigning = [id for id, gains in rows.items() if gains]
+    if resigning:
+        gains = [gain for row in rows.values() for gain in row]
+        where = "one" if len(resigning) == 1 else _number(len(resigning))
         yield (
-            "The course's agents resign when they see only losing lines. Never resigning would "
-            f"have won {min(gains):.0f} to {max(gains):.0f} points more, whatever the heuristic "
-            f"({len(rows)} compared)."
+            f"In {where} of the studies ({', '.join(resigning)}) the agents resign when they see "
+            f"only losing lines. Never resigning would have won them {min(gains):.0f} to "
+            f"{max(gains):.0f} points more, depending on the heuristic."
         )
     owed = len(list(owed_to_mistakes(report)))
     if owed:
         yield (
             f"{_count(owed, 'claim holds', 'claims hold').capitalize()} in the author's tournament "
-            f"only because of how the agents were written: with agents mended, the opposite is "
-            "shown."
+            "only because of how the agents were written: with the mistakes mended (the last of "
+            "equal moves taken, opponents out of time), the opposite is shown."
         )
 
 
