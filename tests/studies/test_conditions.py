@@ -268,8 +268,7 @@ def test_the_committed_report_by_other_means() -> None:
             squares.append(((cell["published"] - cell["predicted"]) / cell["error"]) ** 2)
         assert fit["chi_square"] == pytest.approx(sum(squares), rel=1e-4)
         likely = sum(
-            norm.logpdf(cell["published"], cell["predicted"], cell["error"])
-            for cell in fit["cells"]
+            norm.logpdf(one["published"], one["predicted"], one["error"]) for one in fit["cells"]
         )
         percent = len(squares) * log(100)  # rates are from 0 to 1 there
         assert fit["loglikelihood"] == pytest.approx(likely + percent, abs=1e-2)
