@@ -356,6 +356,7 @@ def test_same_seed_same_report_after_any_interruption(
         (["staggered"], "lookahead, directional, reachability, staged, aggressive"),
         (["directionl"], "directional"),
         (["--budget", "depth"], "course, time, nodes, never, all"),
+        (["--fit", "--budget", "nodes"], "--fit is for --budget course, never or all, not nodes"),
         (["--pairs", "0"], "from 1 to"),
         (["--workers", "1", "--dask", "x:1"], "choose one"),
     ],
@@ -368,7 +369,7 @@ def test_bad_input_is_one_line(tmp_path: Path, args: list[str], said: str) -> No
 
 def test_an_output_that_cannot_be_is_told_first(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
-    assert "cannot make" in run(tmp_path, code=2).output
+    assert "cannot write to" in run(tmp_path, code=2).output
     assert not (tmp_path / "runs.sqlite").exists()
 
 
