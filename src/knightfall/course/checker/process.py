@@ -1,0 +1,172 @@
+"""A submission in a process of its own, which may hang, crash, print and exit as it likes."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+import knightfall
+from knightfall.apart import Ended, how_it_ended
+from knightfall.course.checker.outcome import Kind, Outcome, read_outcome
+
+MOST_FILES, MOST_BYTES = 500, 64 << 20
+"""What of a submission's folder is copied at most."""
+
+MOST_PRINTED, MOST_SAID = 20_000, 1 << 20
+KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TMPDIR", "LD_LIBRARY_PATH")
+LEFT_OUT = {"__pycache__", "node_modules", "venv", "env"}
+
+
+class Examinee:
+    """The process of one submission, in a copy of its folder; a fresh one after each accident."""
+
+    def __init__(self, file: Path, generation: str, seconds: float) -> None:
+        self._generation, self._seconds = generation, seconds
+        self._scratch = tempfile.TemporaryDirectory(
+            prefix="knightfall-check-", ignore_cleanup_errors=True
+        )
+        self._folder = Path(self._scratch.name).resolve() / "submission"
+        copy_beside(file, self._folder)
+        self._file = self._folder / file.name
+        self._process: subprocess.Popen[bytes] | None = None
+        self._answers = -1
+        self._rest = b""
+        self.printed = bytearray()
+        self.much = 0
+
+    def __enter__(self) -> Examinee:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+        self._scratch.cleanup()
+
+    def ask(self, check: str, kinds: Sequence[Kind]) -> Outcome:
+        """Have one check made; `Ended` if the process ended instead, or had to be ended."""
+        until = time.monotonic() + self._seconds
+        if self._process is None:
+            self._start()
+        assert self._process is not None
+        assert self._process.stdin is not None
+        request = json.dumps({"check": check, "kinds": list(kinds)}) + "\n"
+        try:
+            with suppress(OSError):  # it is gone already; then nothing will be heard
+                self._process.stdin.write(request.encode())
+                self._process.stdin.flush()
+            line = self._line(until)
+            return read_outcome(json.loads(line), check)
+        except (ValueError, RecursionError):
+            self.end()
+            raise Ended("says something strange in the examiner's place") from None
+        except BaseException:
+            self.end()
+            raise
+
+    def _start(self) -> None:
+        hears, says = os.pipe()
+        paths = [str(Path(knightfall.__file__).resolve().parents[1])]
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        environment |= {
+            "PYTHONPATH": os.pathsep.join(paths),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+            "PYTHONIOENCODING": "utf-8:replace",
+            "HOME": str(self._folder),
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        words = [sys.executable, "-P", "-W", "ignore", "-m", "knightfall.course.checker.child"]
+        try:
+            self._process = subprocess.Popen(
+                [*words, str(self._file), self._generation, str(says)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(says,),
+                cwd=self._folder,
+                env=environment,
+                start_new_session=True,
+            )
+        finally:
+            os.close(says)
+        self._answers, self._rest = hears, b""
+        threading.Thread(target=self._hear_prints, args=(self._process,), daemon=True).start()
+
+    def _hear_prints(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        with suppress(OSError, ValueError):
+            while data := os.read(process.stdout.fileno(), 1 << 16):
+                self.much += len(data)
+                self.printed += data[: MOST_PRINTED - len(self.printed)]
+
+    def _line(self, until: float) -> bytes:
+        """The next thing it says."""
+        assert self._process is not None
+        while b"\n" not in self._rest:
+            left = until - time.monotonic()
+            ready = select.select([self._answers], [], [], max(0.0, left))[0] if left > 0 else []
+            if not ready:
+                raise Ended(f"does not come to an end within {self._seconds:g} s")
+            data = os.read(self._answers, 1 << 16)
+            self._rest += data
+            if len(self._rest) > MOST_SAID:
+                raise ValueError("too long")
+            if not data:
+                with suppress(subprocess.TimeoutExpired):
+                    raise Ended(how_it_ended(self._process.wait(max(0.1, left))))
+                raise Ended(f"does not come to an end within {self._seconds:g} s")
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
+
+    def end(self) -> None:
+        """End the process and all that it started."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        with suppress(OSError):
+            os.close(self._answers)
+        for stream in (process.stdin, process.stdout):
+            with suppress(OSError):
+                assert stream is not None
+                stream.close()
+
+
+def copy_beside(file: Path, target: Path) -> None:
+    """Copy a file with all that lies beside it; of a great folder, only a part."""
+    target.mkdir(parents=True)
+    files = size = 0
+    for root, folders, names in os.walk(file.parent):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in LEFT_OUT)
+        there = target / Path(root).relative_to(file.parent)
+        for name in sorted(names):
+            source = Path(root, name)
+            with suppress(OSError):
+                if not source.is_file() or source.is_symlink():
+                    continue
+                files, size = files + 1, size + source.stat().st_size
+                if files > MOST_FILES or size > MOST_BYTES:
+                    folders.clear()
+                    break
+                there.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, there / name)
+    shutil.copyfile(file, target / file.name)
