@@ -17,9 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-import knightfall
 from knightfall.apart import Ended, how_it_ended
 from knightfall.course.checker.outcome import Kind, Outcome, read_outcome
+
+PACKAGE = Path(__file__).resolve().parents[2]
 
 MOST_FILES, MOST_BYTES = 500, 64 << 20
 """What of a submission's folder is copied at most."""
@@ -81,10 +82,9 @@ class Examinee:
 
     def _start(self) -> None:
         hears, says = os.pipe()
-        paths = [str(Path(knightfall.__file__).resolve().parents[1])]
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         environment |= {
-            "PYTHONPATH": os.pathsep.join(paths),
+            "PYTHONPATH": str(PACKAGE.parent),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
             "PYTHONIOENCODING": "utf-8:replace",

@@ -203,7 +203,7 @@ def plays_on(subject: Subject, kinds: list[Kind]) -> str:
     given_up = []
     for kind in kinds:
         for place in LOST:
-            watch, clock = timed(LONG_MILLIS)
+            watch, clock = timed(LONG_MILLIS if kind == "minimax" else MOVE_MILLIS)
             agent = subject.player(kind, 3, watch.scorer(improved_score))
             game = place.board(agent, watch)
             moves = place.board("reference").get_legal_moves()
