@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from knightfall.display.report import Displayable, Heading, Part, unicode_is_sho
 COLUMNS = 80
 NAMES = max(len(check.name) for check in CHECKS) + 2
 PRINTED = 300
+
+_HELD = "\0"
+"""A space at which no line ends."""
 
 SIGNS: dict[Mark, tuple[str, str]] = {
     "ok": ("✓", "+"),
@@ -95,13 +99,12 @@ def _fit(line: str) -> str:
 
 
 def _wrapped(text: str, first: str = "  ", then: str = "  ") -> Iterator[str]:
-    yield from textwrap.wrap(
-        printable(text),
-        COLUMNS,
-        initial_indent=first,
-        subsequent_indent=then,
-        break_on_hyphens=False,
+    """Lines of a paragraph; no cell is torn apart."""
+    text = re.sub(r"\((-?\d+), (-?\d+)\)", rf"(\1,{_HELD}\2)", printable(text))
+    lines = textwrap.wrap(
+        text, COLUMNS, initial_indent=first, subsequent_indent=then, break_on_hyphens=False
     )
+    yield from (line.replace(_HELD, " ") for line in lines)
 
 
 def _explained(outcome: Outcome) -> Iterator[str]:
@@ -116,4 +119,4 @@ def _explained(outcome: Outcome) -> Iterator[str]:
     if outcome.picture:
         yield ""
         yield from (_fit(f"    {line}") for line in outcome.picture.splitlines())
-        yield _fit(f"    {outcome.fen}")
+        yield _fit(f"    FEN {outcome.fen}")

@@ -218,13 +218,13 @@ def plays_on(subject: Subject, kinds: list[Kind]) -> str:
     raise Finding(
         "gives up where every line it sees loses",
         (
-            f"Every move loses here, if the opponent finds the replies. {who} answers "
-            f"{shown(answer)}, which is a forfeit, though there are legal moves. The search begins "
-            "with the worst value and no move, and takes a move only if it is better; when all "
-            "are equally bad, none is.",
-            "This was the costliest habit of the course's agents: the deeper they looked, the more "
-            "games they gave away to opponents that had not seen the win. How much it cost is told "
-            'in docs/studies, under "What they really measured".',
+            f"Every move loses here, if the opponent finds the replies, and {who} says "
+            f"{shown(answer)}: a forfeit, though there are legal moves. As a rule, such a search "
+            "begins with the worst value and no move, and takes a move only if it is better; when "
+            "all are equally bad, none is.",
+            "Most of the course's agents did so, and it cost them games: the deeper they looked, "
+            "the more of them they gave away to opponents that had not seen the win. How much it "
+            'cost is told in docs/studies, under "What they really measured".',
             "Begin with any legal move as the answer, for instance the first.",
         ),
         " or ".join(map(str, moves)),
