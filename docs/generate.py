@@ -96,6 +96,8 @@ def agents_page() -> str:
         "  (4,000 to 21,200).",
         "- `student` plays as the course's agents did, mistakes included; its time is counted, not",
         "  measured. [students.md](students.md) has its parts.",
+        "- `course` plays what somebody handed in, in a process of its own: `course:PATH` for short,",
+        "  with `clock=ticks` by a clock that counts questions. [course.md](course.md) has more.",
         "- `plain` (for `id`) deepens as the course's agents do: no table, no ordering, no",
         "  separation.",
         "- `seed=3` breaks ties among equal moves another way. Same seed, same position: the same",
