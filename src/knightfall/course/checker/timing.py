@@ -19,7 +19,7 @@ from knightfall.course.scores import improved_score
 THRESHOLD = 10.0
 """Milliseconds before the end at which the course's players stop."""
 
-MOVE_MILLIS, LONG_MILLIS = 150.0, 1500.0
+MOVE_MILLIS, LONG_MILLIS = 150.0, 900.0
 DEEP = 12
 """More plies than anybody can look ahead in the time there is."""
 
