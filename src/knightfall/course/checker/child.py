@@ -15,7 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from knightfall.containment import be_modest, end_with_parent, enter_namespace
+from knightfall.containment import (
+    be_modest,
+    end_with_parent,
+    enter_namespace,
+    limit_memory,
+)
 from knightfall.course.checker.declared import is_complete, scores_are_floats
 from knightfall.course.checker.outcome import BY_ID, Finding, Outcome
 from knightfall.course.checker.searching import finds_best_moves, prunes, says_so_without_moves
@@ -23,8 +28,8 @@ from knightfall.course.checker.subject import Subject, told
 from knightfall.course.checker.timing import answers_in_time, deepens, plays_on, stops_in_time
 from knightfall.course.paths import folder as modules_of
 
-MEMORY = 4 << 30
-"""Bytes that a submission may use; numpy reserves some of them."""
+MEMORY = 1 << 30
+"""Bytes that a submission may use."""
 
 SEED = 1
 
@@ -93,9 +98,11 @@ def load(file: Path, generation: str) -> Subject | Outcome:
 
 
 def serve(file: Path, generation: str, requests: int, answers: int) -> NoReturn:
-    """Answer until nobody asks any more."""
-    found = load(file, generation)
+    """Say that this process is ready; load the submission; answer until nobody asks any more."""
     with os.fdopen(requests, encoding="utf-8") as asked, os.fdopen(answers, "w") as out:
+        out.write("ready\n")
+        out.flush()
+        found = load(file, generation)
         for line in asked:
             request = json.loads(line)
             id = request["check"]
@@ -114,10 +121,7 @@ def be_contained() -> None:
     """Become a process whose end ends all that it started, with a bound on its memory."""
     end_with_parent()
     be_modest()
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory(MEMORY)
     if hasattr(os, "fork") and enter_namespace():
         pid = os.fork()
         if pid:

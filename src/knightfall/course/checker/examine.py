@@ -11,13 +11,12 @@ from knightfall.course.checker.outcome import CHECKS, KINDS, Check, Kind, Outcom
 from knightfall.course.checker.process import Examinee
 from knightfall.course.checker.report import Examination
 from knightfall.course.checker.subject import CLASSES
+from knightfall.course.submission import find_file, read_submission
 from knightfall.errors import KnightfallError, nearest
 from knightfall.reading import read_bytes
 
 SECONDS = 10.0
 """What one check may take.  Most take some milliseconds."""
-
-FILE = "game_agent.py"
 
 
 def examine(
@@ -27,7 +26,7 @@ def examine(
 
     Its generation, 2017b or 2017a, is found out by looking.  `seconds` bounds each check.
     """
-    file = find(path)
+    file = find_file(str(path))
     generation = _known(generation) if generation else generation_of(file)
     outcomes: dict[str, Outcome] = {}
     with Examinee(file, generation, seconds) as examinee:
@@ -37,37 +36,22 @@ def examine(
         return Examination(str(path), generation, tuple(outcomes.values()), printed, examinee.much)
 
 
-def find(path: str | Path) -> Path:
-    """The file that is meant by a path."""
-    try:
-        given = Path(path).expanduser()
-        if given.is_file():
-            return given.resolve()
-        if not given.is_dir():
-            raise KnightfallError(f"there is no file or folder {str(path)!r}")
-        if (given / FILE).is_file():
-            return (given / FILE).resolve()
-        below = sorted(given.glob(f"*/{FILE}"))
-    except (OSError, RuntimeError, ValueError) as error:
-        if isinstance(error, KnightfallError):
-            raise
-        raise KnightfallError(f"{str(path)!r}: {error}") from None
-    if len(below) != 1:
-        many = "several folders below it hold one: name one of them" if below else "name a file"
-        raise KnightfallError(f"the folder {str(path)!r} holds no {FILE}; {many}")
-    return below[0].resolve()
-
-
 def generation_of(file: Path) -> str:
-    """2017b or 2017a, by the classes that a file defines; the text need not be valid Python."""
-    text = read_bytes(file).decode("utf-8", "replace")
-    if re.search(r"^class\s+(MinimaxPlayer|AlphaBetaPlayer)\b|\bcustom_score_3\b", text, re.M):
-        return "2017b"
-    if re.search(r"\bdef\s+get_action\b", text):
+    """2017b or 2017a, by what a file defines; also of one that is not valid Python."""
+    try:
+        found = read_submission(str(file)).generation
+    except KnightfallError:  # which is for the examination to tell
+        text = read_bytes(file).decode("utf-8", "replace")
+        return "2017a" if re.search(r"^class\s+CustomPlayer\b", text, re.M) else "2017b"
+    if found == "early":
+        return "2017a"  # and asked on the board that came next
+    if found not in CLASSES:
+        other = "; --generation 2017a examines it all the same" if found == "oldest" else ""
         raise KnightfallError(
-            f"{str(file)!r} is a submission of the successor; only 2017b and 2017a are checked"
+            f"{str(file)!r} is a submission of generation {found}; only 2017b and 2017a are "
+            f"checked{other}"
         )
-    return "2017a" if re.search(r"^class\s+CustomPlayer\b", text, re.M) else "2017b"
+    return found
 
 
 def _known(generation: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,17 +16,14 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from knightfall.apart import Ended, how_it_ended
+from knightfall.apart import LOADING, Ended, how_it_ended
 from knightfall.course.checker.outcome import Kind, Outcome, read_outcome
+from knightfall.course.scratch import copy_beside
 
 PACKAGE = Path(__file__).resolve().parents[2]
 
-MOST_FILES, MOST_BYTES = 500, 64 << 20
-"""What of a submission's folder is copied at most."""
-
 MOST_PRINTED, MOST_SAID = 20_000, 1 << 20
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TMPDIR", "LD_LIBRARY_PATH")
-LEFT_OUT = {"__pycache__", "node_modules", "venv", "env"}
 
 
 class Examinee:
@@ -39,6 +35,7 @@ class Examinee:
             prefix="knightfall-check-", ignore_cleanup_errors=True
         )
         self._folder = Path(self._scratch.name).resolve() / "submission"
+        self._folder.mkdir()
         copy_beside(file, self._folder)
         self._file = self._folder / file.name
         self._process: subprocess.Popen[bytes] | None = None
@@ -61,7 +58,6 @@ class Examinee:
 
     def ask(self, check: str, kinds: Sequence[Kind]) -> Outcome:
         """Have one check made; `Ended` if the process ended instead, or had to be ended."""
-        until = time.monotonic() + self._seconds
         if self._process is None:
             self._start()
         assert self._process is not None
@@ -71,8 +67,7 @@ class Examinee:
             with suppress(OSError):  # it is gone already; then nothing will be heard
                 self._process.stdin.write(request.encode())
                 self._process.stdin.flush()
-            line = self._line(until)
-            return read_outcome(json.loads(line), check)
+            return read_outcome(json.loads(self._line(self._seconds)), check)
         except (ValueError, RecursionError):
             self.end()
             raise Ended("says something strange in the examiner's place") from None
@@ -108,6 +103,11 @@ class Examinee:
             os.close(says)
         self._answers, self._rest = hears, b""
         threading.Thread(target=self._hear_prints, args=(self._process,), daemon=True).start()
+        try:
+            self._line(LOADING)  # "ready": whatever that took, it is not the submission's time
+        except BaseException:
+            self.end()
+            raise
 
     def _hear_prints(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
@@ -116,14 +116,15 @@ class Examinee:
                 self.much += len(data)
                 self.printed += data[: MOST_PRINTED - len(self.printed)]
 
-    def _line(self, until: float) -> bytes:
+    def _line(self, seconds: float) -> bytes:
         """The next thing it says."""
         assert self._process is not None
+        until = time.monotonic() + seconds
         while b"\n" not in self._rest:
             left = until - time.monotonic()
             ready = select.select([self._answers], [], [], max(0.0, left))[0] if left > 0 else []
             if not ready:
-                raise Ended(f"does not come to an end within {self._seconds:g} s")
+                raise Ended(f"does not come to an end within {seconds:g} s")
             data = os.read(self._answers, 1 << 16)
             self._rest += data
             if len(self._rest) > MOST_SAID:
@@ -131,7 +132,7 @@ class Examinee:
             if not data:
                 with suppress(subprocess.TimeoutExpired):
                     raise Ended(how_it_ended(self._process.wait(max(0.1, left))))
-                raise Ended(f"does not come to an end within {self._seconds:g} s")
+                raise Ended(f"does not come to an end within {seconds:g} s")
         line, _, self._rest = self._rest.partition(b"\n")
         return line
 
@@ -149,24 +150,3 @@ class Examinee:
             with suppress(OSError):
                 assert stream is not None
                 stream.close()
-
-
-def copy_beside(file: Path, target: Path) -> None:
-    """Copy a file with all that lies beside it; of a great folder, only a part."""
-    target.mkdir(parents=True)
-    files = size = 0
-    for root, folders, names in os.walk(file.parent):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in LEFT_OUT)
-        there = target / Path(root).relative_to(file.parent)
-        for name in sorted(names):
-            source = Path(root, name)
-            with suppress(OSError):
-                if not source.is_file() or source.is_symlink():
-                    continue
-                files, size = files + 1, size + source.stat().st_size
-                if files > MOST_FILES or size > MOST_BYTES:
-                    folders.clear()
-                    break
-                there.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, there / name)
-    shutil.copyfile(file, target / file.name)

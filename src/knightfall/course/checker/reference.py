@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from knightfall.course.checker.watched import ScoreFn
+from knightfall.course.checker.watched import Path, ScoreFn
 from knightfall.course.knights import Cell
+
+Order = Callable[[list[Path]], list[Path]]
 
 
 def minimax(game: Any, depth: int, score: ScoreFn, player: Any) -> float:
@@ -43,9 +46,9 @@ def alphabeta(
     alpha: float = -inf,
     beta: float = inf,
     *,
-    strict: bool = False,
+    order: Order = sorted,
 ) -> float:
-    """The same value as minimax's, with cut-offs; `strict` cuts only beyond the bounds."""
+    """The same value as minimax's, with cut-offs; `order` sorts the paths to what comes next."""
     moves = game.get_legal_moves()
     if not moves:
         return float(game.utility(player))
@@ -53,17 +56,17 @@ def alphabeta(
         return score(game, player)
     ours = game.active_player == player
     best = -inf if ours else inf
-    for move in moves:
-        ahead = game.forecast_move(move)
-        value = alphabeta(ahead, depth - 1, score, player, alpha, beta, strict=strict)
+    for path in order([(*game.path, move) for move in moves]):
+        ahead = game.forecast_move(path[-1])
+        value = alphabeta(ahead, depth - 1, score, player, alpha, beta, order=order)
         if ours:
             best = max(best, value)
-            if best > beta or (best == beta and not strict):
+            if best >= beta:
                 break
             alpha = max(alpha, best)
         else:
             best = min(best, value)
-            if best < alpha or (best == alpha and not strict):
+            if best <= alpha:
                 break
             beta = min(beta, best)
     return best
