@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runner import refused, run
 from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in
 from naive_course import Naive2017b
-from typer import Typer
-from typer.testing import CliRunner, Result
 
-from knightfall.cli.commands.course_check import check
 from knightfall.course.checker import reference, searching, timing
 from knightfall.course.checker.examine import examine
 from knightfall.course.checker.outcome import CHECKS, read_outcome
@@ -23,7 +21,6 @@ from knightfall.course.checker.places import Place
 from knightfall.course.checker.report import Examination
 from knightfall.course.checker.watched import Watch, scrambled
 from knightfall.course.scores import improved_score
-from knightfall.errors import KnightfallError
 from knightfall.position import Position
 
 PLACES = {
@@ -429,6 +426,13 @@ def test_it_runs_in_a_copy_of_its_folder_without_our_secrets(
     assert_readable(found)
 
 
+def test_what_it_prints_is_shown_with_its_control_characters_written_out(tmp_path: Path) -> None:
+    found = examine(hand_in(RIGHT_2017B + "\n\nprint('\\x1b[2Jhello')\n", tmp_path))
+    assert marks(found) == {}
+    assert (found.printed, found.printed_bytes) == ("\x1b[2Jhello\n", 10)
+    assert "It printed 10 bytes meanwhile, which begin: \\x1b[2Jhello" in str(found)
+
+
 def test_what_it_says_in_the_examiners_place_is_refused(tmp_path: Path) -> None:
     source = RIGHT_2017B + (
         "\nimport os\nfor number in range(3, 300):\n"
@@ -557,23 +561,17 @@ def test_no_two_positions_have_the_same_made_up_score() -> None:
 # -- the command -------------------------------------------------------------------------------
 
 
-def command(*words: str) -> Result:
-    app = Typer()
-    app.command()(check)
-    return CliRunner().invoke(app, list(words))
-
-
 def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
     hand_in(RIGHT_2017B, tmp_path)
-    done = command(str(tmp_path))
+    done = run("course", "check", str(tmp_path))
     assert done.exit_code == 0
     assert done.stdout.count("✓") == len(CHECKS)
     hand_in(BUGS["alphabeta does not prune"][0], tmp_path)
-    done = command(str(tmp_path / "game_agent.py"))
+    done = run("course", "check", str(tmp_path / "game_agent.py"))
     assert done.exit_code == 1
     assert "✗ alphabeta: pruning" in done.stdout
     hand_in(BUGS["scores are int"][0], tmp_path)
-    done = command(str(tmp_path), "--json")
+    done = run("course", "check", str(tmp_path), "--json")
     assert done.exit_code == 0
     told = json.loads(done.stdout)
     assert told["ok"]
@@ -600,10 +598,7 @@ def test_bad_input_is_refused_in_one_line(
 ) -> None:
     (tmp_path / file).write_text(text)
     path = tmp_path / words[0] if words == ("missing",) else tmp_path
-    generation = words[1] if len(words) == 2 else None
-    with pytest.raises(KnightfallError, match=said) as refused:
-        examine(path, generation=generation)
-    assert "\n" not in str(refused.value)
+    assert said in refused("course", "check", str(path), *(words if len(words) == 2 else ()))
 
 
 def test_a_submission_is_found_in_the_one_folder_below(tmp_path: Path) -> None:

@@ -10,21 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli_runner import refused, run
 from handed_in import RIGHT
-from typer import Typer
-from typer.testing import CliRunner, Result
 
 import knightfall
-from knightfall.cli.commands.course_new import new
 from knightfall.course.checker.examine import examine
 from knightfall.course.exercise.begin import FILES, GENERATIONS, begin
 from knightfall.errors import KnightfallError
-
-
-def command(*words: str) -> Result:
-    app = Typer()
-    app.command()(new)
-    return CliRunner().invoke(app, list(words))
 
 
 def unfinished(node: ast.AST) -> bool:
@@ -119,14 +111,17 @@ def test_bad_input_is_refused_in_one_line(tmp_path: Path) -> None:
         ("a\0b", "2017b"),
         (tmp_path / "new", "2018"),
     ):
-        with pytest.raises(KnightfallError) as refused:
+        with pytest.raises(KnightfallError) as told:
             begin(folder, generation)
-        assert "\n" not in str(refused.value)
+        assert "\n" not in str(told.value)
     assert not (tmp_path / "new").exists()
+    assert "there are 2017b and 2017a" in refused(
+        "course", "new", str(tmp_path / "new"), "--generation", "2018"
+    )
 
 
 def test_the_command_says_what_it_wrote_and_what_is_next(tmp_path: Path) -> None:
-    done = command(str(tmp_path / "mine"), "--generation", "2017a")
+    done = run("course", "new", str(tmp_path / "mine"), "--generation", "2017a")
     assert done.exit_code == 0
     assert done.stdout.count("wrote ") == len(FILES)
     assert "knightfall course check" in done.stdout

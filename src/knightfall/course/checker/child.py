@@ -112,6 +112,9 @@ def serve(file: Path, generation: str, requests: int, answers: int) -> NoReturn:
                 outcome = Outcome(id, "ok", "as a submission of " + generation)
             else:
                 outcome = examine(found, id, request["kinds"])
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(Exception):  # somebody may have put anything in their place
+                    stream.flush()
             out.write(json.dumps(outcome.to_dict()) + "\n")
             out.flush()
     os._exit(0)

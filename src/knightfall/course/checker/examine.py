@@ -32,8 +32,8 @@ def examine(
     with Examinee(file, generation, seconds) as examinee:
         for check in CHECKS:
             outcomes[check.id] = _skipped(check, outcomes) or _asked(examinee, check, outcomes)
-        printed = bytes(examinee.printed).decode("utf-8", "replace")
-        return Examination(str(path), generation, tuple(outcomes.values()), printed, examinee.much)
+    printed = bytes(examinee.printed).decode("utf-8", "replace")
+    return Examination(str(path), generation, tuple(outcomes.values()), printed, examinee.much)
 
 
 def generation_of(file: Path) -> str:

@@ -41,6 +41,7 @@ class Examinee:
         self._process: subprocess.Popen[bytes] | None = None
         self._answers = -1
         self._rest = b""
+        self._hearing: threading.Thread | None = None
         self.printed = bytearray()
         self.much = 0
 
@@ -102,7 +103,10 @@ class Examinee:
         finally:
             os.close(says)
         self._answers, self._rest = hears, b""
-        threading.Thread(target=self._hear_prints, args=(self._process,), daemon=True).start()
+        self._hearing = threading.Thread(
+            target=self._hear_prints, args=(self._process,), daemon=True
+        )
+        self._hearing.start()
         try:
             self._line(LOADING)  # "ready": whatever that took, it is not the submission's time
         except BaseException:
@@ -144,6 +148,8 @@ class Examinee:
         with suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        if self._hearing is not None:
+            self._hearing.join(1.0)  # to the end, unless somebody has got away with the stream
         with suppress(OSError):
             os.close(self._answers)
         for stream in (process.stdin, process.stdout):
