@@ -13,7 +13,7 @@ from knightfall.position import Position
 from knightfall.search.budget import KINDS, Budget
 from knightfall.search.habits import Habits
 from knightfall.search.report import Report
-from knightfall.user_files import UserFunction, is_expendable
+from knightfall.user_files import UserFunction
 
 if TYPE_CHECKING:
     from knightfall.heuristics.evaluator import Evaluator
@@ -325,9 +325,9 @@ class Agent:
 
             return ask_chooser(self.heuristic, position)
         if self.kind == "course":
-            from knightfall.course.player import ask
+            from knightfall.course.player import ask, is_at_home
 
-            if not is_expendable():
+            if not is_at_home():
                 return self._host.analyse(position)  # type: ignore[no-any-return]
             counted = self.ticks is not None
             move, seconds = ask(

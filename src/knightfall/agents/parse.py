@@ -17,7 +17,7 @@ _CALL = re.compile(
 
 
 # A path may hold whatever it likes, so that its options are looked for from the end.
-_SUBMISSION = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))\s*", re.DOTALL)
+_SUBMISSION = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
 _OPTION = re.compile(r",\s*(time|clock|seed)\s*=\s*([^,=()]*?)\s*$")
 
 
@@ -49,7 +49,8 @@ def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     """
     submission = _SUBMISSION.fullmatch(text)
     if submission is not None:
-        path, options = _peeled(submission[1] or submission[2], with_options=not submission[1])
+        inside = submission[1] or submission[2] or ""
+        path, options = _peeled(inside, with_options=not submission[1])
         return "course", path, tuple(f"{key}={value}" for key, value in options.items())
     match = _CALL.fullmatch(text)
     if match is None:

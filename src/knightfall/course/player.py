@@ -25,7 +25,6 @@ from knightfall.course.reference import Reference, parse_reference
 from knightfall.course.submission import checked
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side
-from knightfall.user_files import is_expendable
 
 TICK = 60
 """Microseconds by which a counted clock advances each time it is asked for the time left: 150 ms
@@ -50,6 +49,7 @@ class Session:
         if not (self._here / self.submission.file.name).is_file():
             raise KnightfallError(f"{reference}: its process has no copy of it to work with")
         self._game: _Game | None = None
+        self._agent: Any = None
         with self._telling():
             random.seed(0)
             self._module = self._load()
@@ -137,6 +137,22 @@ class Session:
                 f"{self.submission.file.name} answered {late:.3g} ms after its {self._time:g} ms",
             )
         return self._judged(answer, legal, position)
+
+    def act(self, state: tuple[int, int, Any], seed: int) -> int:
+        """The action that a player of the successor puts last, in a fork of this process."""
+        from knightfall.course import successor_moves
+
+        if self.submission.generation != "successor":
+            raise KnightfallError(f"{self.submission.file.name} does not play the successor's game")
+        now = importlib.import_module("isolation").Isolation(*state)
+        with self._telling():
+            if self._agent is None:
+                _seed_all(seed, "w" if now.player() == 0 else "b")
+                self._agent = self._player(player_id=now.player())
+        name, here = self.submission.file.name, self._here
+        return successor_moves.ask(
+            self._agent, now, self._time, name, lambda error: describe(error, here, name)
+        )
 
     def _judged(self, answer: Any, legal: list[Any], position: Position) -> str:
         board, targets = position.board, position.targets(position.to_move)
@@ -312,11 +328,22 @@ class _Game:
 # -- for agents ------------------------------------------------------------------------------
 
 _sessions: dict[tuple[str, int, bool], Session] = {}
+_at_home: list[bool] = []
+
+
+def settle() -> None:
+    """Say that this process is a submission's own, and its working folder the scratch copy."""
+    _at_home[:] = [True]
+
+
+def is_at_home() -> bool:
+    """Whether submissions may be loaded and asked here."""
+    return bool(_at_home)
 
 
 def ready(text: str, time: int, *, counted: bool) -> None:
     """Have a submission loaded, here if this process is its own; elsewhere it is only read."""
-    if is_expendable():
+    if is_at_home():
         _session(text, time, counted)
     else:
         checked(parse_reference(text))
@@ -328,6 +355,11 @@ def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -
     start = default_timer()
     move = session.move(position, seed)
     return move, default_timer() - start
+
+
+def act(text: str, time: int, state: tuple[int, int, Any], seed: int) -> int:
+    """The action of a submission for the successor, in its own process."""
+    return _session(text, time, False).act(state, seed)
 
 
 def _session(text: str, time: int, counted: bool) -> Session:

@@ -84,7 +84,7 @@ class Child:
         reading = (self._process.stdout, self._answers)
         threading.Thread(target=_read, args=reading, name="knightfall-host", daemon=True).start()
         self.end = weakref.finalize(self, _end, self._process, scratch)
-        self._ready = False
+        self.ready = False
         self._boards: set[Board] = set()
         self.files: list[str] = []
         self.warnings: list[str] = []
@@ -93,11 +93,11 @@ class Child:
 
     def begin(self) -> None:
         """Wait until the agent is loaded."""
-        if not self._ready:
+        if not self.ready:
             answer, _ = self._answer(self._beginning, self._starting, "was not ready to play")
             with self._believing():
                 self.files, self.warnings = answers.loaded(answer)
-            self._ready = True
+            self.ready = True
 
     def prepare(self, board: Board) -> None:
         """Wait until the agent is ready for a board."""
@@ -124,6 +124,13 @@ class Child:
         answer, _ = self._answer(self._send(asked, limit), limit)
         with self._believing():
             return answers.valued(answer)
+
+    def act(self, state: tuple[int, int, Any], seed: int, limit: float) -> int:
+        """The action in a position of the successor's game."""
+        asked = {"ask": "action", "state": state, "seed": seed}
+        answer, _ = self._answer(self._send(asked, limit), limit)
+        with self._believing():
+            return answers.acted(answer)
 
     def _send(self, question: dict[str, Any], limit: float | None) -> bytes:
         """Ask something; the word that the answer must begin with."""
@@ -166,7 +173,7 @@ class Child:
 
         That is so if a heuristic raised it; one that does not return holds up a thread for ever.
         """
-        return self._ready and failure is self._failure and failure.reason == "crash"
+        return self.ready and failure is self._failure and failure.reason == "crash"
 
     @contextmanager
     def _believing(self) -> Iterator[None]:

@@ -6,12 +6,14 @@ an answer took.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 from knightfall.agents import Agent
 from knightfall.arena.game.agent_child import STARTING as STARTING
@@ -25,6 +27,9 @@ from knightfall.search.report import Report
 
 WELL = ("forfeit", "illegal")
 """Failures after which a process is as good as before: it answered, if with no move."""
+
+SPARE = 2.5
+"""Seconds beyond its limit for whoever keeps the time itself: to begin and end what thinks."""
 
 MOST_HOSTS = 8
 """Processes one thread keeps; the one not asked for longest has to go."""
@@ -86,6 +91,11 @@ class Hosted:
             return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
         return report
 
+    def act(self, state: tuple[int, int, Any]) -> int:
+        """The action of a submission for the successor, whose process keeps the time itself."""
+        with self._process() as child:
+            return child.act(state, self._seed, (self._limit or PATIENCE) + SPARE)
+
     def measure(
         self, position: Position, side: Side | None = None, step_limit: int | None = None
     ) -> tuple[float, bool]:
@@ -127,6 +137,8 @@ class Hosted:
             child.begin()
             yield child
         except AgentFailure as failure:
+            if self._by_game and failure.reason == "timeout" and not child.ready:
+                _never_ready[self._stamp()] = str(failure)
             if failure.reason in WELL or (self._is_search and child.told_of(failure)):
                 self._keep(key, child)
             else:
@@ -142,10 +154,21 @@ class Hosted:
             return Child(self._text)
         from knightfall.course.submission import find_file
 
+        if self._stamp() in _never_ready:  # it is not waited for again in each game
+            raise AgentFailure("timeout", _never_ready[self._stamp()])
         try:
             return Child(self._text, beside=find_file(self._beside))
         except (KnightfallError, OSError) as error:
             raise AgentFailure("crash", f"{self._text}: {error}") from None
+
+    def _stamp(self) -> tuple[str, int]:
+        """A submission as it is: another one, once it was edited."""
+        from knightfall.course.submission import find_file
+
+        try:
+            return self._text, os.stat(find_file(self._beside or "")).st_mtime_ns
+        except (KnightfallError, OSError):
+            return self._text, 0
 
     def _keep(self, key: str, child: Child) -> None:
         _hosts.kept[key] = child
@@ -161,6 +184,7 @@ def _goes_on(before: Position, now: Position) -> bool:
 
 
 _numbers = count()
+_never_ready: dict[tuple[str, int], str] = {}
 
 
 def players(agents: Iterable[Agent], board: Board | None = None) -> list[Agent | Hosted]:

@@ -62,12 +62,19 @@ def _answer(text: str, loaded: list[Agent], question: dict[str, Any]) -> dict[st
                 warnings.simplefilter("always")
                 agent = parse_agent(text)
                 if agent.kind == "course":
-                    limit_memory(MEMORY)
+                    _settle()
                 loaded.append(agent.prepare())
             return {"files": _files(loaded[0]), "warnings": _worth_telling(caught)}
         return _ASKED[question["ask"]](loaded[0], question)
     except BaseException as error:  # whatever the agent does, it must not end the conversation
         return _failure(text, error)
+
+
+def _settle() -> None:
+    from knightfall.course.player import settle
+
+    limit_memory(MEMORY)
+    settle()
 
 
 def _files(agent: Agent) -> list[str]:
@@ -101,10 +108,19 @@ def _value(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
     return {"value": value, "exact": exact}
 
 
+def _action(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    from knightfall.course.player import act
+
+    board, ply, (first, second) = question["state"]
+    time = agent.budget.time or 0
+    return {"action": act(agent.heuristic, time, (board, ply, (first, second)), question["seed"])}
+
+
 _ASKED: dict[str, Callable[[Agent, dict[str, Any]], dict[str, Any]]] = {
     "board": _get_ready,
     "move": _move,
     "value": _value,
+    "action": _action,
 }
 
 

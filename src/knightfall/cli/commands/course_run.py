@@ -71,6 +71,7 @@ def run(
     from knightfall.arena.store.file import user_store
     from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.cli.screen.output import print_report
+    from knightfall.course.trial.successor import SuccessorReport
     from knightfall.course.trial.trial import trial
 
     report = trial(
@@ -85,6 +86,11 @@ def run(
         again=again,
         notice=(lambda text: None) if json else say,
     )
+    if isinstance(report, SuccessorReport):
+        print_report(report, json=json)
+        if report.interrupted:
+            raise typer.Exit(INTERRUPTED)
+        return
     results = report.tournament.results
     if not report.interrupted or results.played:
         print_report(report, json=json)

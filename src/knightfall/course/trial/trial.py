@@ -14,9 +14,12 @@ from knightfall.arena.runners.hire import Crew, Notice
 from knightfall.arena.runs import check, play
 from knightfall.arena.store.file import IN_MEMORY
 from knightfall.arena.store.store import Store
+from knightfall.course.reference import parse_reference
+from knightfall.course.submission import checked
 from knightfall.course.trial.judging import judge
 from knightfall.course.trial.plan import TIME, trial_plan
 from knightfall.course.trial.report import TrialReport
+from knightfall.course.trial.successor import SuccessorReport, successor_trial
 from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.machine import cores, load
@@ -36,7 +39,7 @@ def trial(
     again: bool = False,
     progress: bool = True,
     notice: Notice = lambda text: None,
-) -> TrialReport:
+) -> TrialReport | SuccessorReport:
     """Play the tournament of a submission's generation with it, and judge its games.
 
     With ``clock="ticks"`` the time left goes down by the questions asked, and results repeat.
@@ -45,6 +48,18 @@ def trial(
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
     counted = clock == "ticks"
     limit = parse_budget({"time": time}).time if time is not None else TIME
+    reference = parse_reference(path).absolute()
+    if checked(reference).generation == "successor":
+        if counted:
+            raise KnightfallError("clock ticks: players of the successor are not told their time")
+        return successor_trial(
+            reference,
+            checked(reference),
+            opponents=opponents,
+            pairs=pairs,
+            time=limit or TIME,
+            seed=seed,
+        )
     submission, plan = trial_plan(
         path,
         opponents=opponents,
