@@ -263,3 +263,12 @@ def test_2017a_gets_its_score(tmp_path: Path) -> None:
     player = Hosted(parse_agent(text))
     assert player.analyse(START).move in START.legal_moves
     player.close()
+
+
+def test_a_score_alone_searches(tmp_path: Path) -> None:
+    """With the course's own score it plays like the course's own search, and never resigns."""
+    folder = write(tmp_path / "it", SEARCH)
+    played = pair(f"course({folder}#custom_score, time=60ms, clock=ticks)", against="random")
+    assert {game.reason for game in played.games} == {"no moves"}
+    (folder / "game_agent.py").write_text("def custom_score(game, player):\n    return 0.0\n")
+    assert pair(ticking(folder)).games[0].reason == "no moves"

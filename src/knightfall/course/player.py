@@ -22,6 +22,7 @@ from typing import Any
 from knightfall.containment import limit_processor
 from knightfall.course.paths import folder
 from knightfall.course.reference import Reference, parse_reference
+from knightfall.course.score_player import ScorePlayer
 from knightfall.course.submission import checked
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side
@@ -83,6 +84,8 @@ class Session:
         kind = self._named(name)
         if self.submission.generation == "successor":
             return kind  # made anew for the side that it plays
+        if name in self.submission.scores or inspect.isfunction(kind):
+            return ScorePlayer(kind)
         wanted: dict[str, Any] = {}
         score = None
         if reference.score:

@@ -73,7 +73,7 @@ class Submission:
     @cached_property
     def default(self) -> str:
         """The class that the course's tournament would have asked."""
-        known = [player.name for player in self.players]
+        known = [player.name for player in self.players] or list(self.scores)
         for usual in ("AlphaBetaPlayer", "CustomPlayer", "MinimaxPlayer"):
             if usual in known:
                 return usual
@@ -84,7 +84,7 @@ class Submission:
         if self.open_ended:
             return
         if name and name not in self.names:
-            there = ", ".join(player.name for player in self.players)
+            there = ", ".join([*(player.name for player in self.players), *self.scores])
             raise KnightfallError(
                 f"{self.file} has no class {name!r}{nearest(name, self.names)} (it has {there})"
             )
@@ -170,15 +170,17 @@ def read_submission(path: str) -> Submission:
     tree = trees[file]
     names, open_ended = _bound(tree)
     players = tuple(_players(trees, file, names))
-    generation, why = _generation(file, trees, players)
-    if not players:
-        raise KnightfallError(f"{file} has no class with get_move or get_action")
+    scores = tuple(_scores(trees, file, names))
+    if players or not scores:
+        generation, why = _generation(file, trees, players)
+    else:
+        generation, why = "2017b", "it has nothing but scores"
     return Submission(
         file=file,
         generation=generation,
         why=why,
         players=players,
-        scores=tuple(_scores(trees, file, names)),
+        scores=scores,
         names=frozenset(names),
         open_ended=open_ended,
     )
