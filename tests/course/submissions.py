@@ -138,6 +138,15 @@ GOOD = {
         """
         + FIRST,
     ),
+    "uses names of 2017": in_2017b(
+        """
+        assert time.clock() > 0
+        assert isinstance([], collections.Iterable)
+        assert np.array([1]).astype(np.float).sum() == 1.0
+        return game.get_legal_moves()[0]
+        """,
+        "import collections\nimport numpy as np",
+    ),
     "is of 2017a": in_2017a(
         """
         assert self.method == "alphabeta"

@@ -51,6 +51,21 @@ def test_the_generation_is_found_by_looking(
     assert found.why
 
 
+@pytest.mark.parametrize(
+    ("taken", "generation"),
+    [
+        ("game, time_left, note=None", "2017b"),
+        ("game, legal_moves, time_left=None", "2017a"),
+        ("game, moves, clock", "2017a"),
+        ("game, left", "2017b"),
+    ],
+)
+def test_how_get_move_is_called(taken: str, generation: str, tmp_path: Path) -> None:
+    text = f"class Mine:\n    def get_move(self, {taken}):\n        pass\n"
+    text += "class Other:\n    def get_move(self, game, legal_moves, time_left):\n        pass\n"
+    assert read_submission(str(write(tmp_path, text))).generation == generation
+
+
 def test_classes_and_scores_are_listed(tmp_path: Path) -> None:
     found = read_submission(str(write(tmp_path, SEARCH) / "game_agent.py"))
     assert [player.name for player in found.players] == ["MinimaxPlayer", "AlphaBetaPlayer"]

@@ -14,12 +14,14 @@ import random
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from timeit import default_timer
 from types import ModuleType
 from typing import Any
 
 from knightfall.containment import limit_processor
+from knightfall.course.old_names import put_back, put_back_into_numpy
 from knightfall.course.paths import folder
 from knightfall.course.reference import Reference, parse_reference
 from knightfall.course.score_player import ScorePlayer
@@ -64,6 +66,11 @@ class Session:
         sys.path[:0] = [place, str(self._here)]
         sys.argv = [self.submission.file.name]
         sys.dont_write_bytecode = True
+        put_back()
+        if self.submission.uses_numpy:
+            with suppress(ImportError):
+                importlib.import_module("numpy")
+        put_back_into_numpy()
         importlib.invalidate_caches()
         name = self.submission.file.stem
         if name.isidentifier() and name not in sys.modules:

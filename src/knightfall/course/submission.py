@@ -62,6 +62,7 @@ class Submission:
     players: tuple[Player, ...]
     scores: tuple[str, ...]
     names: frozenset[str]
+    uses_numpy: bool = False
     open_ended: bool = False
     """Whether it imports all there is of some module, so that it may hold any name."""
 
@@ -72,12 +73,8 @@ class Submission:
 
     @cached_property
     def default(self) -> str:
-        """The class that the course's tournament would have asked."""
-        known = [player.name for player in self.players] or list(self.scores)
-        for usual in ("AlphaBetaPlayer", "CustomPlayer", "MinimaxPlayer"):
-            if usual in known:
-                return usual
-        return known[0]
+        """The class that the course's tournament would have asked; a score if there is none."""
+        return _usual([player.name for player in self.players] or list(self.scores))
 
     def check(self, name: str, score: str = "") -> None:
         """Refuse a class or a score that is not there."""
@@ -94,6 +91,13 @@ class Submission:
                 f"{self.file} has no score {score!r}{nearest(score, self.scores)} (it has {there}, "
                 f"and the course has {', '.join(SAMPLE_SCORES)})"
             )
+
+
+def _usual(known: list[str]) -> str:
+    for usual in ("AlphaBetaPlayer", "CustomPlayer", "MinimaxPlayer"):
+        if usual in known:
+            return usual
+    return known[0]
 
 
 SAMPLE_SCORES = ("null_score", "open_move_score", "improved_score", "center_score")
@@ -182,6 +186,7 @@ def read_submission(path: str) -> Submission:
         players=players,
         scores=scores,
         names=frozenset(names),
+        uses_numpy=any(_imports_numpy(one) for one in trees.values()),
         open_ended=open_ended,
     )
 
@@ -288,6 +293,19 @@ def _imports(tree: ast.Module, here: Path, top: Path) -> Iterator[Path]:
                         yield candidate
 
 
+def _imports_numpy(tree: ast.Module) -> bool:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            modules = [node.module or ""]
+        else:
+            continue
+        if any(name.partition(".")[0] in ("numpy", "scipy") for name in modules):
+            return True
+    return False
+
+
 def _bound(tree: ast.Module) -> tuple[set[str], bool]:
     """The names that a module holds, and whether it may hold others."""
     names: set[str] = set()
@@ -315,10 +333,13 @@ def _asked(node: ast.ClassDef) -> Player | None:
     """The player that a class is by its own methods."""
     for method in node.body:
         if isinstance(method, ast.FunctionDef) and method.name in ("get_move", "get_action"):
-            taken = [*method.args.posonlyargs, *method.args.args][1:]
-            takes = None if method.args.vararg else len(taken) - len(method.args.defaults)
-            if takes is not None and method.args.defaults:
-                takes = len(taken)
+            taken = [each.arg for each in (*method.args.posonlyargs, *method.args.args)][1:]
+            required = len(taken) - len(method.args.defaults)
+            takes: int | None = (
+                3 if any("moves" in name for name in taken[1:2]) else max(2, required)
+            )
+            if len(taken) < 2:  # or it takes whatever there is
+                takes = None
             return Player(node.name, node.lineno, takes, acts=method.name == "get_action")
     return None
 
@@ -375,9 +396,10 @@ def _generation(
         node.attr for tree in trees.values() for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
     }  # fmt: skip
-    takes = {player.takes for player in players if player.takes is not None}
     names = {player.name for player in players}
-    if 2 in takes and 3 not in takes:
+    asked = _usual([player.name for player in players]) if players else ""
+    takes = {player.takes for player in players if player.name == asked}
+    if 2 in takes:
         return "2017b", "get_move takes game and time_left"
     oldest = sorted(used & OLDEST)
     if oldest:
