@@ -34,7 +34,7 @@ def test_path_prints_the_folder() -> None:
 
 def test_the_course_s_table_and_ours(folder: Path) -> None:
     write(folder, SEARCH)
-    first = run("course", "run", str(folder), *FEW, *TWO)
+    first = run("course", "run", str(folder), *FEW, *TWO[:2])
     assert first.exit_code == 0, first.output
     said = first.stdout
     assert "generation 2017b" in said
@@ -44,7 +44,7 @@ def test_the_course_s_table_and_ours(folder: Path) -> None:
     assert max(map(len, table.splitlines())) <= 80
     for heading in ("Lost otherwise", "As the course counted", "wins kept"):
         assert heading in said
-    again = run("course", "run", str(folder), *FEW, *TWO)
+    again = run("course", "run", str(folder), *FEW, *TWO[:2])
     assert again.stdout == said
     assert "was played before" in again.stderr
 
@@ -52,8 +52,8 @@ def test_the_course_s_table_and_ours(folder: Path) -> None:
 def test_by_ticks_two_runs_are_identical(folder: Path) -> None:
     write(folder, SEARCH)
     once, again = (
-        trial(str(folder), clock="ticks", time="12ms", pairs=1, opponents=["greedy(open)"],
-              workers=0, progress=False)
+        trial(f"{folder}#AlphaBetaPlayer", clock="ticks", time="12ms", pairs=1,
+              opponents=["greedy(open)"], workers=0, progress=False)
         for _ in range(2)
     )  # fmt: skip
     assert [*once.tournament.run.pairs()] == [*again.tournament.run.pairs()]
@@ -146,7 +146,7 @@ def test_the_successor_s_protocol(body: str, reason: str, said: str, folder: Pat
     (folder / "data.pickle").write_bytes(pickle.dumps("book"))
     reference = parse_reference(str(folder))
     report = successor_trial(
-        reference, checked(reference), opponents=["Random"], pairs=1, time=100_000
+        reference, checked(reference), opponents=["Random"], pairs=1, time=50_000
     )
     assert sum(report.played["Random"]) == 2
     assert set(report.lost_by) <= ({reason} if reason else set())
