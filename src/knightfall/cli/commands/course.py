@@ -15,7 +15,7 @@ course = typer.Typer(name="course", **PLAIN_HELP)
 
 @course.callback(invoke_without_command=True)
 def about(context: typer.Context) -> None:
-    """Run and examine what students of the course handed in, or begin anew.
+    """Run, examine and begin work for the course.
 
     \b
     Examples:
