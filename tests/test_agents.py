@@ -192,6 +192,11 @@ def test_every_kind_has_an_example_that_works(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("def choose(position):\n    return position.legal_moves[0]\n")
+    Path("game_agent.py").write_text(
+        "def custom_score_2(game, player):\n    return 0.0\n\n\n"
+        "class AlphaBetaPlayer:\n    def __init__(self, score_fn):\n        pass\n\n"
+        "    def get_move(self, game, time_left):\n        return game.get_legal_moves()[0]\n"
+    )
     for name, kind in AGENT_KINDS.items():
         thinker = agent(kind.example)
         assert thinker.kind == name

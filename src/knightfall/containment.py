@@ -76,6 +76,39 @@ def be_modest() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
+def limit_memory(bytes: int) -> None:
+    """Let this process and what it starts have so much memory each, and write no huge files."""
+    with suppress(ImportError):
+        import resource
+
+        for what, most in (
+            (resource.RLIMIT_DATA, bytes),
+            (resource.RLIMIT_AS, 8 * bytes),  # a reservation is not yet memory
+            (resource.RLIMIT_FSIZE, bytes),
+        ):
+            with suppress(OSError, ValueError):
+                _, hard = resource.getrlimit(what)
+                limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.setrlimit(what, (limit, limit))
+
+
+SPARE_SECONDS = 5
+"""Processor time beyond its limit that a move may take, in whole seconds: for other threads."""
+
+
+def limit_processor(seconds: float | None) -> None:
+    """Let this process have so much processor time from now on, and some; None lifts that."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        soft = resource.RLIM_INFINITY
+        if seconds is not None:
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            soft = int(used.ru_utime + used.ru_stime + seconds) + SPARE_SECONDS
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
 def end_all(watcher: int, agent: int | None) -> None:
     """End a child of this process and all it has started.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
@@ -106,8 +107,19 @@ AGENT_KINDS: dict[str, Kind] = {
             budgets=("time",),
             default=Budget(time=1_000_000),
         ),
+        Kind(
+            "course",
+            "a submission of the course as it was handed in: game_agent.py, my_custom_player.py",
+            "course(game_agent.py#AlphaBetaPlayer(custom_score_2), time=150ms)",
+            needs_heuristic=False,
+            budgets=("time",),
+            default=Budget(time=150_000),
+        ),
     )
 }
+
+
+_MADE_HERE = ("evaluator", "_host")
 
 
 @dataclass(frozen=True)
@@ -124,21 +136,25 @@ class Agent:
     seed: int = 0
     habits: Habits | None = None
     """Of a student's agent; its time is in there, for no clock measures it."""
+    ticks: int | None = None
+    """Of a submission whose clock counts questions: its microseconds, which no clock measures."""
     label: str = field(default="", compare=False)
 
     def __getstate__(self) -> dict[str, object]:
         # A ready evaluator is machine code: another process makes its own.
-        return {key: value for key, value in vars(self).items() if key != "evaluator"}
+        return {key: value for key, value in vars(self).items() if key not in _MADE_HERE}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
-        if self.timed:
+        if self.timed and self.kind != "course":
             self.prepare()
 
     def __str__(self) -> str:
         parts = [self.heuristic] if self.heuristic else []
         if self.budget:
             parts.append(str(self.budget))
+        if self.ticks is not None:
+            parts += [str(Budget(time=self.ticks)), "clock=ticks"]
         if self.plain:
             parts.append("plain")
         if self.habits:
@@ -167,6 +183,11 @@ class Agent:
         return self.budget.time is not None
 
     @property
+    def in_python(self) -> bool:
+        """Whether it is a user's own Python and nothing else, asked in a process of its own."""
+        return self.kind in ("python", "course")
+
+    @property
     def users_functions(self) -> tuple[UserFunction, ...]:
         """The functions in users' files it is made of."""
         return tuple(atom for atom in self._atoms if isinstance(atom, UserFunction))
@@ -174,12 +195,16 @@ class Agent:
     @property
     def files(self) -> tuple[str, ...]:
         """The users' files it comes from, as they are named."""
+        if self.kind == "course":
+            from knightfall.course.reference import parse_reference
+
+            return (parse_reference(self.heuristic).path,)
         return tuple(function.path for function in self.users_functions)
 
     @property
     def has_users_code(self) -> bool:
         """Whether anything in it was written by somebody else, and may do anything at all."""
-        if self.users_functions:
+        if self.kind == "course" or self.users_functions:
             return True
         from knightfall.heuristics.published import USER
         from knightfall.heuristics.registry import REGISTRY
@@ -200,17 +225,21 @@ class Agent:
     @property
     def may_hang(self) -> bool:
         """Whether it could keep a process that searches for it from ever going on."""
-        return self.kind != "python" and self.has_users_code
+        return not self.in_python and self.has_users_code
 
     def absolute(self) -> Agent:
         """The same agent, its files named by their full paths: good in any folder."""
+        if self.kind == "course":
+            from knightfall.course.reference import parse_reference
+
+            return replace(self, heuristic=str(parse_reference(self.heuristic).absolute()))
         if not self.users_functions:
             return self
         return replace(self, heuristic=str(read_argument(self.kind, self.heuristic).absolute()))
 
     @property
     def _atoms(self) -> list[Atom]:
-        if not self.heuristic:
+        if not self.heuristic or self.kind == "course":
             return []
         read = read_argument(self.kind, self.heuristic)
         return [read] if isinstance(read, UserFunction) else [atom for _, atom in read.terms]
@@ -240,6 +269,19 @@ class Agent:
         style = self.habits.style(at_once=self.budget.depth is not None)
         return (style, self.habits.nanoseconds, *astuple(costs))
 
+    @cached_property
+    def _host(self) -> Any:
+        """Who asks a submission in a process of its own, which this one must not become.
+
+        Named and not imported, for that is the business of rooms above this one.
+        """
+        return import_module("knightfall.arena.game.agent_process").Hosted(self)
+
+    @property
+    def _course_time(self) -> int:
+        """A submission's microseconds for a move, by whichever clock."""
+        return self.ticks or self.budget.time or AGENT_KINDS["course"].default.time or 0
+
     def prepare(self, board: Board | None = None) -> Agent:
         """Compile and warm up for games on a board (7×7), so that no first move is a slow one."""
         board = board or Board.of(7, 7)
@@ -251,6 +293,10 @@ class Agent:
             from knightfall.python_agent import load_chooser
 
             load_chooser(self.heuristic)
+        elif self.kind == "course":
+            from knightfall.course.player import ready
+
+            ready(self.heuristic, self._course_time, counted=self.ticks is not None)
         else:
             from knightfall.search.think import warm_up
 
@@ -278,6 +324,16 @@ class Agent:
             from knightfall.python_agent import ask_chooser
 
             return ask_chooser(self.heuristic, position)
+        if self.kind == "course":
+            from knightfall.course.player import ask, is_at_home
+
+            if not is_at_home():
+                return self._host.analyse(position)  # type: ignore[no-any-return]
+            counted = self.ticks is not None
+            move, seconds = ask(
+                self.heuristic, self._course_time, position, self.seed, counted=counted
+            )
+            return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
         from knightfall.search.think import think
 
         settings = self.student_settings

@@ -16,6 +16,11 @@ _CALL = re.compile(
 )
 
 
+# A path may hold whatever it likes, so that its options are looked for from the end.
+_SUBMISSION = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
+_OPTION = re.compile(r",\s*(time|clock|seed)\s*=\s*([^,=()]*?)\s*$")
+
+
 def agent(text: str) -> Agent:
     """The agent a string describes, ready to play: compiled and warm."""
     return parse_agent(text).prepare()
@@ -25,6 +30,9 @@ def parse_agent(text: str) -> Agent:
     """The agent a string describes."""
     if not isinstance(text, str):
         raise KnightfallError(f"an agent must be a string such as 'random', not {text!r}")
+    submission = _SUBMISSION.fullmatch(text)
+    if submission is not None:
+        return _submission(text, submission[1], submission[2])
     match = _CALL.fullmatch(text)
     name, inside = (match[1], match[2]) if match else ("", None)
     named = course_agent(name)
@@ -39,6 +47,11 @@ def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
 
     Nothing is looked up, so it costs no import; None if the text cannot be an agent's.
     """
+    submission = _SUBMISSION.fullmatch(text)
+    if submission is not None:
+        inside = submission[1] or submission[2] or ""
+        path, options = _peeled(inside, with_options=not submission[1])
+        return "course", path, tuple(f"{key}={value}" for key, value in options.items())
     match = _CALL.fullmatch(text)
     if match is None:
         return None
@@ -68,6 +81,40 @@ def _deepening_with(text: str, name: str) -> Agent:
             "knightfall heuristics what they search with)"
         ) from None
     return Agent("id", str(heuristic), AGENT_KINDS["id"].default)
+
+
+def _peeled(inside: str, *, with_options: bool) -> tuple[str, dict[str, str]]:
+    """What names a submission, and the options behind it."""
+    found: list[tuple[str, str]] = []
+    while with_options and (option := _OPTION.search(inside)):
+        found.append((option[1], option[2]))
+        inside = inside[: option.start()]
+    for key, _ in found:
+        if [name for name, _ in found].count(key) > 1:
+            raise KnightfallError(f"agent 'course({inside}, …)': {key} is given twice")
+    return inside.strip(), dict(reversed(found))
+
+
+def _submission(text: str, after_colon: str | None, inside: str | None) -> Agent:
+    """The agent of ``course:PATH#Class(score)`` or ``course(PATH…, time=150ms, clock=ticks)``."""
+    from knightfall.course.reference import parse_reference
+
+    kind = AGENT_KINDS["course"]
+    path, options = _peeled(after_colon or inside or "", with_options=after_colon is None)
+    if not path:
+        raise KnightfallError(f"agent {text!r} needs a file or folder first, as in {kind.example}")
+    clock = options.get("clock", "wall")
+    if clock not in ("wall", "ticks"):
+        raise KnightfallError(f"agent {text!r}: clock={clock} must be wall or ticks")
+    budget = parse_budget({"time": options["time"]}) if "time" in options else kind.default
+    counted = clock == "ticks"
+    return Agent(
+        "course",
+        str(parse_reference(path)),
+        budget=Budget() if counted else budget,
+        ticks=budget.time if counted else None,
+        seed=_seed(options["seed"]) if "seed" in options else 0,
+    )
 
 
 _known: dict[str, Agent] = {}

@@ -13,6 +13,7 @@ from knightfall.cli.commands.atlas import atlas
 from knightfall.cli.commands.backup import backup
 from knightfall.cli.commands.bench import bench
 from knightfall.cli.commands.check import check
+from knightfall.cli.commands.course import course
 from knightfall.cli.commands.eval import evaluate
 from knightfall.cli.commands.export import export
 from knightfall.cli.commands.games import games
@@ -86,6 +87,7 @@ app.command(name="annotate")(annotate)
 app.command(name="tournament")(tournament)
 app.command(name="match")(match)
 app.command(name="league")(league)
+app.add_typer(course)
 app.command(name="worth")(worth)
 app.command(name="reproduce")(reproduce)
 app.command(name="runs")(runs)

@@ -13,13 +13,16 @@ import os
 import queue
 import re
 import secrets
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO, Any
 
 from knightfall.arena.game import answers
@@ -45,46 +48,64 @@ _TIME = re.compile(rb"-|[0-9]{1,15}")  # "-" from one without a supervisor: then
 _SERVER = "supervisor" if hasattr(os, "fork") else "agent_server"
 
 
-class Child:
-    """A process that serves one agent."""
+KEPT = ("PATH", "LANG", "LC_", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "PYTHON", "LD_LIBRARY")
+"""How the names begin of what a submission's process inherits: what Python needs, no secrets."""
 
-    def __init__(self, text: str) -> None:
+LOADING = 30.0
+"""Seconds until a submission must be ready: it compiles nothing, but may import much."""
+
+
+class Child:
+    """A process that serves one agent.
+
+    One that runs a submission of the course works in a scratch copy of the folder `beside` which
+    that lies, and inherits next to nothing.
+    """
+
+    def __init__(self, text: str, beside: Path | None = None) -> None:
         self._text = text
+        self._starting = STARTING if beside is None else LOADING
+        scratch = None if beside is None else scratch_of(beside)
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", f"knightfall.arena.game.{_SERVER}", text],
+            [
+                *(sys.executable, "-P", "-m", f"knightfall.arena.game.{_SERVER}", text),
+                *([] if scratch is None else [scratch]),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
             start_new_session=True,  # Ctrl-C is not for it
+            cwd=scratch,
+            env=None if scratch is None else _environment(scratch),
         )
         self._answers: _Answers = queue.SimpleQueue()
         # The thread must not know the child, or nobody would ever notice that it is forgotten.
         reading = (self._process.stdout, self._answers)
         threading.Thread(target=_read, args=reading, name="knightfall-host", daemon=True).start()
-        self.end = weakref.finalize(self, _end, self._process)
-        self._ready = False
+        self.end = weakref.finalize(self, _end, self._process, scratch)
+        self.ready = False
         self._boards: set[Board] = set()
         self.files: list[str] = []
         self.warnings: list[str] = []
         self._failure: AgentFailure | None = None
-        self._beginning = self._send({}, STARTING)
+        self._beginning = self._send({}, self._starting)
 
     def begin(self) -> None:
         """Wait until the agent is loaded."""
-        if not self._ready:
-            answer, _ = self._answer(self._beginning, STARTING, "was not ready to play")
+        if not self.ready:
+            answer, _ = self._answer(self._beginning, self._starting, "was not ready to play")
             with self._believing():
                 self.files, self.warnings = answers.loaded(answer)
-            self._ready = True
+            self.ready = True
 
     def prepare(self, board: Board) -> None:
         """Wait until the agent is ready for a board."""
         if board not in self._boards:
             self._boards.add(board)
             size = [board.width, board.height]
-            word = self._send({"ask": "board", "board": size}, STARTING)
-            answer, _ = self._answer(word, STARTING, "was not ready to play")
+            word = self._send({"ask": "board", "board": size}, self._starting)
+            answer, _ = self._answer(word, self._starting, "was not ready to play")
             with self._believing():
                 answers.nothing(answer)
 
@@ -103,6 +124,13 @@ class Child:
         answer, _ = self._answer(self._send(asked, limit), limit)
         with self._believing():
             return answers.valued(answer)
+
+    def act(self, state: tuple[int, int, Any], seed: int, limit: float) -> int:
+        """The action in a position of the successor's game."""
+        asked = {"ask": "action", "state": state, "seed": seed}
+        answer, _ = self._answer(self._send(asked, limit), limit)
+        with self._believing():
+            return answers.acted(answer)
 
     def _send(self, question: dict[str, Any], limit: float | None) -> bytes:
         """Ask something; the word that the answer must begin with."""
@@ -145,7 +173,7 @@ class Child:
 
         That is so if a heuristic raised it; one that does not return holds up a thread for ever.
         """
-        return self._ready and failure is self._failure and failure.reason == "crash"
+        return self.ready and failure is self._failure and failure.reason == "crash"
 
     @contextmanager
     def _believing(self) -> Iterator[None]:
@@ -179,7 +207,30 @@ def _read(stream: IO[bytes], said: _Answers) -> None:
     said.put((time.monotonic(), None))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def scratch_of(file: Path) -> str:
+    """A new folder with a copy of a file and of what lies beside it."""
+    from knightfall.course.scratch import copy_beside
+
+    folder = tempfile.mkdtemp(prefix="knightfall-")
+    try:
+        copy_beside(file, Path(folder))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    """What a submission may know of its surroundings; sets of texts have the same order always."""
+    kept = {key: value for key, value in os.environ.items() if key.upper().startswith(KEPT)}
+    if kept.get("PYTHONPATH"):  # it works in another folder
+        paths = [os.path.abspath(path) for path in kept["PYTHONPATH"].split(os.pathsep) if path]
+        kept["PYTHONPATH"] = os.pathsep.join(paths)
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+    return {**kept, **threads, "PYTHONHASHSEED": "0", "HOME": scratch}
+
+
+def _end(process: subprocess.Popen[bytes], scratch: str | None = None) -> None:
     """End a process and whatever it started: it does so itself when nobody talks to it any more."""
     with suppress(OSError):
         assert process.stdin is not None
@@ -189,3 +240,5 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    if scratch is not None:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -6,11 +6,14 @@ an answer took.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
+from typing import Any
 
 from knightfall.agents import Agent
 from knightfall.arena.game.agent_child import STARTING as STARTING
@@ -18,12 +21,15 @@ from knightfall.arena.game.agent_child import Child
 from knightfall.arena.game.limits import PATIENCE as PATIENCE
 from knightfall.arena.game.limits import in_time, move_limit
 from knightfall.board import Board
-from knightfall.errors import AgentFailure
+from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side
 from knightfall.search.report import Report
 
 WELL = ("forfeit", "illegal")
 """Failures after which a process is as good as before: it answered, if with no move."""
+
+SPARE = 2.5
+"""Seconds beyond its limit for whoever keeps the time itself: to begin and end what thinks."""
 
 MOST_HOSTS = 8
 """Processes one thread keeps; the one not asked for longest has to go."""
@@ -34,19 +40,25 @@ class Hosted:
 
     `analyse` raises an `AgentFailure` whatever goes wrong there, and after an error, a death or a
     timeout the next question goes to a fresh process (but for an error in a heuristic).  Processes
-    are kept by agent and thread, so that games share them.
+    are kept by agent and thread, so that games share them; but a submission of the course, which
+    remembers what it likes, has one for each game and seat.
     """
 
     def __init__(self, agent: Agent, patience: float = PATIENCE) -> None:
         self._seed = agent.seed
-        self._key = str(replace(agent, seed=0))  # the seed comes with the question
+        self._by_game = agent.kind == "course"
+        agent = agent.absolute() if self._by_game else agent
+        self._text = str(replace(agent, seed=0))  # the seed comes with the question
+        self._key = f"{self._text} {next(_numbers)}" if self._by_game else self._text
         self._limit = move_limit(agent, patience)
-        self._is_search = agent.kind != "python"
+        self._is_search = not agent.in_python
+        self._beside = agent.files[0] if self._by_game else None
+        self._games: dict[Side, Position] = {}
 
     def start(self) -> Hosted:
         """Have the process started, if there is none, and wait for nothing."""
         if self._key not in _hosts.kept:
-            self._keep(Child(self._key))
+            self._keep(self._key, self._child())
         return self
 
     def prepare(self, board: Board | None = None) -> Hosted:
@@ -71,13 +83,18 @@ class Hosted:
 
     def analyse(self, position: Position) -> Report:
         """The agent's move; `Report.seconds` is what it took, by its supervisor's clock."""
-        with self._process() as child:
+        with self._process(self._seat(position)) as child:
             report = child.ask(position, self._seed, self._limit)
-        in_time(report, self._limit, self._key)
+        in_time(report, self._limit, self._text)
         if not self._is_search:  # of a function that names a cell, nothing else is to be believed
             move, seconds = report.move, report.seconds
             return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
         return report
+
+    def act(self, state: tuple[int, int, Any]) -> int:
+        """The action of a submission for the successor, whose process keeps the time itself."""
+        with self._process() as child:
+            return child.act(state, self._seed, (self._limit or PATIENCE) + SPARE)
 
     def measure(
         self, position: Position, side: Side | None = None, step_limit: int | None = None
@@ -88,32 +105,86 @@ class Hosted:
 
     def close(self) -> None:
         """End this thread's process for the agent, if there is one."""
-        child = _hosts.kept.pop(self._key, None)
-        if child is not None:
-            child.end()
+        for key in (self._key, *(self._key + side for side in self._games)):
+            child = _hosts.kept.pop(key, None)
+            if child is not None:
+                child.end()
+        self._games.clear()
+
+    def over(self) -> None:
+        """A game is over: what was there for it alone may go."""
+        if self._by_game:
+            self.close()
+
+    def _seat(self, position: Position) -> str:
+        """Where the process for a question is kept.  One that sees another game is a fresh one."""
+        if not self._by_game:
+            return self._key
+        side = position.to_move
+        before, self._games[side] = self._games.get(side), position
+        if before is not None and not _goes_on(before, position):
+            child = _hosts.kept.pop(self._key + side, None)
+            if child is not None:
+                child.end()
+        return self._key + side
 
     @contextmanager
-    def _process(self) -> Iterator[Child]:
+    def _process(self, key: str = "") -> Iterator[Child]:
         """This thread's process for the agent, ready to be asked; kept while it is well."""
-        child = _hosts.kept.pop(self._key, None) or Child(self._key)
+        key = key or self._key
+        child = _hosts.kept.pop(key, None) or _hosts.kept.pop(self._key, None) or self._child()
         try:
             child.begin()
             yield child
         except AgentFailure as failure:
+            if self._by_game and failure.reason == "timeout" and not child.ready:
+                _never_ready[self._stamp()] = str(failure)
             if failure.reason in WELL or (self._is_search and child.told_of(failure)):
-                self._keep(child)
+                self._keep(key, child)
             else:
                 child.end()
             raise
         except BaseException:
             child.end()
             raise
-        self._keep(child)
+        self._keep(key, child)
 
-    def _keep(self, child: Child) -> None:
-        _hosts.kept[self._key] = child
+    def _child(self) -> Child:
+        if self._beside is None:
+            return Child(self._text)
+        from knightfall.course.submission import find_file
+
+        if self._stamp() in _never_ready:  # it is not waited for again in each game
+            raise AgentFailure("timeout", _never_ready[self._stamp()])
+        try:
+            return Child(self._text, beside=find_file(self._beside))
+        except (KnightfallError, OSError) as error:
+            raise AgentFailure("crash", f"{self._text}: {error}") from None
+
+    def _stamp(self) -> tuple[str, int]:
+        """A submission as it is: another one, once it was edited."""
+        from knightfall.course.submission import find_file
+
+        try:
+            return self._text, os.stat(find_file(self._beside or "")).st_mtime_ns
+        except (KnightfallError, OSError):
+            return self._text, 0
+
+    def _keep(self, key: str, child: Child) -> None:
+        _hosts.kept[key] = child
         while len(_hosts.kept) > MOST_HOSTS:
             _hosts.kept.popitem(last=False)[1].end()
+
+
+def _goes_on(before: Position, now: Position) -> bool:
+    """Whether a position can come two plies after another."""
+    if before.board != now.board or not now.open < before.open:
+        return False
+    return len(before.open) - len(now.open) == 2
+
+
+_numbers = count()
+_never_ready: dict[tuple[str, int], str] = {}
 
 
 def players(agents: Iterable[Agent], board: Board | None = None) -> list[Agent | Hosted]:
@@ -136,9 +207,11 @@ def player(agent: Agent, board: Board | None = None) -> Agent | Hosted:
 
 
 def _goes_apart(agent: Agent) -> bool:
+    if agent.in_python:
+        return True
     if agent.only_here or not agent.users_functions:
         return False
-    return agent.kind == "python" or not agent.evaluator.compiled
+    return not agent.evaluator.compiled
 
 
 class _Kept(threading.local):

@@ -14,6 +14,7 @@ from typing import Any
 from knightfall.agents import Agent, parse_agent
 from knightfall.apart import hush
 from knightfall.board import Board
+from knightfall.containment import limit_memory
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
 from knightfall.user_files import expendable
@@ -22,6 +23,9 @@ LONGEST_DETAIL = 500
 """Letters an error may have: an agent may put its whole table into one."""
 
 MOST_WARNINGS = 10
+
+MEMORY = 1 << 30
+"""Bytes that a submission of the course may have."""
 
 LAST_RESORT = 10.0
 """Seconds beyond the limit after which the process ends itself, whoever else is left."""
@@ -56,15 +60,27 @@ def _answer(text: str, loaded: list[Agent], question: dict[str, Any]) -> dict[st
         if not loaded:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                loaded.append(parse_agent(text).prepare())
+                agent = parse_agent(text)
+                if agent.kind == "course":
+                    _settle()
+                loaded.append(agent.prepare())
             return {"files": _files(loaded[0]), "warnings": _worth_telling(caught)}
         return _ASKED[question["ask"]](loaded[0], question)
     except BaseException as error:  # whatever the agent does, it must not end the conversation
         return _failure(text, error)
 
 
+def _settle() -> None:
+    from knightfall.course.player import settle
+
+    limit_memory(MEMORY)
+    settle()
+
+
 def _files(agent: Agent) -> list[str]:
     """The user's files that decide what the agent does, now that they have been loaded."""
+    if agent.kind == "course":
+        return []  # they are known without
     return [path for function in agent.users_functions for path in function.sources()]
 
 
@@ -92,10 +108,19 @@ def _value(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
     return {"value": value, "exact": exact}
 
 
+def _action(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    from knightfall.course.player import act
+
+    board, ply, (first, second) = question["state"]
+    time = agent.budget.time or 0
+    return {"action": act(agent.heuristic, time, (board, ply, (first, second)), question["seed"])}
+
+
 _ASKED: dict[str, Callable[[Agent, dict[str, Any]], dict[str, Any]]] = {
     "board": _get_ready,
     "move": _move,
     "value": _value,
+    "action": _action,
 }
 
 

@@ -66,6 +66,15 @@ def valued(answer: dict[str, Any]) -> tuple[float, bool]:
     return _number(answer, "value"), _flag(answer, "exact")
 
 
+def acted(answer: dict[str, Any]) -> int:
+    """An action of the successor's game; whether it is a legal one is for its rules to say."""
+    _keys(answer, {"action"})
+    action = answer["action"]
+    if type(action) is not int or abs(action) > 1000:
+        raise Broken(f"the action {_shown(action)}, which is none")
+    return action
+
+
 def reported(answer: dict[str, Any], position: Position, seconds: float) -> Report:
     """The report on a position; `seconds` are ours, whatever it says of them."""
     _keys(answer, set(Report.__dataclass_fields__))

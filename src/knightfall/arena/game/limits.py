@@ -12,6 +12,9 @@ PATIENCE = 60.0
 PATIENT_NODES, LONGEST = 50_000, 24 * 3600.0
 """Whoever may visit more nodes than these has more time, in proportion, up to a day."""
 
+COUNTED = 20.0
+"""Seconds that a move by a counted clock may take: many times what it needs, on a busy machine."""
+
 TOLERANCE = 0.01
 """Seconds beyond the limit that an answer may take: for the way to another process and back."""
 
@@ -20,6 +23,8 @@ def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
     """How many seconds the agent may take for a move; None if it surely comes to an end."""
     if agent.budget.seconds is not None:
         return agent.budget.seconds
+    if agent.ticks is not None:
+        return min(patience, COUNTED)
     if not agent.has_users_code:
         return None
     return min(patience * max(1.0, (agent.budget.nodes or 0) / PATIENT_NODES), LONGEST)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from knightfall.agents import Agent, known_agent
 from knightfall.arena.game.compiled import Searcher, play_compiled, searcher
@@ -29,6 +29,14 @@ class MoveSource(Protocol):
 
     def analyse(self, position: Position) -> Report:
         """The move; an `AgentFailure` if there is none."""
+
+
+@runtime_checkable
+class _ForOneGame(Protocol):
+    """Whoever wants to know when a game is over."""
+
+    def over(self) -> None:
+        """Let go what was there for that game."""
 
 
 def seated(text: str, seed: int) -> Agent:
@@ -56,7 +64,12 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
     seats = {side: seated(text, task.seed) for side, text in task.seats(game).items()}
     players = {side: ask(agent) if ask else agent for side, agent in seats.items()}
     limits = {side: agent.budget.seconds for side, agent in seats.items()}
-    return play_asking(players, limits, Position.from_fen(task.opening))
+    try:
+        return play_asking(players, limits, Position.from_fen(task.opening))
+    finally:
+        for player in players.values():
+            if isinstance(player, _ForOneGame):
+                player.over()
 
 
 def play_asking(

@@ -36,8 +36,11 @@ DYING = 1.0
 """Seconds in which a process that has closed its connection may tell how it ended."""
 
 
-def supervise(text: str) -> NoReturn:
-    """Serve whoever is at the other end of the standard streams until it or the agent goes."""
+def supervise(text: str, scratch: str = "") -> NoReturn:
+    """Serve whoever is at the other end of the standard streams until it or the agent goes.
+
+    A `scratch` folder goes with the agent, also if whoever asks was killed.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asking = os.getppid()
     questions, answers = os.dup(0), os.dup(1)
@@ -61,6 +64,10 @@ def supervise(text: str) -> NoReturn:
                 os.write(answers, b"! " + end.encode() + b"\n")
     finally:
         containment.end_all(watcher, None if apart else int(agent or b"0"))
+        if scratch:
+            import shutil
+
+            shutil.rmtree(scratch, ignore_errors=True)
         os._exit(0)
 
 
@@ -173,4 +180,4 @@ def _nobody_reads(pipe: int) -> bool:
 
 
 if __name__ == "__main__":
-    supervise(sys.argv[1])
+    supervise(*sys.argv[1:3])

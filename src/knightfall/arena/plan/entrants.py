@@ -44,6 +44,10 @@ def files_of(entrants: Iterable[Entrant]) -> dict[str, str]:
 
 def _files(agent: Agent) -> Iterable[str]:
     """Also those that an agent's own file imports and reads: it is loaded to find out."""
+    if agent.kind == "course":
+        from knightfall.course.submission import sources
+
+        return sources(agent.files[0])
     if agent.kind != "python":
         return [path for function in agent.users_functions for path in function.sources()]
     elsewhere = Hosted(agent)  # for it may do anything when it is loaded

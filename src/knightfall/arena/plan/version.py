@@ -10,6 +10,14 @@ DECIDES = (
     *(f"agents/{name}.py" for name in ("base", "course", "parse", "student_costs")),
     "agents/student_costs.toml",
     "python_agent.py",
+    *(
+        f"course/{name}.py"
+        for name in ("reference", "submission", "player", "scratch", "score_player")
+    ),
+    *(f"course/{name}.py" for name in ("successor", "successor_moves", "old_names")),
+    *(f"course/board_{name}.py" for name in ("2017b", "2017a", "oldest")),
+    *(f"course/{name}.py" for name in ("knights", "game_loop", "scores", "drawing")),
+    *(f"course/sample_players_{name}.py" for name in ("2017b", "2017a")),
     *(f"heuristics/{name}.py" for name in ("expression", "evaluator", "interpreted")),
     *(f"heuristics/{name}.py" for name in ("published", "variants", "registry")),
     "heuristics/user_heuristic.py",

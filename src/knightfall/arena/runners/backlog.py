@@ -62,7 +62,7 @@ def _play(task: PairTask, careful: bool, patience: float) -> PairRecord:
 
 def _is_python(agent: Agent) -> bool:
     """Whether asking it runs a user's Python, which may do anything: also to its process."""
-    return agent.kind == "python" or agent.heuristic in _plain
+    return agent.in_python or agent.heuristic in _plain
 
 
 def make_ready(texts: Iterable[str]) -> None:
@@ -71,7 +71,7 @@ def make_ready(texts: Iterable[str]) -> None:
         if text not in _ready:
             with _preparing:
                 agent = replace(known_agent(text))  # its evaluator is for this run only
-                if agent.kind != "python":
+                if not agent.in_python:
                     agent.prepare()
                     searcher(text)  # keeps the evaluator for good
                     if agent.may_hang and not agent.only_here and not agent.evaluator.compiled:
@@ -82,10 +82,13 @@ def make_ready(texts: Iterable[str]) -> None:
 def check_agents(texts: Iterable[str]) -> None:
     """Make agents ready; a `KnightfallError` if one of them cannot play at all.
 
-    Users' agents are tried in a process of their own: a file may do anything when it is read.
+    Users' agents are tried in a process of their own: a file may do anything when it is read.  A
+    submission of the course that cannot be loaded loses its games, and that is all.
     """
     for text in dict.fromkeys(texts):
         make_ready([text])
+        if known_agent(text).kind == "course":
+            check_submission(known_agent(text))
         if known_agent(text).kind == "python" and text not in _tried:
             player = Hosted(known_agent(text))
             try:
@@ -95,6 +98,27 @@ def check_agents(texts: Iterable[str]) -> None:
             finally:
                 player.close()
             _tried.add(text)
+
+
+def check_submission(agent: Agent) -> None:
+    """Refuse a submission that is not there, or has no such class: whoever named it may mistype.
+
+    One that is there and cannot be read was handed in like that.
+    """
+    from knightfall.course.reference import parse_reference
+    from knightfall.course.submission import find_file, read_submission
+
+    reference = parse_reference(agent.heuristic)
+    find_file(reference.path)
+    try:
+        found = read_submission(reference.path)
+    except KnightfallError:
+        return
+    found.check(reference.name, reference.score)
+    if found.generation == "successor":
+        raise KnightfallError(
+            f"{found.file} plays the successor's game on 11×9, which knightfall course run plays"
+        )
 
 
 def forget_agents() -> None:

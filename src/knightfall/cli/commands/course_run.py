@@ -1,0 +1,103 @@
+"""``knightfall course run``: somebody's submission in the course's tournament."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from knightfall.cli.options.arena import Again, Seed, Workers
+from knightfall.cli.options.common import Json, at_least_one
+from knightfall.cli.options.store import StorePath, store_path
+
+Path = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH",
+        help="The submission's file or folder; PATH#Class(score) tests that class alone.",
+    ),
+]
+
+
+def run(
+    path: Path,
+    opponents: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--opponents",
+            metavar="AGENT",
+            help="An opponent; may be repeated. By default the course's seven of its year.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        int | None,
+        typer.Option(
+            "--pairs",
+            metavar="N",
+            parser=at_least_one,
+            help="Pairs of games per opponent: the course's 5 (2017b) or 10 (before).",
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="TIME", help="Time for a move; 150ms by default."),
+    ] = None,
+    clock: Annotated[
+        str,
+        typer.Option(
+            "--clock",
+            metavar="CLOCK",
+            help="wall, or ticks: the time left goes down by each question for it.",
+        ),
+    ] = "wall",
+    seed: Seed = 0,
+    workers: Workers = None,
+    store: StorePath = None,
+    again: Again = False,
+    json: Json = False,
+) -> None:
+    """Play the course's tournament with a submission as it was handed in.
+
+    Its generation is found by reading it.  Each game has a process of its own, with a copy of the
+    submission's folder to work in.  Prints the course's table, what its games were lost by, and
+    what the solver says of its moves.  Interrupted, the same command goes on.
+
+    \b
+    Examples:
+      knightfall course run AIND-Isolation
+      knightfall course run game_agent.py --clock ticks --pairs 20
+      knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --opponents AB_Improved
+    """
+    from knightfall.arena.store.file import user_store
+    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.cli.screen.output import print_report
+    from knightfall.course.trial.successor import SuccessorReport
+    from knightfall.course.trial.trial import trial
+
+    report = trial(
+        path,
+        opponents=opponents or (),
+        pairs=pairs,
+        time=time,
+        clock=clock,
+        seed=seed,
+        workers=workers,
+        store=store_path(store) or user_store(),
+        again=again,
+        notice=(lambda text: None) if json else say,
+    )
+    if isinstance(report, SuccessorReport):
+        print_report(report, json=json)
+        if report.interrupted:
+            raise typer.Exit(INTERRUPTED)
+        return
+    results = report.tournament.results
+    if not report.interrupted or results.played:
+        print_report(report, json=json)
+    if report.interrupted:
+        say(
+            f"knightfall: interrupted after {results.played:,} of "
+            f"{report.tournament.plan.total:,} pairs; the same command goes on with run "
+            f"{report.tournament.run.id}"
+        )
+        raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,6 @@
+"""A grader in the spirit of the course's: is a `game_agent.py` right, and if not, what is wrong?
+
+`examine.examine` asks a process of its own (`process.py`, `child.py`), in which the submission
+runs on boards that note what is done with them (`watched.py`), and compares that with searches as
+plain as they can be (`reference.py`).
+"""

@@ -1,0 +1,151 @@
+"""The process in which a submission is examined: `python -m knightfall.course.checker.child`.
+
+It reads the name of a check, a line of JSON, and answers with a line, until nobody asks any more.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from knightfall.containment import (
+    be_modest,
+    end_with_parent,
+    enter_namespace,
+    limit_memory,
+)
+from knightfall.course.checker.declared import is_complete, scores_are_floats
+from knightfall.course.checker.outcome import BY_ID, Finding, Outcome
+from knightfall.course.checker.searching import finds_best_moves, prunes, says_so_without_moves
+from knightfall.course.checker.subject import Subject, told
+from knightfall.course.checker.timing import answers_in_time, deepens, plays_on, stops_in_time
+from knightfall.course.paths import folder as modules_of
+
+MEMORY = 1 << 30
+"""Bytes that a submission may use."""
+
+SEED = 1
+
+DOES: dict[str, Callable[[Subject, Any], str]] = {
+    "values": finds_best_moves,
+    "timeout": stops_in_time,
+    "get-move": answers_in_time,
+    "no-moves": says_so_without_moves,
+    "pruning": lambda subject, kind: prunes(subject),
+    "deepening": lambda subject, kind: deepens(subject),
+}
+
+
+def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
+    """Make one check."""
+    check = BY_ID[id]
+    random.seed(SEED)
+    try:
+        if id == "interface":
+            note = is_complete(subject)
+        elif id == "scores":
+            note = scores_are_floats(subject)
+        elif id == "resigning":
+            note = plays_on(subject, kinds)
+        else:
+            note = DOES[id.partition("-")[2]](subject, check.about)
+    except Finding as found:
+        return found.outcome(id)
+    except BaseException as error:  # of ours, or of an object that the submission gave us
+        return Finding(
+            f"raises {type(error).__name__}",
+            (f"What it gave back raises {told(error)}.",),
+            trace=subject.trace(error),
+        ).outcome(id)
+    return Outcome(id, "ok", note)
+
+
+def load(file: Path, generation: str) -> Subject | Outcome:
+    """The submission; an outcome if it cannot be loaded."""
+    sys.path[:0] = [str(modules_of(generation)), str(file.parent)]
+    spec = importlib.util.spec_from_file_location("game_agent", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["game_agent"] = module  # some import themselves, and so do their helpers
+    subject = Subject(module, generation, file.parent)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        where = f"{Path(error.filename or file).name}, line {error.lineno}"
+        text = (error.text or "").rstrip()
+        return Finding(
+            f"syntax error in {where}",
+            (f"Python cannot read {where}: {error.msg}.", *([f"    {text}"] if text else [])),
+        ).outcome("load")
+    except BaseException as error:
+        short = f"raises {type(error).__name__}"
+        why = [f"Importing the file raises {told(error)}."]
+        if isinstance(error, ModuleNotFoundError):
+            short = f"imports {error.name}, which is not there"
+            why.append(
+                "Modules of its own must lie beside it; isolation and sample_players are ours."
+            )
+        return Finding(short, tuple(why), trace=subject.trace(error)).outcome("load")
+    return subject
+
+
+def serve(file: Path, generation: str, requests: int, answers: int) -> NoReturn:
+    """Say that this process is ready; load the submission; answer until nobody asks any more."""
+    with os.fdopen(requests, encoding="utf-8") as asked, os.fdopen(answers, "w") as out:
+        out.write("ready\n")
+        out.flush()
+        found = load(file, generation)
+        for line in asked:
+            request = json.loads(line)
+            id = request["check"]
+            if isinstance(found, Outcome):
+                outcome = found
+            elif id == "load":
+                outcome = Outcome(id, "ok", "as a submission of " + generation)
+            else:
+                outcome = examine(found, id, request["kinds"])
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(Exception):  # somebody may have put anything in their place
+                    stream.flush()
+            out.write(json.dumps(outcome.to_dict()) + "\n")
+            out.flush()
+    os._exit(0)
+
+
+def be_contained() -> None:
+    """Become a process whose end ends all that it started, with a bound on its memory."""
+    end_with_parent()
+    be_modest()
+    limit_memory(MEMORY)
+    if hasattr(os, "fork") and enter_namespace():
+        pid = os.fork()
+        if pid:
+            os.closerange(3, 4096)
+            _, status = os.waitpid(pid, 0)
+            code = os.waitstatus_to_exitcode(status)
+            if code < 0:
+                with suppress(OSError):
+                    os.kill(os.getpid(), -code)
+            os._exit(code if code >= 0 else 128 - code)
+        end_with_parent()
+
+
+def main() -> None:
+    """Keep the ways to the examiner apart from the standard streams, and serve."""
+    requests, answers = os.dup(0), int(sys.argv[3])
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    be_contained()
+    serve(Path(sys.argv[1]), sys.argv[2], requests, answers)
+
+
+if __name__ == "__main__":
+    main()

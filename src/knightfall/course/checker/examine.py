@@ -1,0 +1,103 @@
+"""A submission found by its path, and examined check by check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from knightfall.apart import Ended
+from knightfall.course.checker.outcome import CHECKS, KINDS, Check, Kind, Outcome
+from knightfall.course.checker.process import Examinee
+from knightfall.course.checker.report import Examination
+from knightfall.course.checker.subject import CLASSES
+from knightfall.course.submission import find_file, read_submission
+from knightfall.errors import KnightfallError, nearest
+from knightfall.reading import read_bytes
+
+SECONDS = 10.0
+"""What one check may take.  Most take some milliseconds."""
+
+
+def examine(
+    path: str | Path, *, generation: str | None = None, seconds: float = SECONDS
+) -> Examination:
+    """Examine a submission: a `game_agent.py`, or the folder that holds it.
+
+    Its generation, 2017b or 2017a, is found out by looking.  `seconds` bounds each check.
+    """
+    file = find_file(str(path))
+    generation = _known(generation) if generation else generation_of(file)
+    outcomes: dict[str, Outcome] = {}
+    with Examinee(file, generation, seconds) as examinee:
+        for check in CHECKS:
+            outcomes[check.id] = _skipped(check, outcomes) or _asked(examinee, check, outcomes)
+    printed = bytes(examinee.printed).decode("utf-8", "replace")
+    return Examination(str(path), generation, tuple(outcomes.values()), printed, examinee.much)
+
+
+def generation_of(file: Path) -> str:
+    """2017b or 2017a, by what a file defines; also of one that is not valid Python."""
+    try:
+        found = read_submission(str(file)).generation
+    except KnightfallError:  # which is for the examination to tell
+        text = read_bytes(file).decode("utf-8", "replace")
+        return "2017a" if re.search(r"^class\s+CustomPlayer\b", text, re.M) else "2017b"
+    if found == "early":
+        return "2017a"  # and asked on the board that came next
+    if found not in CLASSES:
+        other = "; --generation 2017a examines it all the same" if found == "oldest" else ""
+        raise KnightfallError(
+            f"{str(file)!r} is a submission of generation {found}; only 2017b and 2017a are "
+            f"checked{other}"
+        )
+    return found
+
+
+def _known(generation: str) -> str:
+    if generation not in CLASSES:
+        raise KnightfallError(
+            f"generation {generation!r} is not checked: there are {' and '.join(CLASSES)}"
+            + nearest(generation, CLASSES)
+        )
+    return generation
+
+
+def _skipped(check: Check, outcomes: Mapping[str, Outcome]) -> Outcome | None:
+    """Why a check is not made, if it is not."""
+    for id in check.needs:
+        if outcomes[id].mark == "wrong":
+            return Outcome(check.id, "skipped", f"not tried before {_name(id)!r} is right")
+    for other in CHECKS:
+        done = outcomes.get(other.id)
+        if done and done.fatal and (other.about == check.about and check.about):
+            return Outcome(check.id, "skipped", f"not tried before {other.name!r} is right")
+    if check.id == "resigning" and not _sound(outcomes):
+        return Outcome(check.id, "skipped", "not tried before 'get_move' is right")
+    return None
+
+
+def _name(id: str) -> str:
+    return next(check.name for check in CHECKS if check.id == id)
+
+
+def _sound(outcomes: Mapping[str, Outcome]) -> list[Kind]:
+    """The searches whose get_move works."""
+    return [kind for kind in KINDS if outcomes[f"{kind}-get-move"].mark == "ok"]
+
+
+def _asked(examinee: Examinee, check: Check, outcomes: Mapping[str, Outcome]) -> Outcome:
+    kinds = _sound(outcomes) if check.id == "resigning" else KINDS
+    try:
+        return examinee.ask(check.id, kinds)
+    except Ended as ended:
+        return Outcome(
+            check.id,
+            "wrong",
+            str(ended).partition(":")[0],
+            (
+                f"The submission {ended}. Everything that it does runs in a process of its own, "
+                "so nothing else came to harm.",
+            ),
+            fatal=True,
+        )

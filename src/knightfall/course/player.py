@@ -1,0 +1,379 @@
+"""A submission at play, inside the process that it has to itself.
+
+That process has a scratch copy of the submission's folder for its working folder, and asks for the
+moves of one game and one side: one player object, one state, one stream of random numbers.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import random
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from timeit import default_timer
+from types import ModuleType
+from typing import Any
+
+from knightfall.containment import limit_processor
+from knightfall.course.old_names import put_back, put_back_into_numpy
+from knightfall.course.paths import folder
+from knightfall.course.reference import Reference, parse_reference
+from knightfall.course.score_player import ScorePlayer
+from knightfall.course.submission import checked
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.position import Position, Side
+
+TICK = 60
+"""Microseconds by which a counted clock advances each time it is asked for the time left: 150 ms
+are 2,500 questions, as many as nodes that the course's own players are given here."""
+
+RESIGNED = "resigned: it answered"
+"""How the detail of a game begins that was given up, as opposed to an answer that was none."""
+
+WITH_MOVES = ("2017a", "early", "oldest")
+"""The generations whose players get the list of legal moves as well."""
+
+LONGEST_ANSWER = 60
+
+
+class Session:
+    """A submission, loaded, with its player."""
+
+    def __init__(self, reference: Reference, time: int, *, counted: bool = False) -> None:
+        self._time, self._counted = time / 1000.0, counted
+        self.submission = checked(reference)
+        self._here = Path.cwd()
+        if not (self._here / self.submission.file.name).is_file():
+            raise KnightfallError(f"{reference}: its process has no copy of it to work with")
+        self._game: _Game | None = None
+        self._agent: Any = None
+        with self._telling():
+            random.seed(0)
+            self._module = self._load()
+            self._player = self._make(reference)
+
+    # -- loading -------------------------------------------------------------------------------
+
+    def _load(self) -> ModuleType:
+        """Import the file under its own name, the course's modules before all others."""
+        place = str(folder(self.submission.generation))
+        sys.path[:0] = [place, str(self._here)]
+        sys.argv = [self.submission.file.name]
+        sys.dont_write_bytecode = True
+        put_back()
+        if self.submission.uses_numpy:
+            with suppress(ImportError):
+                importlib.import_module("numpy")
+        put_back_into_numpy()
+        importlib.invalidate_caches()
+        name = self.submission.file.stem
+        if name.isidentifier() and name not in sys.modules:
+            return importlib.import_module(name)
+        spec = importlib.util.spec_from_file_location(
+            "game_agent", self._here / self.submission.file.name
+        )
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["game_agent"] = module
+        spec.loader.exec_module(module)
+        return module
+
+    def _make(self, reference: Reference) -> Any:
+        """The player, as the course's tournament makes it."""
+        name = reference.name or self.submission.default
+        kind = self._named(name)
+        if self.submission.generation == "successor":
+            return kind  # made anew for the side that it plays
+        if name in self.submission.scores or inspect.isfunction(kind):
+            return ScorePlayer(kind)
+        wanted: dict[str, Any] = {}
+        score = None
+        if reference.score:
+            score = self._named(reference.score)
+        elif not self.submission.competition:
+            score = getattr(self._module, "custom_score", None)
+        if score is not None:
+            wanted["score_fn"] = score
+        if self.submission.generation in WITH_MOVES:
+            wanted.update(method="alphabeta", iterative=True)
+        taken = _parameters(kind)
+        player = kind(**{key: value for key, value in wanted.items() if key in taken})
+        if reference.score and "score_fn" not in taken:
+            player.score = score
+        return player
+
+    def _named(self, name: str) -> Any:
+        found = getattr(self._module, name, None)
+        if found is None:
+            found = getattr(importlib.import_module("sample_players"), name, None)
+        if found is None:
+            raise KnightfallError(f"{self.submission.file.name} defines no {name!r}")
+        return found
+
+    # -- playing -------------------------------------------------------------------------------
+
+    def move(self, position: Position, seed: int) -> str:
+        """The name of the cell that the player moves to; an `AgentFailure` for anything else."""
+        if self.submission.generation == "successor":
+            raise AgentFailure(
+                "crash",
+                f"{self.submission.file.name} plays the successor's game on 11×9, not "
+                f"{position.board.width}×{position.board.height}",
+            )
+        if self._game is None:
+            _seed_all(seed, position.to_move)
+            self._game = _Game(self.submission.generation, self._player, position.to_move)
+        limit_processor(self._time / 1000.0 if not self._counted else None)
+        board = self._game.board(position)
+        legal = board.get_legal_moves()
+        copy = board.copy()
+        left, over = counted_clock(self._time) if self._counted else wall_clock(self._time)
+        with self._telling():
+            if self.submission.generation in WITH_MOVES:
+                answer = self._player.get_move(copy, legal, left)
+            else:
+                answer = self._player.get_move(copy, left)
+        late = over()
+        if late > 0:
+            raise AgentFailure(
+                "timeout",
+                f"{self.submission.file.name} answered {late:.3g} ms after its {self._time:g} ms",
+            )
+        return self._judged(answer, legal, position)
+
+    def act(self, state: tuple[int, int, Any], seed: int) -> int:
+        """The action that a player of the successor puts last, in a fork of this process."""
+        from knightfall.course import successor_moves
+
+        if self.submission.generation != "successor":
+            raise KnightfallError(f"{self.submission.file.name} does not play the successor's game")
+        now = importlib.import_module("isolation").Isolation(*state)
+        with self._telling():
+            if self._agent is None:
+                _seed_all(seed, "w" if now.player() == 0 else "b")
+                self._agent = self._player(player_id=now.player())
+        name, here = self.submission.file.name, self._here
+        return successor_moves.ask(
+            self._agent, now, self._time, name, lambda error: describe(error, here, name)
+        )
+
+    def _judged(self, answer: Any, legal: list[Any], position: Position) -> str:
+        board, targets = position.board, position.targets(position.to_move)
+        cells = {(board.row(cell), board.column(cell)): cell for cell in targets}
+        try:
+            place = legal.index(answer)  # equal, as the course asks: (2.0, 3) is (2, 3)
+            return board.name(cells[tuple(legal[place])])
+        except Exception:  # whatever its == does
+            pass
+        name = self.submission.file.name
+        if answer is None or _is_resignation(answer):
+            raise AgentFailure("forfeit", f"{name} {RESIGNED} {_shown(answer)}")
+        raise AgentFailure(
+            "forfeit", f"{name} answered {_shown(answer)}, which is none of its legal moves"
+        )
+
+    def _telling(self) -> _Telling:
+        return _Telling(self._here, self.submission.file.name)
+
+
+class _Telling:
+    """Turns whatever a submission raises into a crash that names its line."""
+
+    def __init__(self, here: Path, name: str) -> None:
+        self._here, self._name = here, name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is None or isinstance(error, KnightfallError):
+            return
+        raise AgentFailure("crash", describe(error, self._here, self._name)) from None
+
+
+def describe(error: BaseException, here: Path, name: str) -> str:
+    """One line: the last place in the submission's files that an error went through, and what."""
+    top = os.path.join(str(here), "")
+    where = name
+    if isinstance(error, SyntaxError) and str(error.filename).startswith(top):
+        where = f"{str(error.filename)[len(top) :]}, line {error.lineno}"
+    else:
+        frames = traceback.extract_tb(error.__traceback__)
+        for frame in reversed(frames):
+            if frame.filename.startswith(top):
+                inside = f", in {frame.name}" if frame.name != "<module>" else ""
+                where = f"{frame.filename[len(top) :]}, line {frame.lineno}{inside}"
+                break
+    try:
+        said = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
+    except BaseException:
+        said = "it cannot be printed"
+    return f"{where}: {type(error).__name__}{f': {said:.300}' if said else ''}"
+
+
+def _parameters(kind: Any) -> set[str]:
+    """What a class can be made with, by name."""
+    try:
+        found = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return set()
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in found):
+        return {"score_fn", "method", "iterative"}
+    return {one.name for one in found if one.kind is not inspect.Parameter.POSITIONAL_ONLY}
+
+
+def _is_resignation(answer: Any) -> bool:
+    try:
+        return bool(answer == (-1, -1))
+    except Exception:
+        return False
+
+
+def _shown(answer: Any) -> str:
+    try:
+        return f"{answer!r:.{LONGEST_ANSWER}}"
+    except BaseException:
+        return "something that cannot be printed"
+
+
+def _seed_all(seed: int, side: Side) -> None:
+    """Begin the random numbers of a game; the two seats do not share them."""
+    number = 2 * seed + (side == "b")
+    random.seed(number)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(number % 2**32)
+
+
+# -- clocks ----------------------------------------------------------------------------------
+
+Clock = tuple[Callable[[], float], Callable[[], float]]
+"""What a player asks for the milliseconds left, and what tells by how much they are exceeded."""
+
+
+def wall_clock(limit: float) -> Clock:
+    """The clock on the wall, begun now."""
+    start = default_timer()
+
+    def left() -> float:
+        return limit - 1000.0 * (default_timer() - start)
+
+    return left, lambda: -left()
+
+
+def counted_clock(limit: float, tick: float = TICK / 1000.0) -> Clock:
+    """A clock that goes on by a tick each time it is asked."""
+    asked = 0
+
+    def left() -> float:
+        nonlocal asked
+        asked += 1
+        return limit - asked * tick
+
+    return left, lambda: asked * tick - limit
+
+
+# -- the course's board of a position --------------------------------------------------------
+
+
+class _Game:
+    """A game from the player's seat: who has been where, as far as it was seen."""
+
+    def __init__(self, generation: str, player: Any, side: Side) -> None:
+        self._generation = generation
+        opponent = importlib.import_module("sample_players").RandomPlayer()
+        self._players = (player, opponent) if side == "w" else (opponent, player)
+        self._kind = importlib.import_module("isolation").Board
+        self._owner: dict[int, int] = {}
+
+    def board(self, position: Position) -> Any:
+        """The board as the player expects it."""
+        board = self._kind(*self._players, position.board.width, position.board.height)
+        board.move_count = position.board.cells - len(position.open)
+        first = position.to_move == "w"
+        active, inactive = self._players if first else self._players[::-1]
+        if self._generation == "oldest":
+            self._fill_oldest(board, position)
+            board.__active_player__, board.__inactive_player__ = active, inactive
+        else:
+            self._fill(board, position)
+            board._board_state[-3] = 0 if first else 1
+            board._active_player, board._inactive_player = active, inactive
+        return board
+
+    def _fill(self, board: Any, position: Position) -> None:
+        where, height = position.board, position.board.height
+
+        def index(cell: int | None) -> int | None:
+            return None if cell is None else where.row(cell) + where.column(cell) * height
+
+        state: list[Any] = [1] * (where.cells + 3)
+        for cell in position.open:
+            state[where.row(cell) + where.column(cell) * height] = 0
+        state[-2], state[-1] = index(position.black), index(position.white)
+        board._board_state = state
+
+    def _fill_oldest(self, board: Any, position: Position) -> None:
+        """Cells hold the number of the player who was there: who stands on a new one was it."""
+        where = position.board
+        for number, cell in ((1, position.white), (2, position.black)):
+            if cell is not None:
+                self._owner.setdefault(cell, number)
+        for cell in range(where.cells):
+            if cell not in position.open:
+                at = where.row(cell), where.column(cell)
+                board.__board_state__[at[0]][at[1]] = self._owner.get(cell, 1)
+        for player, cell in zip(self._players, (position.white, position.black), strict=True):
+            if cell is not None:
+                board.__last_player_move__[player] = (where.row(cell), where.column(cell))
+
+
+# -- for agents ------------------------------------------------------------------------------
+
+_sessions: dict[tuple[str, int, bool], Session] = {}
+_at_home: list[bool] = []
+
+
+def settle() -> None:
+    """Say that this process is a submission's own, and its working folder the scratch copy."""
+    _at_home[:] = [True]
+
+
+def is_at_home() -> bool:
+    """Whether submissions may be loaded and asked here."""
+    return bool(_at_home)
+
+
+def ready(text: str, time: int, *, counted: bool) -> None:
+    """Have a submission loaded, here if this process is its own; elsewhere it is only read."""
+    if is_at_home():
+        _session(text, time, counted)
+    else:
+        checked(parse_reference(text))
+
+
+def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -> tuple[str, float]:
+    """The submission's move, in its own process, and the seconds that it took."""
+    session = _session(text, time, counted)
+    start = default_timer()
+    move = session.move(position, seed)
+    return move, default_timer() - start
+
+
+def act(text: str, time: int, state: tuple[int, int, Any], seed: int) -> int:
+    """The action of a submission for the successor, in its own process."""
+    return _session(text, time, False).act(state, seed)
+
+
+def _session(text: str, time: int, counted: bool) -> Session:
+    key = text, time, counted
+    if key not in _sessions:
+        _sessions[key] = Session(parse_reference(text), time, counted=counted)
+    return _sessions[key]

@@ -1,0 +1,60 @@
+"""A scratch copy of what lies beside a submission: its working folder, in which it may do anything.
+
+What is small comes first, and there is an end to it: somebody's file may lie in a folder of films.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+MOST_BYTES = 100 << 20
+MOST_FILES = 2000
+DEEPEST = 4
+"""What is copied at most: bytes, files, folders within folders."""
+
+LEFT_OUT = {"__pycache__", "node_modules", "venv", "env"}
+"""Folders that hold nothing of the submission's own; hidden ones neither."""
+
+
+def copy_beside(file: Path, into: Path) -> list[str]:
+    """Copy a file and what lies in its folder; the names of what was left out for its size."""
+    shutil.copyfile(file, into / file.name)
+    bytes_left, files_left = MOST_BYTES, MOST_FILES
+    omitted: list[str] = []
+    for size, name in sorted(_listed(file.parent)):
+        if name == file.name:
+            continue
+        if size > bytes_left or not files_left:
+            omitted.append(name)
+            continue
+        target = into / name
+        with suppress(OSError):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file.parent / name, target)
+            bytes_left -= size
+            files_left -= 1
+    return omitted
+
+
+def _listed(top: Path) -> list[tuple[int, str]]:
+    """The files of a folder with their sizes, not more than some thousands."""
+    found: list[tuple[int, str]] = []
+    for folder, inner, names in os.walk(top):
+        depth = len(Path(folder).relative_to(top).parts)
+        inner[:] = sorted(
+            name
+            for name in inner
+            if depth < DEEPEST and not name.startswith(".") and name not in LEFT_OUT
+        )
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if name.endswith(".pyc") or not os.path.isfile(path):  # it may have no end
+                continue
+            with suppress(OSError):
+                found.append((os.path.getsize(path), os.path.relpath(path, top)))
+            if len(found) > 2 * MOST_FILES:
+                return found
+    return found

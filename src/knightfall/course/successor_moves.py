@@ -1,0 +1,111 @@
+"""A move of the successor's game: a fork that puts actions until its time is up; the last counts.
+
+Nothing of the fork survives but the `context` that it sends with each action.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import select
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+from knightfall.course.successor import Isolation, StopSearch, TimedQueue
+from knightfall.errors import AgentFailure
+
+BEGINNING = 2.0
+"""Seconds until a fork must have begun, on a busy machine."""
+
+ON_ITS_WAY = 0.02
+"""Seconds in which an action that was put in time may arrive."""
+
+MOST_BYTES = 64 << 20
+"""What actions and contexts of a move may come to."""
+
+
+def ask(
+    agent: Any,
+    state: Isolation,
+    limit: float,
+    name: str,
+    describe: Callable[[BaseException], str],
+) -> int:
+    """The action that counts, within so many milliseconds; the agent has its context then."""
+    hears, says = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(hears)
+        _put_actions(agent, state, limit, says, describe)
+    os.close(says)
+    try:
+        if select.select([hears], [], [], BEGINNING)[0]:
+            os.read(hears, 1)
+        said = _heard(hears, perf_counter() + limit / 1000.0 + ON_ITS_WAY)
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        said += _heard(hears, 0.0)  # what it put in time, on a machine that has no time for us
+    finally:
+        os.close(hears)
+    action, wrong = None, ""
+    for kind, value in _items(said):
+        if kind == "error":
+            wrong = value
+        else:
+            action, agent.context = value
+    if action is None and wrong:
+        raise AgentFailure("crash", wrong)
+    if action is None:
+        raise AgentFailure("timeout", f"{name} put no action within {limit:g} ms")
+    if action not in state.actions():
+        raise AgentFailure("forfeit", f"{name} put {action!r:.60}, which is no legal action")
+    return int(action)
+
+
+def _put_actions(
+    agent: Any, state: Isolation, limit: float, says: int, describe: Callable[[BaseException], str]
+) -> None:
+    """In the fork: let the agent think, and be gone."""
+    with suppress(BaseException), os.fdopen(says, "wb") as out:
+
+        def send(kind: str, value: Any) -> None:
+            out.write(pickle.dumps((kind, value)))
+            out.flush()
+
+        out.write(b"!")  # its time begins when it does
+        out.flush()
+        try:
+            agent.queue = TimedQueue(agent, lambda item: send("action", item), limit)
+            agent.get_action(state)
+        except StopSearch:
+            pass
+        except BaseException as error:
+            send("error", describe(error))
+    os._exit(0)
+
+
+def _heard(file: int, until: float) -> bytes:
+    """What there is to hear until then; if that is over, what is there already."""
+    said = bytearray()
+    while len(said) < MOST_BYTES:
+        if not select.select([file], [], [], max(0.0, until - perf_counter()))[0]:
+            break
+        piece = os.read(file, 1 << 16)
+        if not piece:
+            break
+        said += piece
+    return bytes(said)
+
+
+def _items(said: bytes) -> list[tuple[str, Any]]:
+    """What was sent whole; its end may be missing."""
+    found, stream = list[tuple[str, Any]](), io.BytesIO(said)
+    with suppress(Exception):
+        while True:
+            found.append(pickle.load(stream))
+    return found

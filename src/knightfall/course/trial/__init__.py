@@ -1,0 +1,1 @@
+"""A submission in the course's tournament, and what is to be said of it afterwards."""

@@ -1,0 +1,138 @@
+"""What the solver says of a submission's games: the wins it kept, and what resigning cost it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from knightfall.agents import known_agent
+from knightfall.arena.game.play import play_pair
+from knightfall.arena.game.records import GameRecord, PairTask
+from knightfall.arena.store.run import Run
+from knightfall.board import Board
+from knightfall.course.player import RESIGNED
+from knightfall.oracle.grade import keeping
+from knightfall.oracle.grade_report import Keeping
+from knightfall.oracle.record import Decision, phase_of
+from knightfall.oracle.truth import Truth
+from knightfall.position import Position, Side
+from knightfall.solver.atlas import canonical
+
+SUBSTITUTE = "AB_Improved"
+"""Who plays on in the place of one that resigned: the course's own deepening player."""
+
+TRIES = 4
+"""How often a resigned game is played on, each time with ties broken another way."""
+
+
+@dataclass
+class Resignations:
+    """The games that were given up: with what on the board, and what playing on would have won."""
+
+    games: int = 0
+    won: int = 0
+    """By the solver: the game was won for the one who gave it up."""
+    tries: int = 0
+    saved: int = 0
+    """Of so many games played on by the substitute against the same opponent, those it won."""
+
+    @property
+    def cost(self) -> float:
+        """The games that resigning cost, as far as the substitute tells."""
+        return self.games * self.saved / self.tries if self.tries else 0.0
+
+
+@dataclass
+class Judged:
+    """One test agent's games by the truth."""
+
+    keeping: Keeping
+    resigned: Resignations
+    unusual: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Lost otherwise than on the board: the reason, how often, and the first detail."""
+
+
+OnGame = Callable[[int], None]
+
+KINDS = ("timeout", "resigned", "illegal answer", "crash")
+
+
+def judge(run: Run, tests: Sequence[int], on_game: OnGame = lambda done: None) -> list[Judged]:
+    """Look at every stored game of the test agents."""
+    plan = run.plan
+    truth = Truth(Board.named(plan.board))
+    cases: list[list[tuple[Hashable, Decision]]] = [[] for _ in tests]
+    resigned = [Resignations() for _ in tests]
+    unusual: list[dict[str, tuple[int, str]]] = [{} for _ in tests]
+    done = 0
+    for pair in run.pairs():
+        match = plan.matches[pair.task.number % len(plan.matches)]
+        opening = Position.from_fen(pair.task.opening)
+        for number, game in enumerate(pair.games):
+            side: Side = "w" if number == 0 else "b"
+            kind = kind_of(game) if game.winner != side else ""
+            made, last = decisions(game, opening, side, truth, kind == "resigned")
+            cases[match.a] += [(canonical(opening), decision) for decision in made]
+            if kind:
+                count, detail = unusual[match.a].get(kind, (0, game.detail))
+                unusual[match.a][kind] = count + 1, detail
+            if kind == "resigned":
+                resigned[match.a].games += 1
+                resigned[match.a].won += truth.wins(last)
+                _play_on(resigned[match.a], pair.task, last, side)
+            done += 1
+            on_game(done)
+    return [
+        Judged(keeping(mine), given_up, kinds)
+        for mine, given_up, kinds in zip(cases, resigned, unusual, strict=True)
+    ]
+
+
+def kind_of(game: GameRecord) -> str:
+    """What a loser lost by: the course called both of the middle ones forfeits."""
+    if game.reason == "forfeit":
+        return "resigned" if RESIGNED in game.detail else "illegal answer"
+    if game.reason == "illegal":
+        return "illegal answer"
+    return "" if game.reason == "no moves" else game.reason
+
+
+def decisions(
+    game: GameRecord, opening: Position, side: Side, truth: Truth, resigned: bool
+) -> tuple[list[Decision], Position]:
+    """A side's decisions, giving up among them, and the position in which the game ended."""
+    positions, moves = [opening], game.moves(opening)
+    for move in moves:
+        positions.append(positions[-1].play(move))
+    found = []
+    for ply in range(len(positions) - 1, -1, -1):  # the end is easy, and helps with the rest
+        position, gave_up = positions[ply], ply == len(moves)
+        if position.to_move != side or not position.legal_moves or (gave_up and not resigned):
+            continue
+        winning = truth.winning_moves(position)
+        found.append(
+            Decision(
+                ply=ply + 1,
+                role="hunter" if position.hunter == side else "runner",
+                phase=phase_of(position),
+                legal=len(position.legal_moves),
+                winning=len(winning),
+                kept=not gave_up and moves[ply] in winning,
+                score=None,
+                proven=False,
+            )
+        )
+    return found[::-1], positions[-1]
+
+
+def _play_on(found: Resignations, task: PairTask, position: Position, side: Side) -> None:
+    """Let the substitute play on from where somebody gave up, against the same opponent."""
+    if known_agent(task.b).has_users_code:
+        return  # an opponent that may do anything is not asked for more than the tournament
+    substitute = str(known_agent(SUBSTITUTE))
+    game = 0 if side == "w" else 1
+    for number in range(TRIES):
+        again = PairTask(0, substitute, task.b, position.fen, task.seed + number)
+        record = play_pair(again).games[game]
+        found.tries += 1
+        found.saved += record.winner == side

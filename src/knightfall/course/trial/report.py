@@ -1,0 +1,154 @@
+"""What a trial says: the course's table, our statistics, how games were thrown away, the truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from knightfall.arena.reports.tournament import TournamentReport
+from knightfall.course.submission import Submission
+from knightfall.course.trial.judging import KINDS, SUBSTITUTE, TRIES, Judged
+from knightfall.display.numbers import count, interval, percent
+from knightfall.display.report import Displayable, Heading, Part
+from knightfall.display.table import Table
+
+FORFEITS = ("resigned", "illegal answer")
+
+
+@dataclass
+class TrialReport(Displayable):
+    """A submission's tournament.
+
+    `load` is how many processes wanted a core before and after, None where it is not known.
+    """
+
+    submission: Submission
+    tournament: TournamentReport
+    judged: list[Judged]
+    counted: bool
+    load: tuple[float | None, float | None]
+    cores: int
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C came before the end."""
+        return self.tournament.interrupted
+
+    def parts(self) -> Iterator[Part]:
+        """See `Displayable`."""
+        found = self.submission
+        yield Heading(f"{found.file.parent.name}/{found.file.name}")
+        yield f"generation {found.generation}: {found.why}"
+        yield self._clock()
+        yield ""
+        yield from self._table()
+        yield ""
+        yield Heading("Lost otherwise than on the board")
+        yield from self._unusual()
+        yield ""
+        yield Heading("What the solver says of its moves")
+        yield from self._kept()
+        yield from self._resigned()
+
+    def _clock(self) -> str:
+        if self.counted:
+            return "by a clock that counts how often it is asked: the same again each time"
+        before, after = self.load
+        text = "by the wall clock, one game to a core at a time"
+        if before is not None and after is not None:
+            text += f"; load {before:.1f} before and {after:.1f} after on {self.cores} cores"
+        return text
+
+    def _table(self) -> Iterator[Part]:
+        for part in self.tournament.parts():
+            if isinstance(part, str) and " lost by: " in part:
+                continue  # it is told below, with what the course made of it
+            yield part
+
+    def _unusual(self) -> Iterator[Part]:
+        total = Counter[str]()
+        first: dict[str, str] = {}
+        table = Table(["", "timeouts", "resigned", "illegal answers", "crashes"])
+        for name, judged in zip(self.tournament.names, self.judged, strict=True):
+            cells = []
+            for kind in KINDS:
+                times, detail = judged.unusual.get(kind, (0, ""))
+                total[kind] += times
+                if times:
+                    first.setdefault(kind, detail)
+                cells.append(str(times))
+            table.add(name, *cells)
+        yield table
+        forfeits = sum(total[kind] for kind in FORFEITS)
+        yield (
+            f"As the course counted: {count(total['timeout'], 'timeout')}, "
+            f"{count(forfeits, 'forfeit')}."
+        )
+        for kind, detail in first.items():
+            yield f"first {kind}: {detail}"
+
+    def _kept(self) -> Iterator[Part]:
+        table = Table(["", "wins kept", "of", "rate", "95 %", "at random"])
+        for name, judged in zip(self.tournament.names, self.judged, strict=True):
+            row = judged.keeping
+            table.add(
+                name,
+                f"{row.kept.count:,}",
+                f"{row.kept.of:,}",
+                percent(row.kept.rate),
+                f"{interval(*row.kept.interval)} %",
+                percent(row.chance),
+            )
+        yield table
+
+    def _resigned(self) -> Iterator[Part]:
+        if not any(judged.resigned.games for judged in self.judged):
+            return
+        yield ""
+        yield Heading("Resigning")
+        table = Table(["", "resigned", "was lost", "was won", "saved", "cost"])
+        for name, judged in zip(self.tournament.names, self.judged, strict=True):
+            gone = judged.resigned
+            saved = percent(gone.saved / gone.tries) if gone.tries else "–"
+            cost = f"{gone.cost:.1f} games" if gone.tries else "–"
+            table.add(name, *map(str, (gone.games, gone.games - gone.won, gone.won)), saved, cost)
+        yield table
+        yield (
+            f"lost and won by the solver; saved: won by {SUBSTITUTE} against the same opponent "
+            f"from there, {TRIES} tries each."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `Displayable`."""
+        found = self.submission
+        return {
+            "file": str(found.file),
+            "generation": found.generation,
+            "why": found.why,
+            "classes": [player.name for player in found.players],
+            "scores": list(found.scores),
+            "clock": "ticks" if self.counted else "wall",
+            "load": list(self.load),
+            "cores": self.cores,
+            "tournament": self.tournament.to_dict(),
+            "judged": [
+                {
+                    "name": name,
+                    "lost_by": {
+                        kind: {"games": times, "first": detail}
+                        for kind, (times, detail) in judged.unusual.items()
+                    },
+                    "keeps": judged.keeping.to_dict(),
+                    "resigned": {
+                        "games": judged.resigned.games,
+                        "won_by_the_solver": judged.resigned.won,
+                        "tries": judged.resigned.tries,
+                        "saved": judged.resigned.saved,
+                        "cost": judged.resigned.cost,
+                    },
+                }
+                for name, judged in zip(self.tournament.names, self.judged, strict=True)
+            ],
+        }

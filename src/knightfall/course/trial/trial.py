@@ -1,0 +1,100 @@
+"""A submission plays the course's tournament: one call, stored and resumable."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from knightfall.agents import known_agent
+from knightfall.arena.game.agent_process import Hosted
+from knightfall.arena.plan.plan import Plan
+from knightfall.arena.plan.version import engine
+from knightfall.arena.reports.tournament import TournamentReport
+from knightfall.arena.runners.hire import Crew, Notice
+from knightfall.arena.runs import check, play
+from knightfall.arena.store.file import IN_MEMORY
+from knightfall.arena.store.store import Store
+from knightfall.course.reference import parse_reference
+from knightfall.course.submission import checked
+from knightfall.course.trial.judging import judge
+from knightfall.course.trial.plan import TIME, trial_plan
+from knightfall.course.trial.report import TrialReport
+from knightfall.course.trial.successor import SuccessorReport, successor_trial
+from knightfall.display.progress import progress as shown_progress
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.machine import cores, load
+from knightfall.search.budget import parse_budget
+
+
+def trial(
+    path: str,
+    *,
+    opponents: Sequence[str] = (),
+    pairs: int | None = None,
+    time: str | None = None,
+    clock: str = "wall",
+    seed: int = 0,
+    workers: int | None = None,
+    store: str | os.PathLike[str] | None = None,
+    again: bool = False,
+    progress: bool = True,
+    notice: Notice = lambda text: None,
+) -> TrialReport | SuccessorReport:
+    """Play the tournament of a submission's generation with it, and judge its games.
+
+    With ``clock="ticks"`` the time left goes down by the questions asked, and results repeat.
+    """
+    if clock not in ("wall", "ticks"):
+        raise KnightfallError(f"clock {clock!r} must be wall or ticks")
+    counted = clock == "ticks"
+    limit = parse_budget({"time": time}).time if time is not None else TIME
+    reference = parse_reference(path).absolute()
+    if checked(reference).generation == "successor":
+        if counted:
+            raise KnightfallError("clock ticks: players of the successor are not told their time")
+        return successor_trial(
+            reference,
+            checked(reference),
+            opponents=opponents,
+            pairs=pairs,
+            time=limit or TIME,
+            seed=seed,
+        )
+    submission, plan = trial_plan(
+        path,
+        opponents=opponents,
+        pairs=pairs,
+        time=limit or TIME,
+        counted=counted,
+        seed=seed,
+    )
+    crew = Crew(workers)
+    opened = Store.open(IN_MEMORY if store is None else store)
+    before = load()
+    try:
+        known = None if again else opened.find(plan, engine())
+        if known is None or known.finished is None:
+            check(plan, crew)
+            _load_once(plan)
+        run, interrupted = play(
+            plan, opened, crew, again=again, notice=notice, show_progress=progress
+        )
+        report = TournamentReport(run, interrupted=interrupted)
+        games = 2 * run.played
+        with shown_progress("games judged", games) as tell:
+            judged = judge(run, report.tests, tell if progress else lambda done: None)
+    except BaseException:
+        opened.close()
+        raise
+    return TrialReport(submission, report, judged, counted, (before, load()), cores())
+
+
+def _load_once(plan: Plan) -> None:
+    """Refuse a submission that cannot even be loaded: its table would say nothing."""
+    player = Hosted(known_agent(plan.entrants[0].agent))
+    try:
+        player.prepare()
+    except AgentFailure as failure:
+        raise KnightfallError(f"the submission cannot be loaded: {failure}") from None
+    finally:
+        player.close()

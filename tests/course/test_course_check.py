@@ -1,0 +1,611 @@
+"""`knightfall course check`: right submissions pass, and each mistake is found as what it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import refused, run
+from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in
+from naive_course import Naive2017b
+
+from knightfall.course.checker import reference, searching, timing
+from knightfall.course.checker.examine import examine
+from knightfall.course.checker.outcome import CHECKS, read_outcome
+from knightfall.course.checker.places import Place
+from knightfall.course.checker.report import Examination
+from knightfall.course.checker.watched import Watch, scrambled
+from knightfall.course.scores import improved_score
+from knightfall.position import Position
+
+PLACES = {
+    name: value
+    for module in (searching, timing)
+    for name, value in vars(module).items()
+    if isinstance(value, Place)
+} | {f"stuck{i}": p for i, p in enumerate(searching.STUCK)}
+
+
+def marks(found: Examination) -> dict[str, str]:
+    """All that is not as it should be."""
+    return {outcome.id: outcome.mark for outcome in found.outcomes if outcome.mark != "ok"}
+
+
+# -- what is right -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("generation", RIGHT)
+def test_a_right_submission_passes_every_check(generation: str, tmp_path: Path) -> None:
+    found = examine(hand_in(RIGHT[generation], tmp_path))
+    assert marks(found) == {}
+    assert found.generation == generation
+    assert found.passed
+    assert str(found).endswith(f"{len(CHECKS)} of {len(CHECKS)} checks passed")
+
+
+@pytest.mark.parametrize("generation", RIGHT)
+def test_a_search_that_orders_its_moves_passes(generation: str, tmp_path: Path) -> None:
+    backwards = ("for move in moves:", "for move in sorted(moves, reverse=True):")
+    found = examine(hand_in(changed(RIGHT[generation], backwards), tmp_path))
+    assert marks(found) == {}
+
+
+def test_a_search_that_scores_to_order_its_moves_is_told_what_that_costs(tmp_path: Path) -> None:
+    source = changed(
+        RIGHT_2017B,
+        (
+            '        best = float("inf")\n        for move in moves:',
+            '        best = float("inf")\n'
+            "        moves.sort(key=lambda m: self.score(game.forecast_move(m), self))\n"
+            "        for move in moves:",
+        ),
+    )
+    found = examine(hand_in(source, tmp_path))
+    assert marks(found) == {"alphabeta-pruning": "warning"}
+    assert_readable(found)
+
+
+def test_scores_may_look_at_their_players_and_at_private_names(tmp_path: Path) -> None:
+    source = changed(
+        RIGHT_2017B,
+        (
+            "    return float(len(game.get_legal_moves(player)))",
+            "    assert player.search_depth == game.get_opponent(player).search_depth == 3\n"
+            "    loc = game.get_player_location(player)\n"
+            "    return float(sum(game._board_state[:-3]) + len(game._Board__get_moves(loc)))",
+        ),
+    )
+    assert marks(examine(hand_in(source, tmp_path))) == {}
+
+
+# -- what is wrong -----------------------------------------------------------------------------
+
+ASKS = "        if self.time_left() < self.TIMER_THRESHOLD:\n            raise SearchTimeout()\n"
+
+BUGS: dict[str, tuple[str, dict[str, str]]] = {
+    "minimax never asks for the time": (
+        changed(RIGHT_2017B.partition("class AlphaBeta")[0], (ASKS, ""))
+        + "class AlphaBeta"
+        + RIGHT_2017B.partition("class AlphaBeta")[2],
+        {"minimax-timeout": "wrong", "minimax-get-move": "skipped"},
+    ),
+    "alphabeta asks for the time only at its top": (
+        changed(
+            RIGHT_2017B,
+            *(
+                (f"    def {name}(self, game, depth, alpha, beta):\n{ASKS}",
+                 f"    def {name}(self, game, depth, alpha, beta):\n")
+                for name in ("ab_min", "ab_max")
+            ),
+        ),
+        {
+            "alphabeta-timeout": "wrong",
+            "alphabeta-get-move": "skipped",
+            "alphabeta-deepening": "skipped",
+        },
+    ),
+    "minimax swallows the timeout": (
+        changed(
+            RIGHT_2017B,
+            (
+                "            value = self.min_value(game.forecast_move(move), depth - 1)\n",
+                "            try:\n"
+                "                value = self.min_value(game.forecast_move(move), depth - 1)\n"
+                "            except SearchTimeout:\n"
+                "                return move\n",
+            ),
+        ),
+        {"minimax-timeout": "wrong", "minimax-get-move": "skipped"},
+    ),
+    "minimax ignores the depth": (
+        changed(
+            RIGHT_2017B,
+            ("max_value(game.forecast_move(move), depth - 1)",
+             "max_value(game.forecast_move(move), 9)"),
+            ("(self.min_value(game.forecast_move(move), depth - 1) for",
+             "(self.min_value(game.forecast_move(move), 9) for"),
+        ),
+        {"minimax-values": "wrong", "minimax-get-move": "wrong"},
+    ),
+    "minimax takes the greatest value at the opponent's moves": (
+        changed(RIGHT_2017B, ("return min(self.max", "return max(self.max")),
+        {"minimax-values": "wrong"},
+    ),
+    "minimax scores for whoever is to move": (
+        changed(
+            RIGHT_2017B.partition("class AlphaBeta")[0],
+            ("return self.score(game, self)", "return self.score(game, game.active_player)"),
+        )
+        + "class AlphaBeta"
+        + RIGHT_2017B.partition("class AlphaBeta")[2],
+        {"minimax-values": "wrong"},
+    ),
+    "minimax looks one ply too far": (
+        changed(
+            RIGHT_2017B,
+            ("value = self.min_value(game.forecast_move(move), depth - 1)",
+             "value = self.min_value(game.forecast_move(move), depth)"),
+        ),
+        {"minimax-values": "wrong"},
+    ),
+    "alphabeta looks one ply too far": (
+        changed(
+            RIGHT_2017B,
+            ("value = self.ab_min(game.forecast_move(move), depth - 1",
+             "value = self.ab_min(game.forecast_move(move), depth"),
+        ),
+        {"alphabeta-values": "wrong", "alphabeta-pruning": "skipped"},
+    ),
+    "alphabeta does not prune": (
+        changed(RIGHT_2017B, ("best <= alpha", "False"), ("best >= beta", "False")),
+        {"alphabeta-pruning": "wrong"},
+    ),
+    "alphabeta does not raise alpha at its top": (
+        changed(RIGHT_2017B, ("            alpha = max(alpha, best)\n        return best_move",
+                              "        return best_move")),
+        {"alphabeta-pruning": "wrong"},
+    ),
+    "alphabeta exchanges its bounds": (
+        changed(RIGHT_2017B, ("depth - 1, alpha, beta)", "depth - 1, beta, alpha)")),
+        {"alphabeta-values": "wrong", "alphabeta-pruning": "skipped"},
+    ),
+    "alphabeta compares with the wrong bound": (
+        changed(RIGHT_2017B, ("best <= alpha", "best <= beta")),
+        {"alphabeta-values": "wrong", "alphabeta-pruning": "skipped"},
+    ),
+    "alphabeta prunes only beyond its bounds": (
+        changed(RIGHT_2017B, ("best <= alpha", "best < alpha"), ("best >= beta", "best > beta")),
+        {"alphabeta-pruning": "warning"},
+    ),
+    "minimax answers None without moves": (
+        changed(
+            RIGHT_2017B,
+            ("    def minimax(self, game, depth):\n",
+             "    def minimax(self, game, depth):\n        if not game.get_legal_moves():\n"
+             "            return None\n"),
+        ),
+        {"minimax-no-moves": "wrong"},
+    ),
+    "get_move answers None without moves": (
+        changed(RIGHT_2017B, ("moves[0] if moves else (-1, -1)\n", "moves[0] if moves else None\n"
+                              "        if not moves:\n            return best_move\n")),
+        {"alphabeta-no-moves": "wrong"},
+    ),
+    "scores are int": (
+        changed(
+            RIGHT_2017B,
+            ("    return float(len(game.get_legal_moves(player)))",
+             "    return len(game.get_legal_moves(player))"),
+        ),
+        {"scores": "warning"},
+    ),
+    "scores are numpy's": (
+        changed(
+            RIGHT_2017B,
+            ("    return float(len(game.get_legal_moves(player)))",
+             "    import numpy\n    return numpy.float64(1.5)"),
+        ),
+        {"scores": "warning"},
+    ),
+    "a score is None": (
+        changed(RIGHT_2017B, ("    return float(own -", "    float(own -")),
+        {"scores": "wrong"},
+    ),
+    "a score is nan": (
+        changed(RIGHT_2017B, ("    return -float(", "    return float('nan') + float(")),
+        {"scores": "wrong"},
+    ),
+    "a score raises": (
+        changed(RIGHT_2017B, ("    return -float(len(", "    return 1 / 0 - float(len(")),
+        {"scores": "wrong"},
+    ),
+    "get_move never ends": (
+        changed(
+            RIGHT_2017B,
+            ("        moves = game.get_legal_moves()\n        best_move =",
+             "        while True:\n            pass\n        moves = []\n        best_move ="),
+        ),
+        {
+            "alphabeta-get-move": "wrong",
+            "alphabeta-deepening": "skipped",
+            "alphabeta-no-moves": "skipped",
+        },
+    ),
+    "get_move ends its process": (
+        changed(
+            RIGHT_2017B,
+            ("        moves = game.get_legal_moves()\n        best_move =",
+             "        import os\n        os._exit(3)\n        moves = []\n        best_move ="),
+        ),
+        {
+            "alphabeta-get-move": "wrong",
+            "alphabeta-deepening": "skipped",
+            "alphabeta-no-moves": "skipped",
+        },
+    ),
+    "get_move answers a list": (
+        changed(RIGHT_2017B, ("        return best_move\n\n    def alphabeta",
+                              "        return list(best_move)\n\n    def alphabeta")),
+        {
+            "alphabeta-get-move": "wrong",
+            "alphabeta-deepening": "skipped",
+            "alphabeta-no-moves": "wrong",
+        },
+    ),
+    "get_move lets the timeout out": (
+        changed(RIGHT_2017B, ("                depth += 1\n        except SearchTimeout:",
+                              "                depth += 1\n        except ZeroDivisionError:")),
+        {
+            "alphabeta-get-move": "wrong",
+            "alphabeta-deepening": "skipped",
+            "alphabeta-no-moves": "wrong",
+        },
+    ),
+    "deepening stops at depth 1": (
+        changed(RIGHT_2017B, ("            while True:\n                best_move",
+                              "            if True:\n                best_move")),
+        {"alphabeta-deepening": "wrong"},
+    ),
+    "deepening stops at search_depth": (
+        changed(RIGHT_2017B, ("while True:", "while depth <= self.search_depth:")),
+        {"alphabeta-deepening": "wrong"},
+    ),
+    "both give up when all is lost": (
+        changed(RIGHT_2017B, ("value > best or best_move == (-1, -1)", "value > best")),
+        {"resigning": "warning"},
+    ),
+    "a class is missing": (
+        changed(RIGHT_2017B, ("class MinimaxPlayer", "class MiniMaxPlayer")),
+        {
+            "interface": "wrong",
+            "minimax-values": "skipped",
+            "minimax-timeout": "skipped",
+            "minimax-get-move": "skipped",
+            "minimax-no-moves": "skipped",
+        },
+    ),
+    "another constructor, a score less": (
+        changed(
+            RIGHT_2017B,
+            ("search_depth=3, score_fn=custom_score, timeout=10.0", "timeout=10.0"),
+            ("self.search_depth = search_depth", "self.search_depth = 3"),
+            ("self.score = score_fn", "self.score = custom_score"),
+            ("def custom_score_3", "def custom_score_4"),
+        ),
+        {"interface": "wrong"},
+    ),
+    "2017a: minimax answers only a move": (
+        changed(RIGHT_2017A, ("        return max(values) if maximizing_player else min(values)",
+                              "        return (max(values) if maximizing_player else min(values))"
+                              " if depth < 3 else max(values)[1]")),
+        {"minimax-values": "wrong", "minimax-get-move": "wrong"},
+    ),
+    "2017a: the opponent's moves are the player's": (
+        changed(RIGHT_2017A, ("depth - 1, not maximizing_player)[0]", "depth - 1, True)[0]")),
+        {"minimax-values": "wrong"},
+    ),
+    "2017a: wrong values with the right moves": (
+        changed(RIGHT_2017A, ("        return best, best_move\n",
+                              "        return best + (depth > 2), best_move\n")),
+        {"alphabeta-values": "wrong", "alphabeta-pruning": "skipped"},
+    ),
+    "2017a: alphabeta does not prune": (
+        changed(RIGHT_2017A, ("best <= alpha", "False"), ("best >= beta", "False")),
+        {"alphabeta-pruning": "wrong"},
+    ),
+}  # fmt: skip
+
+
+SAYS = {
+    "minimax never asks for the time": "never asked self.time_left()",
+    "minimax swallows the timeout": "catch it in get_move and nowhere else",
+    "alphabeta looks one ply too far": "scored positions 2 plies ahead instead of one ply",
+    "minimax scores for whoever is to move": "It asked for the opponent's score",
+    "alphabeta does not prune": "Textbook alpha-beta",
+    "get_move never ends": "does not come to an end within 2 s",
+    "get_move ends its process": "exit status 3",
+    "both give up when all is lost": '"What they really measured"',
+    "a class is missing": "there is no class MinimaxPlayer",
+    "a score raises": "game_agent.py:22 in custom_score_3",
+    "minimax answers None without moves": "came: None",
+    "deepening stops at search_depth": "came: depth 3, then depth 3",
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_each_mistake_is_found_and_nothing_else(bug: str, tmp_path: Path) -> None:
+    source, expected = BUGS[bug]
+    compile(source, "game_agent.py", "exec")
+    found = examine(hand_in(source, tmp_path), seconds=2.0 if "never ends" in bug else 60.0)
+    assert marks(found) == {id: mark for id, mark in expected.items() if mark != "ok"}
+    assert found.passed == ("wrong" not in expected.values())
+    assert_readable(found)
+    assert SAYS.get(bug, "") in " ".join(str(found).split())
+
+
+def assert_readable(found: Examination) -> None:
+    """Lines of 80 columns; whatever went wrong in a position shows it, and says why."""
+    assert all(len(line) <= 80 for line in str(found).splitlines()), str(found)
+    for outcome in found.outcomes:
+        assert outcome.short
+        if outcome.mark in ("wrong", "warning"):
+            assert outcome.why
+        if outcome.picture:
+            assert Position.from_fen(outcome.fen)
+            assert "You are" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["ok"] == found.passed
+
+
+BROKEN = {
+    "syntax": ("class MinimaxPlayer:\n    def get_move(self\n", "syntax error in game_agent.py"),
+    "import": ("import tensorflow_of_2017\n", "imports tensorflow_of_2017, which is not there"),
+    "raises": ("1 / 0\n", "raises ZeroDivisionError"),
+    "exits": ("import sys\nsys.exit(0)\n", "raises SystemExit"),
+    "really exits": ("import os\nos._exit(7)\n", "ends its process, with exit status 7"),
+    "dies": ("import os\nos.kill(os.getpid(), 9)\nos.abort()\n", "crashes"),
+    "hangs": ("while True:\n    pass\n", "does not come to an end within 2 s"),
+    "forks": (
+        "import os, time\nos.fork()\nos.fork()\nwhile True:\n    time.sleep(1)\n",
+        "does not come to an end within 2 s",
+    ),
+    "memory": ("x = bytearray(1 << 44)\n", "raises MemoryError"),
+    "data": ("open('weights.txt')\n", "raises FileNotFoundError"),
+    "empty": ("", ""),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_what_cannot_be_loaded_is_told_in_one_check(how: str, tmp_path: Path) -> None:
+    source, said = BROKEN[how]
+    endless = "to an end" in said
+    found = examine(hand_in(source, tmp_path), seconds=2.0 if endless else 60.0)
+    assert_readable(found)
+    assert not found.passed
+    if how == "empty":
+        assert found.of("load").mark == "ok"
+        assert found.of("interface").mark == "wrong"
+        return
+    assert found.of("load").mark == "wrong"
+    assert said in found.of("load").short
+    assert {outcome.mark for outcome in found.outcomes[1:]} == {"skipped"}
+
+
+# -- apart -------------------------------------------------------------------------------------
+
+
+def test_it_runs_in_a_copy_of_its_folder_without_our_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_OF_MINE", "hidden")
+    (tmp_path / "helper.py").write_text("VALUE = 3\n")
+    (tmp_path / "weights.txt").write_text("1 2 3")
+    (tmp_path / "isolation").mkdir()
+    (tmp_path / "isolation" / "__init__.py").write_text("raise RuntimeError('not ours')\n")
+    head = (
+        "import os, helper\n"
+        "from isolation import Board\n"
+        "from sample_players import improved_score\n"
+        "import game_agent\n"
+        "assert 'SECRET_OF_MINE' not in os.environ\n"
+        "assert open('weights.txt').read() == '1 2 3'\n"
+        "open('left_behind.txt', 'w').write('x')\n"
+        "print('hello', 'x' * 100_000)\n"
+        "os.write(1, b'and again')\n"
+    )
+    before = sorted(os.listdir(tmp_path))
+    found = examine(hand_in(head + RIGHT_2017B, tmp_path))
+    assert marks(found) == {}
+    assert found.printed.startswith(("hello", "and again"))
+    assert found.printed_bytes > 100_000
+    assert sorted({*before, "game_agent.py"}) == sorted(os.listdir(tmp_path))
+    assert_readable(found)
+
+
+def test_what_it_prints_is_shown_with_its_control_characters_written_out(tmp_path: Path) -> None:
+    found = examine(hand_in(RIGHT_2017B + "\n\nprint('\\x1b[2Jhello')\n", tmp_path))
+    assert marks(found) == {}
+    assert (found.printed, found.printed_bytes) == ("\x1b[2Jhello\n", 10)
+    assert "It printed 10 bytes meanwhile, which begin: \\x1b[2Jhello" in str(found)
+
+
+def test_what_it_says_in_the_examiners_place_is_refused(tmp_path: Path) -> None:
+    source = RIGHT_2017B + (
+        "\nimport os\nfor number in range(3, 300):\n"
+        "    try:\n        os.write(number, b'[1, 2]\\n')\n"
+        "    except OSError:\n        pass\n"
+    )
+    found = examine(hand_in(source, tmp_path), seconds=5.0)
+    assert marks(found)["load"] == "wrong"
+    assert_readable(found)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        [],
+        {"id": "other"},
+        {"id": "load", "mark": "great"},
+        {"id": "load", "mark": "ok", "short": 1},
+        {"id": "load", "mark": "ok", **dict.fromkeys(("short", "expected", "got"), "")},
+    ],
+)
+def test_an_outcome_is_read_with_distrust(said: Any) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        read_outcome(said, "load")
+
+
+# -- the examiner itself -------------------------------------------------------------------------
+
+
+def naive_value(game: Any, depth: int, score: Callable[[Any], float], ours: bool) -> float:
+    moves = game.get_legal_moves()
+    if not moves:
+        return -inf if ours else inf
+    if not depth:
+        return score(game)
+    pick = max if ours else min
+    return pick(naive_value(game.forecast_move(m), depth - 1, score, not ours) for m in moves)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_reference_agrees_with_the_naive_board(name: str) -> None:
+    place = PLACES[name]
+    players = ("other", "me") if len(place.cells) % 2 else ("me", "other")
+    naive = Naive2017b(*players)
+    for cell in place.cells:
+        assert cell in naive.get_legal_moves()
+        naive.apply_move(cell)
+    assert naive.active_player == "me"
+    assert place.fen == Position.from_fen(place.fen).fen
+
+    def improved(game: Any) -> float:
+        return float(len(game.get_legal_moves("me")) - len(game.get_legal_moves("other")))
+
+    for depth in (1, 2, 3):
+        values = reference.values_of_moves(place.board("me"), depth, improved_score)
+        assert set(values) == set(naive.get_legal_moves())
+        for move, value in values.items():
+            assert naive_value(naive.forecast_move(move), depth - 1, improved, False) == value
+
+
+def negamax(
+    game: Any, depth: int, alpha: float, beta: float, sign: int, leaf: Callable[[Any], float]
+) -> float:
+    """Fail-hard alpha-beta as the textbooks have it, from the side that is to move."""
+    if not depth:
+        return sign * leaf(game)
+    for move in game.get_legal_moves():
+        value = -negamax(game.forecast_move(move), depth - 1, -beta, -alpha, -sign, leaf)
+        if value >= beta:
+            return beta
+        alpha = max(alpha, value)
+    return alpha
+
+
+@pytest.mark.parametrize(("place", "salt", "depth"), searching.PRUNED)
+def test_the_textbooks_leaves_are_those_of_negamax(place: Place, salt: int, depth: int) -> None:
+    watch, seen = Watch(), []
+    score = scrambled(salt)
+    value = reference.alphabeta(place.board("me", watch), depth, watch.scorer(score), "me")
+
+    def leaf(game: Any) -> float:
+        seen.append(game.path)
+        return score(game, "me")
+
+    assert negamax(place.board("me"), depth, -inf, inf, 1, leaf) == value
+    assert seen == watch.leaves(depth)
+    assert value == reference.minimax(place.board("me"), depth, score, "me")
+
+
+def test_the_puzzles_tell_depths_and_signs_apart() -> None:
+    for place, score, name in searching.PUZZLES[:3]:
+        best = [
+            reference.best_of(reference.values_of_moves(place.board("me"), depth, score))
+            for depth in (1, 2, 3, 4)
+        ]
+        assert len({tuple(moves) for moves in best}) == 4
+        assert all(len(moves) == 1 for moves in best)
+        assert name
+
+
+def test_lost_and_stuck_places_are_what_they_are_called() -> None:
+    for place in timing.LOST:
+        values = reference.values_of_moves(place.board("me"), 2, improved_score)
+        assert len(values) > 1
+        assert set(values.values()) == {-inf}
+    assert all(not place.board("me").get_legal_moves() for place in searching.STUCK)
+
+
+def test_no_two_positions_have_the_same_made_up_score() -> None:
+    for place, score, _ in searching.PUZZLES[:3]:
+        watch = Watch()
+        reference.minimax(place.board("me", watch), 3, score, "me")
+        leaves = [path for path in watch.visited if len(path) == 3]
+        assert leaves
+        values = []
+        for path in leaves:
+            game = place.board("me")
+            for move in path:
+                game = game.forecast_move(move)  # type: ignore[assignment]
+            values.append(score(game, "me"))
+            assert score(game, "the opponent") == -values[-1]
+        assert len(set(values)) > 0.9 * len(values)
+
+
+# -- the command -------------------------------------------------------------------------------
+
+
+def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
+    hand_in(RIGHT_2017B, tmp_path)
+    done = run("course", "check", str(tmp_path))
+    assert done.exit_code == 0
+    assert done.stdout.count("✓") == len(CHECKS)
+    hand_in(BUGS["alphabeta does not prune"][0], tmp_path)
+    done = run("course", "check", str(tmp_path / "game_agent.py"))
+    assert done.exit_code == 1
+    assert "✗ alphabeta: pruning" in done.stdout
+    hand_in(BUGS["scores are int"][0], tmp_path)
+    done = run("course", "check", str(tmp_path), "--json")
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert told["ok"]
+    assert [c["mark"] for c in told["checks"] if c["id"] == "scores"] == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words", "said"),
+    [
+        ("a.txt", "", ("missing",), "there is no file or folder"),
+        ("a.txt", "", (), "holds no submission"),
+        ("game_agent.py", "class A:\n def get_action(self, state): pass\n", (), "successor"),
+        (
+            "game_agent.py",
+            "class A:\n def get_move(self, a, b, c): return a.__board_state__\n",
+            (),
+            "generation oldest; only 2017b and 2017a are checked; --generation 2017a",
+        ),
+        ("game_agent.py", "", ("--generation", "2017c"), "there are 2017b and 2017a"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    file: str, text: str, words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / file).write_text(text)
+    path = tmp_path / words[0] if words == ("missing",) else tmp_path
+    assert said in refused("course", "check", str(path), *(words if len(words) == 2 else ()))
+
+
+def test_a_submission_is_found_in_the_one_folder_below(tmp_path: Path) -> None:
+    (tmp_path / "AIND-Isolation").mkdir()
+    hand_in(RIGHT_2017A, tmp_path / "AIND-Isolation")
+    assert examine(tmp_path).passed
+
+
+def test_positions_are_shown_with_the_courses_coordinates() -> None:
+    assert searching.STUCK[0].picture.splitlines()[1].startswith("0  |")

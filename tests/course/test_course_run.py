@@ -1,0 +1,171 @@
+"""``knightfall course run`` and ``course path``."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import answer, refused, run
+from submissions import BAD, FIRST, SEARCH, in_2017a, in_2017b, write
+
+from knightfall.course.trial.plan import trial_plan
+from knightfall.course.trial.successor import successor_trial
+from knightfall.course.trial.trial import trial
+
+FEW = ["--clock", "ticks", "--time", "12ms", "--pairs", "1", "--workers", "0"]
+TWO = ["--opponents", "Random", "--opponents", "MM_Open"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "it"
+
+
+def test_path_prints_the_folder() -> None:
+    assert run("course", "path").stdout.endswith("generation_2017b\n")
+    place = Path(answer("course", "path", "--generation", "oldest", "--json")["path"])
+    assert (place / "isolation").is_dir()
+    assert "did you mean '2017b'" in refused("course", "path", "--generation", "2017")
+
+
+def test_the_course_s_table_and_ours(folder: Path) -> None:
+    write(folder, SEARCH)
+    first = run("course", "run", str(folder), *FEW, *TWO[:2])
+    assert first.exit_code == 0, first.output
+    said = first.stdout
+    assert "generation 2017b" in said
+    assert re.search(r"Opponent +AB_Improved +AB_Custom +AB_Custom_2\n", said)
+    assert re.search(r"Random +\d \| \d", said)
+    table = said[said.index("Opponent") : said.index("Win rate")]
+    assert max(map(len, table.splitlines())) <= 80
+    for heading in ("Lost otherwise", "As the course counted", "wins kept"):
+        assert heading in said
+    again = run("course", "run", str(folder), *FEW, *TWO[:2])
+    assert again.stdout == said
+    assert "was played before" in again.stderr
+
+
+def test_by_ticks_two_runs_are_identical(folder: Path) -> None:
+    write(folder, SEARCH)
+    once, again = (
+        trial(f"{folder}#AlphaBetaPlayer", clock="ticks", time="12ms", pairs=1,
+              opponents=["greedy(open)"], workers=0, progress=False)
+        for _ in range(2)
+    )  # fmt: skip
+    assert [*once.tournament.run.pairs()] == [*again.tournament.run.pairs()]
+    assert once.to_dict()["judged"] == again.to_dict()["judged"]
+
+
+def test_what_resigning_cost(folder: Path) -> None:
+    body = "if game.move_count > 4: return (-1, -1)\n" + FIRST
+    write(folder, in_2017b(body))
+    told: Any = answer("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO, "--json")
+    (judged,) = told["judged"]
+    resigned = judged["resigned"]
+    assert resigned["games"] == 4
+    assert resigned["tries"] == 16
+    assert 0 < resigned["saved"] <= 16  # against Random
+    assert resigned["cost"] == resigned["saved"] / 4
+    assert judged["lost_by"]["resigned"]["games"] == 4
+    assert "answered (-1, -1)" in judged["lost_by"]["resigned"]["first"]
+    text = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO).stdout
+    assert "As the course counted: 0 timeouts, 4 forfeits." in text
+    assert "was lost" in text
+
+
+def test_crashes_name_the_line(folder: Path) -> None:
+    write(folder, in_2017a("return legal_moves[9]"))
+    result = run("course", "run", str(folder), *FEW, "--opponents", "Random")
+    assert result.exit_code == 0
+    assert "first crash: game_agent.py, line 13, in get_move: IndexError" in result.stdout
+    assert "nothing was measured" in result.stdout
+
+
+def test_who_is_tested(folder: Path) -> None:
+    write(folder, in_2017a("return legal_moves[0]"))
+    found, plan = trial_plan(str(folder), counted=True)
+    names = [entrant.name for entrant in plan.entrants]
+    assert names[:2] == ["ID_Improved", "Student"]
+    assert names[2] == "2017a:Random"
+    assert (plan.pairs, plan.repeats, plan.total) == (10, 2, 2 * 7 * 10)
+    write(folder, SEARCH, "competition_agent.py")
+    _, plan = trial_plan(f"{folder}/competition_agent.py")
+    assert [entrant.name for entrant in plan.entrants][:2] == ["Student", "Random"]
+    assert found.generation == "2017a"
+
+
+def test_what_cannot_be_run_is_refused(folder: Path) -> None:
+    write(folder, SEARCH)
+    assert "no file or folder" in refused("course", "run", f"{folder}/none")
+    assert "no class 'Nobody'" in refused("course", "run", f"{folder}#Nobody")
+    assert "no score 'nothing'" in refused("course", "run", f"{folder}#AlphaBetaPlayer(nothing)")
+    assert "wall or ticks" in refused("course", "run", str(folder), "--clock", "sun")
+    assert "time=1" in refused("course", "run", str(folder), "--time", "1")
+    assert "unknown agent" in refused("course", "run", str(folder), "--opponents", "Nobody")
+    write(folder, BAD["has a syntax error"][2])
+    assert "line 2: SyntaxError" in refused("course", "run", str(folder))
+    write(folder, BAD["misses a module"][2])
+    assert "No module named 'tensorglow'" in refused("course", "run", str(folder), *FEW)
+
+
+ACTS = """
+from sample_players import DataPlayer
+
+class CustomPlayer(DataPlayer):
+    def get_action(self, state):
+        assert self.data == "book", self.data
+        assert (self.context or 0) == state.ply_count // 2 - 1
+        self.context = (self.context or 0) + 1
+        self.lost = getattr(self, "lost", 0) + 1
+        assert self.lost == 1  # for each move is a fork
+        self.queue.put(state.actions()[0])
+        BODY
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "said"),
+    [
+        ("pass", "", ""),
+        ("while True: pass", "", ""),  # what was put counts
+        ("1 / 0", "", ""),
+        ("self.queue.put(99)", "forfeit", "put 99, which is no legal action"),
+    ],
+)
+def test_the_successor_s_protocol(body: str, reason: str, said: str, folder: Path) -> None:
+    import pickle
+
+    from knightfall.course.reference import parse_reference
+    from knightfall.course.submission import checked
+
+    write(folder, ACTS.replace("BODY", body), "my_custom_player.py")
+    (folder / "data.pickle").write_bytes(pickle.dumps("book"))
+    reference = parse_reference(str(folder))
+    report = successor_trial(
+        reference, checked(reference), opponents=["Random"], pairs=1, time=50_000
+    )
+    assert sum(report.played["Random"]) == 2
+    assert set(report.lost_by) <= ({reason} if reason else set())
+    if reason:
+        assert said in report.first[reason]
+
+
+def test_the_successor_s_failures(folder: Path) -> None:
+    write(
+        folder,
+        "from sample_players import BasePlayer\nclass CustomPlayer(BasePlayer):\n"
+        "    def get_action(self, state):\n        {}[0]\n",
+        "my_custom_player.py",
+    )
+    told = json.loads(
+        run("course", "run", str(folder), "--pairs", "1", "--opponents", "Greedy", "--json").stdout
+    )
+    assert told["lost_by"]["crash"]["games"] == 2
+    assert (
+        "my_custom_player.py, line 4, in get_action: KeyError" in told["lost_by"]["crash"]["first"]
+    )
+    assert "11×9" in refused("match", f"course:{folder}", "random", "--pairs", "1")
