@@ -22,6 +22,7 @@ DEFAULT = (
     "cpp",
     "evaluation_cost",
     "user_heuristic",
+    "course_library",
     "solver",
     "arena",
     "startup",
