@@ -206,7 +206,7 @@ def test_a_fit_by_the_command_s_own_function(
     found = fitting.fit([study], times=(300, 600), pairs=lambda study: 1)
     assert read_fits(as_json(found)).keys() == {"directional"}
     assert found["directional"].condition.lost == "legal"
-    assert found["directional"].choices == 2
+    assert found["directional"].choices == 3  # two times, and the one between
     times = {one.time: one.loglikelihood for one in found["directional"].times}
     assert {300, 400, 600} == set(times)  # and the one between
     assert times[found["directional"].condition.time] == max(times.values())
