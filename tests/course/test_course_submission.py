@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from submissions import BAD, FIRST, GOOD, SEARCH, in_2017a, in_2017b, write
 
-from knightfall.course.submission import find_file, read_submission, sources
+from knightfall.course.find import find_file
+from knightfall.course.submission import read_submission, sources
 from knightfall.errors import KnightfallError
 
 ACTS = """

@@ -152,7 +152,7 @@ class Hosted:
     def _child(self) -> Child:
         if self._beside is None:
             return Child(self._text)
-        from knightfall.course.submission import find_file
+        from knightfall.course.find import find_file
 
         if self._stamp() in _never_ready:  # it is not waited for again in each game
             raise AgentFailure("timeout", _never_ready[self._stamp()])
@@ -163,7 +163,7 @@ class Hosted:
 
     def _stamp(self) -> tuple[str, int]:
         """A submission as it is: another one, once it was edited."""
-        from knightfall.course.submission import find_file
+        from knightfall.course.find import find_file
 
         try:
             return self._text, os.stat(find_file(self._beside or "")).st_mtime_ns

@@ -14,7 +14,10 @@ DECIDES = (
         f"course/{name}.py"
         for name in ("reference", "submission", "player", "scratch", "score_player")
     ),
-    *(f"course/{name}.py" for name in ("successor", "successor_moves", "old_names")),
+    *(
+        f"course/{name}.py"
+        for name in ("find", "modules", "successor", "successor_moves", "old_names")
+    ),
     *(f"course/board_{name}.py" for name in ("2017b", "2017a", "oldest")),
     *(f"course/{name}.py" for name in ("knights", "game_loop", "scores", "drawing")),
     *(f"course/sample_players_{name}.py" for name in ("2017b", "2017a")),

@@ -105,8 +105,9 @@ def check_submission(agent: Agent) -> None:
 
     One that is there and cannot be read was handed in like that.
     """
+    from knightfall.course.find import find_file
     from knightfall.course.reference import parse_reference
-    from knightfall.course.submission import find_file, read_submission
+    from knightfall.course.submission import read_submission
 
     reference = parse_reference(agent.heuristic)
     find_file(reference.path)

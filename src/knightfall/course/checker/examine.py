@@ -11,7 +11,8 @@ from knightfall.course.checker.outcome import CHECKS, KINDS, Check, Kind, Outcom
 from knightfall.course.checker.process import Examinee
 from knightfall.course.checker.report import Examination
 from knightfall.course.checker.subject import CLASSES
-from knightfall.course.submission import find_file, read_submission
+from knightfall.course.find import find_file
+from knightfall.course.submission import read_submission
 from knightfall.errors import KnightfallError, nearest
 from knightfall.reading import read_bytes
 

@@ -24,7 +24,9 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
     rows = [_row(study.id, fit) for study in report.studies if (fit := study.fit)]
     cells = [cell for fit in report.fits for cell in fit.cells]
     totals = [cell for fit in report.fits for cell in fit.totals]
-    outside = [cell for fit in report.fits for cell in fit.outside]
+    outside = [
+        (study.id, cell) for study in report.studies if study.fit for cell in study.fit.outside
+    ]
     if len(rows) > 1:
         rows.append(
             [
@@ -44,6 +46,12 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
     columns += ["expected of pairs", "p", "p by opponent", "totals outside 95 %", "p of totals"]
     yield table(columns, rows)
     yield (
+        "*forfeits* and *legal* say what an agent does when every line it sees is lost, or its "
+        "time is up before it has a move: it resigns, or answers some legal move. *last*: it "
+        "takes the last of equal moves, not the first. *loop*: it scores leaves in their parent's "
+        "loop. *early*: it runs on the course's first board, whose copies are dear."
+    )
+    yield (
         "The time of a move is the one number fitted for each study, in milliseconds of the "
         "machine on which the cost of a student's steps was recorded: it stands for 150 ms of an "
         "author's machine and Python of 2017, and is no machine's speed. In brackets is the range "
@@ -56,7 +64,7 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
     )
     yield from _doubts(report)
     if outside:
-        yield bullets(_told(cell) for cell in outside)
+        yield bullets(_told(id, cell) for id, cell in outside)
     if "residuals" in charts:
         yield chart("residuals", charts["residuals"])
 
@@ -97,9 +105,9 @@ def _per_cell(cells: Sequence[CellFit]) -> float:
     return sum(cell.z**2 for cell in cells) / max(1, len(cells))
 
 
-def _told(cell: CellFit) -> str:
+def _told(id: str, cell: CellFit) -> str:
     return (
-        f"Outside its band: `{cell.heuristic}`, {cell.published:.1f} % published in "
+        f"Outside its band: {id}'s `{cell.heuristic}`, {cell.published:.1f} % published in "
         f"{cell.games} games, {cell.predicted:.1f} % predicted (z = {signed(cell.z, 1)})"
     )
 
