@@ -48,6 +48,7 @@ ROOMS = (
     "arena",
     "oracle",
     "course.trial",
+    "course.classroom",
     "studies.published",
     "studies.costs",
     "studies.conditions",

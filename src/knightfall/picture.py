@@ -90,6 +90,7 @@ _LAST = "#f2b632"
 _STUCK = "#d4493a"
 _TARGET = "#2a8573"
 _ARROW = "#2f6fc4"
+_HOLLOW = ' stroke-width="2.5"'
 
 # Fill and outline of each side's knight.
 _COAT: dict[Side, tuple[str, str]] = {"w": ("#ffffff", "#2a2420"), "b": ("#2b2f3a", "#f7f1e3")}
@@ -104,12 +105,19 @@ _MANE = "M59 28C69 38 72 54 70 73"
 _BASE = "M25 80H81Q84 80 84 84V88Q84 91 81 91H25Q22 91 22 88V84Q22 80 25 80Z"
 
 
-def svg(position: Position, *, arrows: Iterable[tuple[str, str]] = (), size: int = 360) -> str:
+def svg(
+    position: Position,
+    *,
+    arrows: Iterable[tuple[str, str]] = (),
+    mistakes: Iterable[tuple[str, str]] = (),
+    size: int = 360,
+) -> str:
     """The position as a standalone SVG image, `size` pixels wide.
 
     Shows blocked cells, the last move, the mover's targets as dots, a stuck knight in red, and
-    `arrows` from cell to cell by name; an arrow from a cell to itself is a ring around it.  All
-    that belongs to a cell is one group with its name in ``data-cell``, so a page can tell clicks.
+    `arrows` from cell to cell by name; an arrow from a cell to itself is a ring around it.
+    `mistakes` are arrows that are hollow and red.  All that belongs to a cell is one group with its
+    name in ``data-cell``, so a page can tell clicks.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise KnightfallError(f"size {size!r} must be a positive whole number of pixels")
@@ -126,6 +134,7 @@ def svg(position: Position, *, arrows: Iterable[tuple[str, str]] = (), size: int
         *_coordinates(board),
         *_cells(position),
         *(_arrow(board, start, end) for start, end in arrows),
+        *(_arrow(board, start, end, mistake=True) for start, end in mistakes),
         *_foot(position, width, height),
         "</svg>",
     ]
@@ -216,16 +225,18 @@ def _knight(side: Side, x: float, y: float, width: float) -> str:
     )
 
 
-def _arrow(board: Board, start: str, end: str) -> str:
+def _arrow(board: Board, start: str, end: str, *, mistake: bool = False) -> str:
     """One filled outline, so that its transparency is even where shaft and head meet."""
+    colour, inside = (_STUCK, _PAPER) if mistake else (_ARROW, _ARROW)
     x0, y0 = _centre(board, board.cell(start))
     x1, y1 = _centre(board, board.cell(end))
-    mark = f'class="arrow" data-from="{start}" data-to="{end}"'
+    kind = "mistake" if mistake else "arrow"
+    mark = f'class="{kind}" data-from="{start}" data-to="{end}"'
     length = math.hypot(x1 - x0, y1 - y0)
     if length == 0:
         return (
             f'<circle {mark} cx="{x0:g}" cy="{y0:g}" r="{_CELL / 2 - 3:g}" fill="none" '
-            f'stroke="{_ARROW}" stroke-opacity=".85" stroke-width="4"/>'
+            f'stroke="{colour}" stroke-opacity=".85" stroke-width="4"/>'
         )
     along_x, along_y = (x1 - x0) / length, (y1 - y0) / length
 
@@ -238,8 +249,9 @@ def _arrow(board: Board, start: str, end: str) -> str:
     outline = [(tail, -3), (neck, -3), (neck, -8), (tip, 0), (neck, 8), (neck, 3), (tail, 3)]
     points = " ".join(point(along, aside) for along, aside in outline)
     return (
-        f'<polygon {mark} points="{points}" fill="{_ARROW}" fill-opacity=".85" '
-        f'stroke="{_ARROW}" stroke-opacity=".85" stroke-linejoin="round"/>'
+        f'<polygon {mark} points="{points}" fill="{inside}" fill-opacity=".85" '
+        f'stroke="{colour}" stroke-opacity=".85" stroke-linejoin="round"'
+        f"{_HOLLOW if mistake else ''}/>"
     )
 
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from timeit import default_timer
 from types import ModuleType
-from typing import Any
+from typing import Any, SupportsFloat
 
 from knightfall.containment import limit_processor
 from knightfall.course.old_names import put_back, put_back_into_numpy
@@ -40,6 +40,9 @@ WITH_MOVES = ("2017a", "early", "oldest")
 """The generations whose players get the list of legal moves as well."""
 
 LONGEST_ANSWER = 60
+
+PATIENT = 10.0
+"""Seconds of processor time in which a score must have its opinions of a position."""
 
 
 class Session:
@@ -163,6 +166,24 @@ class Session:
         return successor_moves.ask(
             self._agent, now, self._time, name, lambda error: describe(error, here, name)
         )
+
+    def opinions(self, position: Position) -> dict[str, float | None]:
+        """What the score says of each legal move, once it is made; None for what is no number."""
+        score = getattr(self._player, "score", None)
+        if not callable(score):
+            raise AgentFailure("crash", f"{self.submission.file.name}: its player has no score")
+        limit_processor(PATIENT)
+        game = _Game(self.submission.generation, self._player, position.to_move)
+        found: dict[str, float | None] = {}
+        for name in position.legal_moves:
+            cell = position.board.cell(name)
+            with self._telling():
+                after = game.board(position)
+                after.apply_move((position.board.row(cell), position.board.column(cell)))
+                value = score(after, self._player)
+            number = isinstance(value, SupportsFloat) and value == value
+            found[name] = float(value) if number else None
+        return found
 
     def _judged(self, answer: Any, legal: list[Any], position: Position) -> str:
         board, targets = position.board, position.targets(position.to_move)
@@ -370,6 +391,11 @@ def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -
 def act(text: str, time: int, state: tuple[int, int, Any], seed: int) -> int:
     """The action of a submission for the successor, in its own process."""
     return _session(text, time, False).act(state, seed)
+
+
+def opinions(text: str, time: int, position: Position, counted: bool) -> dict[str, float | None]:
+    """What a submission's score says of the moves in a position, in its own process."""
+    return _session(text, time, counted).opinions(position)
 
 
 def _session(text: str, time: int, counted: bool) -> Session:

@@ -40,13 +40,15 @@ def nobody(done: int) -> None:
 class Progress:
     """What is known of a computation, for whoever shows it.
 
-    Call it with what is done by now, or `say` so where there is no amount.
+    Call it with what is done by now, or `say` so where there is no amount.  Whoever knows better
+    than by the rate so far how many seconds are `ahead` sets that.
     """
 
     def __init__(self, what: str, total: int | None, done: int = 0) -> None:
         self.what, self.total, self.done, self.before = what, total, done, done
         self.note = ""
         self.view: Callable[[], RenderableType] | None = None
+        self.ahead: Callable[[], float | None] | None = None
         self.start = time.monotonic()
 
     def __call__(self, done: int) -> None:
@@ -62,14 +64,20 @@ class Progress:
         if self.total is None:
             return self.note
         parts = [f"{self.done:,} of {self.total:,} {self.what}"]
-        fresh = self.done - self.before
-        if fresh > 0 and seconds > 0:
-            rate = fresh / seconds
-            parts += [f"{rate:,.0f} a second"] if rate >= 10 else []
-            parts.append(f"about {clock((self.total - self.done) / rate)} to go")
-        else:
-            parts.append(clock(seconds))
+        rate = (self.done - self.before) / seconds if seconds > 0 else 0.0
+        parts += [f"{rate:,.0f} a second"] if rate >= 10 else []
+        left = self.left()
+        parts.append(clock(seconds) if left is None else f"about {clock(left)} to go")
         return " · ".join(parts)
+
+    def left(self) -> float | None:
+        """The seconds that it will still take; None while nobody can tell."""
+        if self.ahead is not None:
+            return self.ahead()
+        seconds, fresh = time.monotonic() - self.start, self.done - self.before
+        if self.total is None or fresh <= 0 or seconds <= 0:
+            return None
+        return (self.total - self.done) * seconds / fresh
 
 
 def clock(seconds: float) -> str:
@@ -167,7 +175,9 @@ class _Terminal(_Outlet):
 
             below: RenderableType = Text(self.state.note, no_wrap=True, overflow="ellipsis")
             if bar is not None:
-                bar.update(bar.task_ids[0], completed=self.state.done)
+                left = self.state.left()
+                about = "–:––" if left is None else clock(left)
+                bar.update(bar.task_ids[0], completed=self.state.done, left=about)
                 below = bar.get_renderable()
             view = self.state.view
             return below if view is None else Group(view(), below)
@@ -178,18 +188,17 @@ class _Terminal(_Outlet):
         self._live.start(refresh=True)
 
     def _bar(self, console: Any, total: int) -> RichProgress:
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress
 
         bar = RichProgress(
             BarColumn(30),
             TextColumn("{task.completed:,} of {task.total:,} {task.description}", markup=False),
             TimeElapsedColumn(),
-            TextColumn("to go:", markup=False),
-            TimeRemainingColumn(compact=True),
+            TextColumn("to go: {task.fields[left]}", markup=False),
             console=console,
         )
-        bar.add_task(self.state.what, total=total, completed=self.state.done)
+        bar.add_task(self.state.what, total=total, completed=self.state.done, left="")
         return bar
 
     def update(self) -> None:

@@ -37,6 +37,10 @@ class Truth:
         """
         return self._patiently(lambda: self._solver.winning_moves(position, tick))
 
+    def plies(self, position: Position) -> int:
+        """How many plies the game still lasts if both sides play their best."""
+        return self._patiently(lambda: self._solver.plies(position))
+
     def _patiently(self, ask: Callable[[], Answer]) -> Answer:
         """The answer to a question; Ctrl-C ends it, and with it this object's use."""
         found: list[Answer] = []

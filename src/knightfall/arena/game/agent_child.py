@@ -132,6 +132,12 @@ class Child:
         with self._believing():
             return answers.acted(answer)
 
+    def opinions(self, position: Position, limit: float) -> dict[str, float | None]:
+        """What a submission's score says of each move."""
+        answer, _ = self._answer(self._send({"ask": "opinions", "fen": position.fen}, limit), limit)
+        with self._believing():
+            return answers.opinions(answer, position)
+
     def _send(self, question: dict[str, Any], limit: float | None) -> bytes:
         """Ask something; the word that the answer must begin with."""
         word = secrets.token_hex(8).encode()

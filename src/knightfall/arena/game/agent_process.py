@@ -18,8 +18,8 @@ from typing import Any
 from knightfall.agents import Agent
 from knightfall.arena.game.agent_child import STARTING as STARTING
 from knightfall.arena.game.agent_child import Child
+from knightfall.arena.game.limits import COUNTED, in_time, move_limit
 from knightfall.arena.game.limits import PATIENCE as PATIENCE
-from knightfall.arena.game.limits import in_time, move_limit
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side
@@ -95,6 +95,11 @@ class Hosted:
         """The action of a submission for the successor, whose process keeps the time itself."""
         with self._process() as child:
             return child.act(state, self._seed, (self._limit or PATIENCE) + SPARE)
+
+    def opinions(self, position: Position) -> dict[str, float | None]:
+        """What a submission's score says of each legal move, once it is made."""
+        with self._process() as child:
+            return child.opinions(position, COUNTED)
 
     def measure(
         self, position: Position, side: Side | None = None, step_limit: int | None = None

@@ -116,11 +116,20 @@ def _action(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
     return {"action": act(agent.heuristic, time, (board, ply, (first, second)), question["seed"])}
 
 
+def _opinions(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    from knightfall.course.player import opinions
+
+    position = Position.from_fen(question["fen"])
+    time = agent.ticks or agent.budget.time or 0
+    return {"opinions": opinions(agent.heuristic, time, position, agent.ticks is not None)}
+
+
 _ASKED: dict[str, Callable[[Agent, dict[str, Any]], dict[str, Any]]] = {
     "board": _get_ready,
     "move": _move,
     "value": _value,
     "action": _action,
+    "opinions": _opinions,
 }
 
 

@@ -75,6 +75,15 @@ def acted(answer: dict[str, Any]) -> int:
     return action
 
 
+def opinions(answer: dict[str, Any], position: Position) -> dict[str, float | None]:
+    """A number or nothing for each legal move."""
+    _keys(answer, {"opinions"})
+    said = answer["opinions"]
+    if not isinstance(said, dict) or said.keys() != set(position.legal_moves):
+        raise Broken("opinions of other moves than the legal ones")
+    return {move: None if said[move] is None else _number(said, move) for move in said}
+
+
 def reported(answer: dict[str, Any], position: Position, seconds: float) -> Report:
     """The report on a position; `seconds` are ours, whatever it says of them."""
     _keys(answer, set(Report.__dataclass_fields__))

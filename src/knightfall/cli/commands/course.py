@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from knightfall.cli.commands.course_check import check
+from knightfall.cli.commands.course_class import classroom
 from knightfall.cli.commands.course_new import new
 from knightfall.cli.commands.course_path import path
 from knightfall.cli.commands.course_run import run
@@ -20,6 +21,7 @@ def about(context: typer.Context) -> None:
     \b
     Examples:
       knightfall course run AIND-Isolation
+      knightfall course class submissions
       knightfall course check AIND-Isolation
       knightfall course new mine
       knightfall course path --generation 2017a
@@ -29,6 +31,7 @@ def about(context: typer.Context) -> None:
 
 
 course.command(name="run")(run)
+course.command(name="class")(classroom)
 course.command(name="check")(check)
 course.command(name="new")(new)
 course.command(name="path")(path)

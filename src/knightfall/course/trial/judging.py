@@ -52,27 +52,63 @@ class Judged:
     """Lost otherwise than on the board: the reason, how often, and the first detail."""
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A decision with all that there was to know: `move` is None where the game was given up."""
+
+    position: Position
+    ply: int
+    move: str | None
+    winning: tuple[str, ...]
+
+    @property
+    def decision(self) -> Decision:
+        """The same as one of many."""
+        position = self.position
+        return Decision(
+            ply=self.ply,
+            role="hunter" if position.hunter == position.to_move else "runner",
+            phase=phase_of(position),
+            legal=len(position.legal_moves),
+            winning=len(self.winning),
+            kept=self.move in self.winning,
+            score=None,
+            proven=False,
+        )
+
+
 OnGame = Callable[[int], None]
+OnChoice = Callable[[int, PairTask, Choice], None]
+"""Hears each choice of a test agent, by the number of its match, and what pair it was in."""
 
 KINDS = ("timeout", "resigned", "illegal answer", "crash")
 
 
-def judge(run: Run, tests: Sequence[int], on_game: OnGame = lambda done: None) -> list[Judged]:
+def judge(
+    run: Run,
+    tests: Sequence[int],
+    on_game: OnGame = lambda done: None,
+    on_choice: OnChoice = lambda match, task, choice: None,
+    truth: Truth | None = None,
+) -> list[Judged]:
     """Look at every stored game of the test agents."""
     plan = run.plan
-    truth = Truth(Board.named(plan.board))
+    truth = truth or Truth(Board.named(plan.board))
     cases: list[list[tuple[Hashable, Decision]]] = [[] for _ in tests]
     resigned = [Resignations() for _ in tests]
     unusual: list[dict[str, tuple[int, str]]] = [{} for _ in tests]
     done = 0
     for pair in run.pairs():
-        match = plan.matches[pair.task.number % len(plan.matches)]
+        place = pair.task.number % len(plan.matches)
+        match = plan.matches[place]
         opening = Position.from_fen(pair.task.opening)
         for number, game in enumerate(pair.games):
             side: Side = "w" if number == 0 else "b"
             kind = kind_of(game) if game.winner != side else ""
-            made, last = decisions(game, opening, side, truth, kind == "resigned")
-            cases[match.a] += [(canonical(opening), decision) for decision in made]
+            made, last = choices(game, opening, side, truth, kind == "resigned")
+            cases[match.a] += [(canonical(opening), choice.decision) for choice in made]
+            for choice in made:
+                on_choice(place, pair.task, choice)
             if kind:
                 count, detail = unusual[match.a].get(kind, (0, game.detail))
                 unusual[match.a][kind] = count + 1, detail
@@ -97,9 +133,9 @@ def kind_of(game: GameRecord) -> str:
     return "" if game.reason == "no moves" else game.reason
 
 
-def decisions(
+def choices(
     game: GameRecord, opening: Position, side: Side, truth: Truth, resigned: bool
-) -> tuple[list[Decision], Position]:
+) -> tuple[list[Choice], Position]:
     """A side's decisions, giving up among them, and the position in which the game ended."""
     positions, moves = [opening], game.moves(opening)
     for move in moves:
@@ -109,19 +145,8 @@ def decisions(
         position, gave_up = positions[ply], ply == len(moves)
         if position.to_move != side or not position.legal_moves or (gave_up and not resigned):
             continue
-        winning = truth.winning_moves(position)
-        found.append(
-            Decision(
-                ply=ply + 1,
-                role="hunter" if position.hunter == side else "runner",
-                phase=phase_of(position),
-                legal=len(position.legal_moves),
-                winning=len(winning),
-                kept=not gave_up and moves[ply] in winning,
-                score=None,
-                proven=False,
-            )
-        )
+        made = None if gave_up else moves[ply]
+        found.append(Choice(position, ply + 1, made, truth.winning_moves(position)))
     return found[::-1], positions[-1]
 
 

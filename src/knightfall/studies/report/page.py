@@ -11,22 +11,10 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from knightfall.display.page import document
 from knightfall.studies.judging.claims import MARKS
 
 STYLE = """
-:root { color-scheme: light dark; --paper: #fbf7ee; --ink: #2a2420; --soft: #6d6353;
-  --edge: #d8cdb8; --link: #2f6aa8; --good: #23734d; --bad: #b8452b; --band: #f3ecdd; }
-@media (prefers-color-scheme: dark) { :root { --paper: #1d1a17; --ink: #ece5d8; --soft: #b3a792;
-  --edge: #4a4238; --link: #8fbbe8; --good: #7cc9a0; --bad: #ef9479; --band: #272320; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem 1rem 4rem; background: var(--paper);
-  color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
-h1, h2, h3 { line-height: 1.25; margin: 2.2em 0 0.5em; } h1 { margin-top: 0.5em; }
-h2 { border-top: 1px solid var(--edge); padding-top: 0.8em; }
-a { color: var(--link); } code { font-size: 0.92em; } li { margin: 0.3em 0; }
-nav { font-size: 0.95em; } nav a { margin-right: 0.9em; white-space: nowrap; }
-.scroll { overflow-x: auto; margin: 1em 0; }
-table { border-collapse: collapse; font-size: 0.88rem; line-height: 1.35; }
 th, td { padding: 0.35em 0.7em; text-align: left; vertical-align: top; min-width: 6rem;
   border-bottom: 1px solid var(--edge); overflow-wrap: normal; }
 th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
@@ -40,7 +28,7 @@ figure { margin: 1em 0; overflow-x: auto; } figure svg { width: 100%; min-width:
   height: auto; display: block; border-radius: 6px; }
 pre { background: var(--band); padding: 0.7em 1em; overflow-x: auto; border-radius: 6px; }
 details { margin: 0.6em 0; } summary { cursor: pointer; color: var(--link); }
-""".strip()
+""".rstrip()
 
 
 def page(text: str, charts: Mapping[str, tuple[str, str]]) -> str:
@@ -59,21 +47,7 @@ def page(text: str, charts: Mapping[str, tuple[str, str]]) -> str:
         kind = verdict.replace(" ", "-")
         body = body.replace(f"{mark} {verdict}", f'<span class="{kind}">{mark} {verdict}</span>')
     title, end, rest = body.partition("</h1>\n")
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{re.sub("<[^>]*>", "", title)}</title>
-<style>
-{STYLE}
-</style>
-</head>
-<body>
-{title}{end}{_contents(tokens)}
-{rest}</body>
-</html>
-"""
+    return document(re.sub("<[^>]*>", "", title), f"{title}{end}{_contents(tokens)}\n{rest}", STYLE)
 
 
 def _table_open(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

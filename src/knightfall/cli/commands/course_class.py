@@ -1,0 +1,98 @@
+"""``knightfall course class``: everybody's submission in one league, and a page for each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from knightfall.cli.options.arena import Seed, Workers
+from knightfall.cli.options.common import Json, at_least_one
+
+Folder = Annotated[
+    str,
+    typer.Argument(metavar="FOLDER", help="Holds a folder or a .py file for each submission."),
+]
+
+
+def classroom(
+    folder: Folder,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", metavar="DIR", help="Where pages go; FOLDER-report if not given."),
+    ] = None,
+    opponents: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--opponents",
+            metavar="AGENT",
+            help="An opponent; may be repeated. By default the course's seven.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        int,
+        typer.Option(
+            "--pairs", metavar="N", parser=at_least_one, help="Pairs of games per opponent."
+        ),
+    ] = 5,
+    classmates: Annotated[
+        int,
+        typer.Option(
+            "--classmates",
+            metavar="N",
+            min=0,
+            max=1000,
+            help="How many of the others each submission meets, too.",
+        ),
+    ] = 4,
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="TIME", help="Time for a move; 150ms by default."),
+    ] = None,
+    clock: Annotated[
+        str,
+        typer.Option(
+            "--clock",
+            metavar="CLOCK",
+            help="ticks: the time left goes down by each question for it; or wall.",
+        ),
+    ] = "ticks",
+    seed: Seed = 0,
+    workers: Workers = None,
+    json: Json = False,
+) -> None:
+    """Let a whole class play: a league of all submissions and the course's opponents.
+
+    Writes a page for each student, with blunders as pictures, and a table of all (index.html,
+    class.csv).  What cannot be used is listed with what is wrong.  Interrupted, the same command
+    goes on; handed in again, only that submission plays again.
+
+    \b
+    Examples:
+      knightfall course class submissions
+      knightfall course class submissions --output reports/week3 --clock wall
+    """
+    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.cli.screen.output import print_report
+    from knightfall.course.classroom.classroom import hold_class, output_folder
+
+    try:
+        report = hold_class(
+            folder,
+            output,
+            opponents=opponents or (),
+            pairs=pairs,
+            classmates=classmates,
+            time=time,
+            clock=clock,
+            seed=seed,
+            workers=workers,
+            notice=(lambda text: None) if json else say,
+        )
+    except KeyboardInterrupt:
+        say(
+            f"knightfall: interrupted; what was played is in {output_folder(folder, output)}, and "
+            "the same command goes on"
+        )
+        raise typer.Exit(INTERRUPTED) from None
+    print_report(report, json=json)

@@ -1,0 +1,173 @@
+"""A class in one call: everybody's submission is read, played, judged and told about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from knightfall.arena.plan.entrants import enter
+from knightfall.arena.runners.calls import Calls
+from knightfall.arena.runners.hire import Crew, Notice
+from knightfall.arena.runners.worker import Job
+from knightfall.arena.runners.workers import Workers
+from knightfall.arena.store.run import Run
+from knightfall.arena.store.store import Store
+from knightfall.course.classroom.judging import lessons_of
+from knightfall.course.classroom.lessons import Lessons, from_json, to_dict
+from knightfall.course.classroom.likeness import near_identical
+from knightfall.course.classroom.playing import Season, load_each
+from knightfall.course.classroom.report import ClassReport
+from knightfall.course.classroom.roster import described, read_class
+from knightfall.course.classroom.schedule import Conditions, usual_opponents
+from knightfall.course.classroom.table import class_table
+from knightfall.course.trial.plan import TIME
+from knightfall.display.numbers import count
+from knightfall.display.printable import json_line
+from knightfall.display.progress import progress as shown_progress
+from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write
+from knightfall.machine import cores, load
+from knightfall.reading import read_text
+from knightfall.search.budget import parse_budget
+
+GAMES, LESSONS = "games.sqlite", "lessons"
+"""What a class's output folder holds beside its pages: the store, and what was found in games."""
+
+MOST_CLASSMATES = 1000
+
+
+def hold_class(
+    folder: str,
+    output: str | None = None,
+    *,
+    opponents: Sequence[str] = (),
+    pairs: int = 5,
+    classmates: int = 4,
+    time: str | None = None,
+    clock: str = "ticks",
+    seed: int = 0,
+    workers: int | None = None,
+    progress: bool = True,
+    notice: Notice = lambda text: None,
+) -> ClassReport:
+    """Let all submissions of a folder play, and write a page for each and a table of all.
+
+    What was played is kept in the output folder: after Ctrl-C, and when somebody hands in another
+    version, only what is missing is played.
+    """
+    if clock not in ("wall", "ticks"):
+        raise KnightfallError(f"clock {clock!r} must be wall or ticks")
+    if not 0 <= classmates <= MOST_CLASSMATES:
+        raise KnightfallError(f"classmates {classmates} must be from 0 to {MOST_CLASSMATES}")
+    if pairs < 1:
+        raise KnightfallError(f"pairs {pairs} must be 1 or more")
+    limit = parse_budget({"time": time}).time if time is not None else TIME
+    place = output_folder(folder, output)
+    students = read_class(folder, place)
+    conditions = Conditions(
+        opponents=tuple(opponents) or usual_opponents(students),
+        pairs=pairs,
+        classmates=classmates,
+        time=limit or TIME,
+        counted=clock == "ticks",
+        seed=seed,
+    )
+    enter(conditions.opponents)  # which refuses whoever is none, before anything is written
+    crew, before = Crew(workers), load()
+    with _opened(place) as store:
+        students = load_each(students, conditions, store, progress)
+        if all(student.problem for student in students):
+            first = students[0]
+            raise KnightfallError(
+                f"none of {count(len(students), 'submission')} can be used; the first is "
+                f"{first.name}: {first.problem}"
+            )
+        notice(described(students))
+        season = Season(students, conditions, store, crew)
+        season.play(notice, progress)
+        lessons = _judged(season.own, place, workers, progress)
+        table = class_table(season.own, season.among, season.students, lessons)
+        report = ClassReport(
+            name=Path(folder).resolve().name or folder,
+            table=table,
+            broken=[student for student in season.students if student.problem],
+            alike=near_identical(students),
+            conditions=conditions,
+            load=(before, load()),
+            cores=cores(),
+            output=place,
+        )
+    report.write()
+    return report
+
+
+def output_folder(folder: str, output: str | None) -> Path:
+    """Where everything goes: beside us, named after the class, unless told."""
+    if output is not None:
+        return Path(output).expanduser().absolute()
+    return Path(f"{Path(folder).expanduser().resolve().name or 'class'}-report").absolute()
+
+
+@contextmanager
+def _opened(place: Path) -> Iterator[Store]:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        (place / LESSONS).mkdir(exist_ok=True)
+    except OSError as error:
+        raise KnightfallError(f"{place}: {error.strerror or error}") from None
+    with Store.open(place / GAMES) as store:
+        yield store
+
+
+# -- judging ---------------------------------------------------------------------------------
+
+
+def _judged(
+    runs: dict[str, Run], place: Path, workers: int | None, show: bool
+) -> dict[str, Lessons]:
+    """What there is to learn from everybody's games; kept as soon as it is known."""
+    found: dict[str, Lessons] = {}
+    for name, run in runs.items():
+        kept = _kept(_file(place, run))
+        if kept is not None:
+            found[name] = kept
+    left = [name for name in runs if name not in found]
+    total, done = sum(2 * runs[name].total for name in left), 0
+    with shown_progress("games judged", total, after=0.0 if show and left else 1e9) as tell:
+        for name, lessons in _judge(left, runs, place, workers):
+            found[name] = lessons
+            atomic_write(_file(place, runs[name]), json_line(to_dict(lessons)))
+            done += 2 * runs[name].total
+            tell(done)
+    return found
+
+
+def _judge(
+    names: Sequence[str], runs: dict[str, Run], place: Path, workers: int | None
+) -> Iterator[tuple[str, Lessons]]:
+    things = [(str(place / GAMES), runs[name].id) for name in names]
+    wanted = min(cores() if workers is None else workers, len(things))
+    if wanted < 2:
+        yield from ((name, lessons_of(thing)) for name, thing in zip(names, things, strict=True))
+        return
+    with Workers(wanted, Job(_begin)) as crew:
+        told = dict(zip(things, names, strict=True))
+        calls = Calls(lessons_of, things, lambda thing: f"the games of {told[thing]}")
+        yield from ((names[number], lessons) for number, lessons in crew.do(calls))
+
+
+def _begin() -> None:
+    """What a process of its own does first: import what takes a while."""
+    from knightfall.oracle import truth as truth
+
+
+def _file(place: Path, run: Run) -> Path:
+    return place / LESSONS / f"{run.key}.json"
+
+
+def _kept(file: Path) -> Lessons | None:
+    try:
+        return from_json(read_text(file))
+    except KnightfallError:
+        return None  # nothing kept, or nothing that can be used: it is found out anew

@@ -1,0 +1,238 @@
+"""The games of a class: who cannot play is found first, then a round each, then all the rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from knightfall.agents import known_agent
+from knightfall.arena.conduct import conduct
+from knightfall.arena.game.agent_process import Hosted
+from knightfall.arena.plan import version
+from knightfall.arena.plan.plan import Entrant, Plan
+from knightfall.arena.results.scoreboard import Scoreboard
+from knightfall.arena.runners.hire import Crew, Notice
+from knightfall.arena.store.run import Run
+from knightfall.arena.store.store import Store
+from knightfall.course.classroom.roster import Student
+from knightfall.course.classroom.schedule import (
+    Conditions,
+    classmates_plans,
+    entrant_of,
+    own_plan,
+)
+from knightfall.course.trial.judging import kind_of
+from knightfall.display.progress import progress
+from knightfall.errors import AgentFailure
+from knightfall.machine import cores
+from knightfall.position import Position
+
+STARTING = 0.2
+"""Seconds that a submission's process takes to start, about."""
+
+SILENT = "did not answer"
+"""How the detail of a game goes that was lost by not answering at all."""
+
+FIRST = "7/7/2N4/7/4n2/7/7 w"
+"""A position like any other, for a first question."""
+
+
+def load_each(
+    students: Sequence[Student], conditions: Conditions, store: Store, show: bool
+) -> list[Student]:
+    """Everybody, with a problem those who cannot be loaded or do not answer at all.
+
+    Each is tried in a process of its own.
+    """
+    engine = version.engine()
+
+    def tried(student: Student) -> Student:
+        agent = entrant_of(student, conditions).agent
+        player = Hosted(known_agent(agent))
+        loaded = False
+        try:
+            player.prepare()
+            loaded = True
+            player.analyse(Position.from_fen(FIRST))
+        except AgentFailure as failure:
+            said = _brief(str(failure), agent)
+            if not loaded:
+                return replace(student, problem=f"cannot be loaded: {said}")
+            if SILENT in said:  # other failures are for its games to show
+                return replace(student, problem=f"asked for a move, it {said}")
+        finally:
+            player.close()
+        return student
+
+    # One that has played before was loaded before.
+    fresh = [
+        student
+        for student in students
+        if not student.problem and store.find(own_plan(student, conditions), engine) is None
+    ]
+    found: dict[str, Student] = {}
+    with (
+        ThreadPoolExecutor(cores()) as threads,
+        progress("submissions loaded", len(fresh)) as tell,
+    ):
+        for student in threads.map(tried, fresh):
+            found[student.name] = student
+            if show:
+                tell(len(found))
+    return [found.get(student.name, student) for student in students]
+
+
+def _brief(detail: str, agent: str) -> str:
+    """What went wrong, without the agent's long name in front."""
+    return detail.replace(f"{agent} ", "").replace(f"{agent}: ", "")
+
+
+class Season:
+    """The runs of a class in its store, played as far as they go."""
+
+    def __init__(
+        self, students: Sequence[Student], conditions: Conditions, store: Store, crew: Crew
+    ) -> None:
+        self.students = list(students)
+        self.conditions, self.store, self.crew = conditions, store, crew
+        self.own: dict[str, Run] = {}
+        self.among: list[Run] = []
+
+    def play(self, notice: Notice, show: bool) -> None:
+        """Play everything; Ctrl-C leaves what was played in the store."""
+        self._first_round(notice, show)
+        self._all_rounds(notice, show)
+
+    @property
+    def playing(self) -> list[Student]:
+        """Those who take part."""
+        return [student for student in self.students if not student.problem]
+
+    def _first_round(self, notice: Notice, show: bool) -> None:
+        """One pair against each opponent: who never finishes a game is out, and costs no more."""
+        plans = [own_plan(student, self.conditions, 1) for student in self.playing]
+        runs = self._conduct(plans, "games of the first round", notice, show)
+        found = dict(zip((student.name for student in self.playing), runs, strict=True))
+        for place, student in enumerate(self.students):
+            if student.name in found:
+                problem = hopeless(found[student.name])
+                self.students[place] = replace(student, problem=problem)
+
+    def _all_rounds(self, notice: Notice, show: bool) -> None:
+        playing = self.playing
+        own = [own_plan(student, self.conditions) for student in playing]
+        among = classmates_plans(playing, self.conditions)
+        runs = self._conduct([*own, *among], "games", notice, show)
+        self.own = dict(zip((student.name for student in playing), runs, strict=False))
+        self.among = runs[len(own) :]
+
+    def _conduct(self, plans: Sequence[Plan], what: str, notice: Notice, show: bool) -> list[Run]:
+        """Play some plans one after the other with one crew."""
+        engine, versions = version.engine(), version.versions()
+        runs = [self.store.begin(plan, engine, versions) for plan in plans]
+        if all(run.finished for run in runs):
+            return runs
+        total, before = sum(plan.total for plan in plans), sum(run.played for run in runs)
+        done = [run.played for run in runs]
+        ahead = _Ahead(runs, done, min(cores(), self.crew.workers or cores()) or 1)
+        with (
+            self.crew.hire(_together(plans), notice) as runner,
+            progress(what, 2 * total, done=2 * before, after=0.0 if show else 1e9) as tell,
+        ):
+            tell.ahead = ahead.seconds
+
+            for place, run in enumerate(runs):
+                if run.finished:
+                    continue
+                start = done[place]
+
+                def on_pairs(board: Scoreboard, place: int = place, start: int = start) -> None:
+                    done[place] = start + board.fresh
+                    tell(2 * sum(done))
+
+                conduct(run, runner, on_pairs)
+        return runs
+
+
+class _Ahead:
+    """How long the games will still take, by how long each submission took so far.
+
+    Submissions differ in speed by a factor of a hundred, so the rate of the last games says little
+    of the next ones.
+    """
+
+    def __init__(self, runs: Sequence[Run], done: list[int], workers: int) -> None:
+        self._done, self._workers = done, workers
+        self._before = list(done)
+        self._totals = [run.total for run in runs]
+        known = {}
+        for run in runs:
+            known.update(_seconds(run))
+        usual = sum(known.values()) / len(known) if known else None
+        self._each = [
+            None if usual is None
+            else sum(known.get(entrant.agent, usual) for entrant in _submissions(run.plan))
+            / max(1, len(_submissions(run.plan))) * (1 + (run.plan.kind == "league"))
+            for run in runs
+        ]  # fmt: skip
+        self._start = time.monotonic()
+
+    def seconds(self) -> float | None:
+        """An estimate from what was measured; None if there is nothing yet."""
+        elapsed = time.monotonic() - self._start
+        made = [now - before for now, before in zip(self._done, self._before, strict=True)]
+        left = [total - now for total, now in zip(self._totals, self._done, strict=True)]
+        if any(each is None for each in self._each):
+            return elapsed / sum(made) * sum(left) if sum(made) > len(made) / 10 + 2 else None
+        each = [seconds or 0.0 for seconds in self._each]
+        expected = sum(2 * n * s for n, s in zip(left, each, strict=True)) / self._workers
+        was = sum(2 * n * s for n, s in zip(made, each, strict=True)) / self._workers
+        return expected * (elapsed / was if was > 10 else 1.0)
+
+
+def _submissions(plan: Plan) -> list[Entrant]:
+    return [entrant for entrant in plan.entrants if known_agent(entrant.agent).kind == "course"]
+
+
+def _seconds(run: Run) -> dict[str, float]:
+    """What a game of each submission took in a run, the start of its process included."""
+    spent: dict[str, list[float]] = {}
+    entrants = run.plan.entrants
+    for game in run.games():
+        for number, microseconds in (
+            (game.first, game.microseconds_w),
+            (game.second, game.microseconds_b),
+        ):
+            spent.setdefault(entrants[number].agent, []).append(microseconds / 1e6 + STARTING)
+    return {
+        entrant.agent: sum(spent[entrant.agent]) / len(spent[entrant.agent])
+        for entrant in _submissions(run.plan)
+        if entrant.agent in spent
+    }
+
+
+def _together(plans: Sequence[Plan]) -> Plan:
+    """All entrants in one plan: whom a runner has to get ready."""
+    entrants = {entrant.agent: entrant for plan in plans for entrant in plan.entrants}
+    return replace(max(plans, key=lambda plan: plan.total), entrants=tuple(entrants.values()))
+
+
+def hopeless(run: Run) -> str:
+    """Why a submission is not worth more games than those of this run; "" if it is.
+
+    It is not if it never came to the end of a game, or does not answer at all in half of them.
+    """
+    kinds: list[tuple[str, str]] = []
+    for pair in run.pairs():
+        for number, game in enumerate(pair.games):
+            lost = game.winner != ("w" if number == 0 else "b")
+            kinds.append((kind_of(game) if lost else "", game.detail))
+    kinds = [(kind, _brief(detail, run.plan.entrants[0].agent)) for kind, detail in kinds]
+    silent = [detail for kind, detail in kinds if kind == "timeout" and SILENT in detail]
+    if 2 * len(silent) >= len(kinds) > 0:
+        return f"does not answer in {len(silent)} of {len(kinds)} games: {silent[0]}"
+    if kinds and all(kind in ("timeout", "crash", "illegal answer") for kind, _ in kinds):
+        return f"comes to the end of none of {len(kinds)} games: {kinds[0][0]}: {kinds[0][1]}"
+    return ""

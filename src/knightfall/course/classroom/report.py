@@ -1,0 +1,252 @@
+"""What a class is told: the table on a screen, as a page, for a spreadsheet, as data."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from knightfall.course.classroom.lessons import to_dict as lessons_dict
+from knightfall.course.classroom.likeness import Likeness
+from knightfall.course.classroom.pages import STYLE, table
+from knightfall.course.classroom.roster import Student
+from knightfall.course.classroom.schedule import Conditions
+from knightfall.course.classroom.student_page import student_page
+from knightfall.course.classroom.table import ClassTable, Row
+from knightfall.course.trial.judging import KINDS
+from knightfall.display.numbers import count, for_json, interval, percent, plus_minus
+from knightfall.display.page import document, text
+from knightfall.display.printable import csv_cell
+from knightfall.display.report import Displayable, Heading, Part
+from knightfall.display.table import Table
+from knightfall.files import atomic_write
+
+INDEX, SHEET, PAGES = "index.html", "class.csv", "students"
+
+
+@dataclass
+class ClassReport(Displayable):
+    """A class: those who played, those who could not, and those who handed in the same."""
+
+    name: str
+    table: ClassTable
+    broken: list[Student]
+    alike: list[Likeness]
+    conditions: Conditions
+    load: tuple[float | None, float | None]
+    cores: int
+    output: Path
+
+    def parts(self) -> Iterator[Part]:
+        """See `Displayable`."""
+        yield Heading(f"{self.name}: {count(len(self.table.students), 'submission')}")
+        yield self.clock
+        yield ""
+        rows = Table(["", "Student", "Elo", "Won", "95 %", "kept", "lost otherwise"], labels=2)
+        for place, row in enumerate(self.table.students, start=1):
+            estimate, lessons = row.estimate, row.lessons
+            rows.add(
+                str(place),
+                row.name,
+                plus_minus(row.elo, row.error),
+                percent(estimate.score),
+                interval(estimate.low, estimate.high),
+                percent(None if lessons is None else lessons.keeping.rate),
+                "" if lessons is None else str(sum(map(lessons.times, KINDS))),
+            )
+        yield rows
+        yield ""
+        yield f"{self.zero} {self._neighbours()}"
+        for student in self.broken:
+            yield f"not played: {student.name}: {student.problem}"
+        for one in self.alike:
+            yield f"look at: {one.a} and {one.b}: {one.words}"
+        yield ""
+        yield f"pages: {self.output / INDEX}"
+
+    @property
+    def clock(self) -> str:
+        """How time was kept."""
+        wanted = f"{self.conditions.time / 1000:g} ms a move"
+        if self.conditions.counted:
+            return f"{wanted}, by a clock that counts how often it is asked: the same each time."
+        before, after = self.load
+        busy = ""
+        if before is not None and after is not None:
+            busy = f"; load {before:.1f} before and {after:.1f} after on {self.cores} cores"
+        return f"{wanted} by the wall clock, one game to a core at a time{busy}."
+
+    @property
+    def zero(self) -> str:
+        """What a rating of 0 is."""
+        if self.table.anchor:
+            return f"Elo above {self.table.anchor}, ± 95 %."
+        return "Elo around the mean, ± 95 %."
+
+    def _neighbours(self) -> str:
+        pairs = list(pairwise(self.table.students))
+        apart = sum(self.table.told_apart(better, worse) for better, worse in pairs)
+        return f"{apart} of {count(len(pairs), 'couple')} of neighbours are told apart."
+
+    # -- for others ------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `Displayable`."""
+        return {
+            "class": self.name,
+            "clock": "ticks" if self.conditions.counted else "wall",
+            "time_ms": self.conditions.time / 1000,
+            "pairs": self.conditions.pairs,
+            "load": list(self.load),
+            "cores": self.cores,
+            "elo_zero": self.table.anchor or "mean",
+            "students": [_row_dict(row) for row in self.table.students],
+            "opponents": [
+                {"name": row.name, "elo": for_json(row.elo), "elo_error": for_json(row.error)}
+                for row in self.table.opponents
+            ],
+            "not_played": [{"name": one.name, "problem": one.problem} for one in self.broken],
+            "alike": [
+                {"a": one.a, "b": one.b, "share": one.share, "same": one.same} for one in self.alike
+            ],
+            "output": str(self.output),
+        }
+
+    def csv(self) -> str:
+        """A row for each who handed in something."""
+        page = StringIO()
+        writer = csv.writer(page)
+        against = [row.name for row in self.table.opponents]
+        writer.writerow([*_COLUMNS, *(f"won against {name}" for name in against), "problem"])
+        for place, row in enumerate(self.table.students, start=1):
+            cells = [place, *_cells(row), *(row.against.get(name, (0, 0))[0] for name in against)]
+            writer.writerow([csv_cell(cell) for cell in [*cells, ""]])
+        for student in self.broken:
+            empty = [""] * (len(_COLUMNS) - 2 + len(against))
+            writer.writerow(
+                [csv_cell(cell) for cell in ["", student.name, *empty, student.problem]]
+            )
+        return page.getvalue()
+
+    def write(self) -> None:
+        """Write all pages and the sheet; a page that was there is replaced as a whole."""
+        (self.output / PAGES).mkdir(parents=True, exist_ok=True)
+        for row in self.table.students:
+            assert row.student is not None
+            page = student_page(self.table, row, self.conditions, self.clock)
+            atomic_write(self.output / PAGES / f"{row.student.page}.html", page)
+        atomic_write(self.output / SHEET, self.csv())
+        atomic_write(self.output / INDEX, self.page())
+
+    def page(self) -> str:
+        """The class's table as a page, for the teacher."""
+        return document(text(self.name), "".join(self._body()), STYLE)
+
+    def _body(self) -> Iterator[str]:
+        yield f"<h1>{text(self.name)}</h1>\n"
+        handed_in = len(self.table.students) + len(self.broken)
+        yield (
+            f"<p>{count(handed_in, 'submission')}, {len(self.table.students)} of which played. "
+            f"{text(self.clock)} {self.conditions.pairs} openings against each of the course’s "
+            f"opponents, from both seats. {text(self.zero)} {self._neighbours()} "
+            f'The same as a sheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
+        )
+        yield table(
+            ["", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *_LOST],
+            (self._cells(place, row) for place, row in enumerate(self.table.students, start=1)),
+            "class",
+        )
+        yield (
+            '<p class="soft">Won: of the games against the course’s opponents. Wins kept: where '
+            "some moves win and some lose, by an exact solver. Heuristic right: how often the "
+            "score alone would choose a winning move there.</p>\n"
+        )
+        if self.alike:
+            yield "<h2>Nearly the same</h2>\n"
+            yield table(
+                ["Student", "Student", "What is the same"],
+                ((text(one.a), text(one.b), text(one.words)) for one in self.alike),
+                "words",
+            )
+            yield (
+                '<p class="soft">Compared without names, texts, comments and layout, and without '
+                "what half of the class has. It is a reason to look, not a finding.</p>\n"
+            )
+        if self.broken:
+            yield "<h2>Not played</h2>\n"
+            rows = ((text(one.name), text(one.problem)) for one in self.broken)
+            yield table(["Student", "What is wrong"], rows, "words")
+        yield "<h2>The course’s opponents</h2>\n"
+        yield table(
+            ["Opponent", "Elo", "Won"],
+            (
+                (text(row.name), plus_minus(row.elo, row.error), percent(row.estimate.score))
+                for row in self.table.opponents
+            ),
+        )
+
+    def _cells(self, place: int, row: Row) -> Sequence[str]:
+        assert row.student is not None
+        estimate, lessons = row.estimate, row.lessons
+        link = f'<a href="{PAGES}/{row.student.page}.html">{text(row.name)}</a>'
+        opinion = None if lessons is None else lessons.opinion
+        return [
+            str(place),
+            link,
+            plus_minus(row.elo, row.error),
+            percent(estimate.score),
+            interval(estimate.low, estimate.high),
+            percent(None if lessons is None else lessons.keeping.rate),
+            percent(None if opinion is None else opinion.right / opinion.of),
+            *("" if lessons is None else str(lessons.times(kind)) for kind in KINDS),
+        ]
+
+
+_LOST = ("timeouts", "resigned", "illegal answers", "crashes")
+"""The headings of `KINDS`."""
+
+_COLUMNS = (
+    "place", "student", "elo", "elo error", "won %", "won % low", "won % high", "games",
+    "wins kept %", "heuristic right %", *_LOST, "generation", "file",
+)  # fmt: skip
+
+
+def _cells(row: Row) -> list[Any]:
+    estimate, lessons = row.estimate, row.lessons
+    assert row.student is not None
+    assert row.student.submission is not None
+    opinion = None if lessons is None else lessons.opinion
+    kept = None if lessons is None else lessons.keeping.rate
+    return [
+        row.name,
+        *(round(value, 1) for value in (row.elo, row.error)),
+        *(round(100 * value, 2) for value in (estimate.score, estimate.low, estimate.high)),
+        2 * sum(row.pairs),
+        "" if kept is None else round(100 * kept, 2),
+        "" if opinion is None else round(100 * opinion.right / opinion.of, 2),
+        *("" if lessons is None else lessons.times(kind) for kind in KINDS),
+        row.student.submission.generation,
+        str(row.student.submission.file),
+    ]
+
+
+def _row_dict(row: Row) -> dict[str, Any]:
+    estimate = row.estimate
+    assert row.student is not None
+    return {
+        "name": row.name,
+        "page": f"{PAGES}/{row.student.page}.html",
+        "elo": for_json(row.elo),
+        "elo_error": for_json(row.error),
+        "won": estimate.score,
+        "low": estimate.low,
+        "high": estimate.high,
+        "pairs": list(row.pairs),
+        "among": list(row.among),
+        "against": {name: list(games) for name, games in row.against.items()},
+        "lessons": None if row.lessons is None else lessons_dict(row.lessons),
+    }

@@ -1,0 +1,117 @@
+"""Who handed in what: the submissions of a folder, those that cannot be used among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from knightfall.course.find import USUAL
+from knightfall.course.reference import parse_reference
+from knightfall.course.submission import Submission, read_submission
+from knightfall.display.numbers import count
+from knightfall.errors import KnightfallError
+
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
+
+MOST = 2000
+"""Submissions that one class may have."""
+
+
+@dataclass(frozen=True)
+class Student:
+    """One who handed something in, by the name of the folder or file.
+
+    `problem` says why it takes no part; it is empty as long as nothing is known against it.
+    """
+
+    name: str
+    path: Path
+    page: str
+    """What the student's own page is called, without its ending."""
+    submission: Submission | None = None
+    problem: str = ""
+
+
+def read_class(folder: str, leave_out: Path | None = None) -> list[Student]:
+    """Everybody who has a folder or a file in this one, by name; nothing of theirs is run.
+
+    Hidden files are nobody's, and neither is what lies in `leave_out`.
+    """
+    top = Path(folder).expanduser()
+    if not top.is_dir():
+        what = "is not a folder" if top.exists() else "does not exist"
+        raise KnightfallError(f"{folder!r} {what}: name the folder that holds the submissions")
+    alone = [name for name in USUAL if (top / name).is_file()]
+    if alone:
+        raise KnightfallError(
+            f"{folder!r} holds {alone[0]} itself, so it is one submission: name the folder that "
+            f"holds everybody's, or use knightfall course run"
+        )
+    try:
+        found = [path for path in top.absolute().iterdir() if _is_handed_in(path)]
+    except OSError as error:
+        raise KnightfallError(f"{folder!r}: {error.strerror or error}") from None
+    left_out = leave_out and leave_out.resolve()
+    found = sorted((p for p in found if p.resolve() != left_out), key=_natural)
+    if not found:
+        raise KnightfallError(
+            f"{folder!r} holds no submissions: a folder or a .py file for each is expected"
+        )
+    if len(found) > MOST:
+        raise KnightfallError(f"{folder!r} holds {len(found):,} submissions; {MOST:,} are accepted")
+    return list(_students(found))
+
+
+def _is_handed_in(path: Path) -> bool:
+    if path.name.startswith((".", "__")):
+        return False
+    return path.is_dir() or path.suffix == ".py" or path.name.lower().endswith(ARCHIVES)
+
+
+def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    """So that student 9 comes before student 10."""
+    pieces = re.split(r"(\d+)", path.name.casefold())
+    return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in pieces], path.name
+
+
+def _students(paths: Iterable[Path]) -> Iterator[Student]:
+    names: set[str] = set()
+    pages: set[str] = set()
+    for path in paths:
+        name = path.stem if path.suffix == ".py" and path.stem not in names else path.name
+        names.add(name)
+        page = plain = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "student"
+        number = 1
+        while page.casefold() in pages:  # some systems do not tell A from a
+            number += 1
+            page = f"{plain}-{number}"
+        pages.add(page.casefold())
+        try:
+            yield Student(name, path, page, _submission(path))
+        except KnightfallError as error:
+            problem = str(error).replace(f"{path}/", "").replace(str(path), path.name)
+            yield Student(name, path, page, problem=problem)
+
+
+def _submission(path: Path) -> Submission:
+    if path.name.lower().endswith(ARCHIVES) and path.is_file():
+        raise KnightfallError(f"{path.name} is an archive: unpack it into a folder")
+    if parse_reference(str(path)).path != str(path):
+        raise KnightfallError(f"{path.name}: a name that ends like a choice of class: rename it")
+    found = read_submission(str(path))
+    if found.generation == "successor":
+        raise KnightfallError(
+            f"{found.file.name} plays the successor's game on 11×9: see knightfall course run"
+        )
+    if not found.players and not found.scores:
+        raise KnightfallError(f"{found.file.name} holds no player")
+    return found
+
+
+def described(students: list[Student]) -> str:
+    """How many there are, and how many of them cannot be used."""
+    broken = sum(bool(student.problem) for student in students)
+    text = count(len(students), "submission")
+    return f"{text}, {broken} of which cannot be used" if broken else text

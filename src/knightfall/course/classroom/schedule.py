@@ -1,0 +1,96 @@
+"""Who meets whom in a class, as plans: one for each submission and one for its classmates.
+
+A submission that is handed in again changes its own plans and those of two classmates.  All the
+others are in the store as they were, and are not played again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from knightfall.agents import Agent
+from knightfall.arena.plan.entrants import enter, files_of
+from knightfall.arena.plan.plan import Entrant, Match, Plan, tournament
+from knightfall.arena.plan.protocols import PROTOCOLS
+from knightfall.course.classroom.roster import Student
+from knightfall.search.budget import Budget
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How a class plays: a move's microseconds, by a clock that counts or by the wall's."""
+
+    opponents: tuple[str, ...]
+    pairs: int = 5
+    classmates: int = 4
+    time: int = 150_000
+    counted: bool = True
+    seed: int = 0
+
+
+def usual_opponents(students: Sequence[Student]) -> tuple[str, ...]:
+    """The seven of the later tournament, unless nobody was in that."""
+    later = any(s.submission is not None and s.submission.generation == "2017b" for s in students)
+    return PROTOCOLS["2017b" if later else "2017a"].opponents
+
+
+def entrant_of(student: Student, conditions: Conditions) -> Entrant:
+    """A submission as the agent that the course's tournament would have made of it."""
+    if conditions.counted:
+        agent = Agent("course", str(student.path), ticks=conditions.time)
+    else:
+        agent = Agent("course", str(student.path), Budget(time=conditions.time))
+    return replace(enter([str(agent)])[0], name=student.name)
+
+
+def own_plan(student: Student, conditions: Conditions, pairs: int | None = None) -> Plan:
+    """A submission against the course's opponents, from the openings that everybody has."""
+    against = enter(list(conditions.opponents))
+    entrants = (entrant_of(student, conditions), *against)
+    return Plan(
+        kind="tournament",
+        entrants=entrants,
+        matches=tournament(1, len(against)),
+        pairs=pairs or conditions.pairs,
+        seed=conditions.seed,
+        files=files_of(entrants),
+        options={"protocol": "class", "tests": 1, "given_budget": ""},
+    )
+
+
+def classmates_plans(students: Sequence[Student], conditions: Conditions) -> list[Plan]:
+    """Submissions among themselves: each meets the next ones in a circle, and so as many before."""
+    plans = []
+    for place, followers in enumerate(circle(len(students), conditions.classmates)):
+        if not followers:
+            continue
+        entrants = tuple(entrant_of(students[number], conditions) for number in (place, *followers))
+        plans.append(
+            Plan(
+                kind="league",
+                entrants=entrants,
+                matches=tuple(Match(0, other) for other in range(1, len(entrants))),
+                pairs=conditions.pairs,
+                seed=conditions.seed,
+                files=files_of(entrants),
+                options={"given_budget": ""},
+            )
+        )
+    return plans
+
+
+def circle(people: int, wanted: int) -> list[list[int]]:
+    """Whom each meets of those after it, so that everybody meets about `wanted` others.
+
+    An odd number is met by every other one only; all others, if so many are not there.
+    """
+    if wanted >= people - 1:
+        return [list(range(place + 1, people)) for place in range(people)]
+    steps = range(1, wanted // 2 + 1)
+    found = [[(place + step) % people for step in steps] for place in range(people)]
+    if wanted % 2:
+        half = people // 2
+        for place in range(half):
+            found[place].append(place + half)
+    return found

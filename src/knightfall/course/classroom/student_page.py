@@ -1,0 +1,182 @@
+"""The page of one student: nobody else's results are told on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
+from knightfall.course.classroom.pages import STYLE, board, rating_line, table
+from knightfall.course.classroom.schedule import Conditions
+from knightfall.course.classroom.table import ClassTable, Row
+from knightfall.course.trial.judging import KINDS, SUBSTITUTE, TRIES
+from knightfall.display.numbers import count, interval, percent, plus_minus, signed
+from knightfall.display.page import document, text
+
+
+def student_page(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> str:
+    """The whole page."""
+    return document(text(row.name), "".join(_body(found, row, conditions, clock)), STYLE)
+
+
+def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> Iterator[str]:
+    assert row.student is not None
+    assert row.student.submission is not None
+    submission, place = row.student.submission, found.students.index(row) + 1
+    yield f"<h1>{text(row.name)}</h1>\n"
+    estimate = row.estimate
+    zero = f" ({text(found.anchor)} is 0)" if found.anchor else ""
+    yield (
+        f"<p>Rating <strong>{plus_minus(row.elo, row.error)} Elo</strong>{zero}, "
+        f"{_ordinal(place)} of {len(found.students)}. Won <strong>{percent(estimate.score)}"
+        f"</strong> ({interval(estimate.low, estimate.high)} %) of "
+        f"{count(2 * sum(row.pairs), 'game')} against the course’s opponents. "
+        "Errors and intervals are 95 %.</p>\n"
+    )
+    yield rating_line(found, row)
+    yield (
+        '<p class="soft">Dots are the class, marks the course’s opponents. '
+        f"{_told_apart(found, row)}</p>\n"
+    )
+    yield "<h2>Results</h2>\n"
+    yield table(
+        ["Opponent", "Won", "Lost"],
+        [(text(name), str(won), str(lost)) for name, (won, lost) in row.against.items()],
+    )
+    if sum(row.among):
+        lost, split, both = row.among
+        yield (
+            f"<p>Against {'classmates' if conditions.classmates > 1 else 'a classmate'}: "
+            f"{2 * both + split} won, {2 * lost + split} lost.</p>\n"
+        )
+    if row.lessons is not None:
+        yield from _lessons(row.lessons, "custom_score" in submission.names)
+    yield "<h2>How this was measured</h2>\n"
+    yield (
+        f"<p>{text(submission.file.name)}, generation {submission.generation}: "
+        f"{text(submission.why)}. {text(clock)} {conditions.pairs} openings against each opponent, "
+        "each from both seats, the same for everybody. Positions were judged by an exact solver: "
+        "what it calls won or lost is so against any play.</p>\n"
+    )
+
+
+def _told_apart(found: ClassTable, row: Row) -> str:
+    place = found.students.index(row)
+    near = sum(
+        not found.told_apart(*((other, row) if at < place else (row, other)))
+        for at, other in enumerate(found.students)
+        if other is not row
+    )
+    if not near:
+        return "These games tell this rating from every other one in the class."
+    return f"These games cannot tell it from {count(near, 'other')} in the class."
+
+
+def _ordinal(number: int) -> str:
+    last = (
+        "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    )
+    return f"{number}{last}"
+
+
+# -- what there is to learn --------------------------------------------------------------------
+
+
+def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
+    yield "<h2>Lost otherwise than on the board</h2>\n"
+    if lessons.unusual:
+        yield table(
+            ["", "Games", "The first"],
+            [
+                (kind, str(times), text(detail))
+                for kind in KINDS
+                for times, detail in [lessons.unusual.get(kind, (0, ""))]
+                if times
+            ],
+            "words",
+        )
+    else:
+        yield "<p>No game: none was given up, late, illegal or broken off.</p>\n"
+    yield from _resigned(lessons)
+    yield "<h2>Wins kept and thrown away</h2>\n"
+    kept = lessons.keeping
+    if kept.of:
+        yield (
+            f"<p>In {kept.of:,} positions some moves won and some lost. The winning side of that "
+            f"was found in {kept.count:,}: <strong>{percent(kept.rate)}</strong> "
+            f"({interval(*kept.interval)} %); moves at random would have kept "
+            f"{percent(lessons.chance)}.</p>\n"
+        )
+    if lessons.blunders:
+        yield (
+            "<p>The latest mistakes of all games, where a search need not look far. The hollow "
+            "arrow was played, the solid one wins.</p>\n"
+        )
+        yield f'<div class="boards">\n{"".join(map(_blunder, lessons.blunders))}</div>\n'
+    elif kept.of:
+        yield "<p>Not one was thrown away.</p>\n"
+    yield from _opinion(lessons, "<code>custom_score</code>" if custom else "the score")
+
+
+def _resigned(lessons: Lessons) -> Iterator[str]:
+    if not lessons.resigned:
+        return
+    lost = lessons.resigned - lessons.resigned_won
+    yield (
+        f"<p>Resigned {count(lessons.resigned, 'game')}: {lost} lost and "
+        f"{lessons.resigned_won} won by the solver."
+    )
+    if lessons.tries:
+        yield (
+            f" {SUBSTITUTE}, playing on from there against the same opponent ({TRIES} tries each), "
+            f"wins {percent(lessons.saved / lessons.tries)}: resigning cost about "
+            f"{lessons.cost:.1f} games. A lost position is not a lost game: the other side still "
+            "has to find the moves."
+        )
+    yield "</p>\n"
+
+
+def _blunder(one: Blunder) -> str:
+    others = f", as {one.winning - 1} more" if one.winning > 1 else ", and nothing else does"
+    caption = (
+        f"Against {text(one.opponent)}, ply {one.ply}: <strong>{text(one.move)}</strong> loses "
+        f"in {_plies(one.lost_in)}, <strong>{text(one.better)}</strong> wins in "
+        f"{_plies(one.won_in)}{others}."
+    )
+    return board(one.fen, one.move, one.better, caption)
+
+
+def _plies(after: int) -> str:
+    """How long a game lasts, the move itself included."""
+    return count(after + 1, "ply", "plies")
+
+
+def _opinion(lessons: Lessons, score: str) -> Iterator[str]:
+    yield "<h2>What the heuristic believes</h2>\n"
+    opinion = lessons.opinion
+    if opinion is None:
+        yield f"<p>It could not be asked: {text(lessons.no_opinion)}.</p>\n"
+        return
+    yield (
+        f"<p>Asked about each move of {count(opinion.of, 'position')} in which some moves won and "
+        f"some lost, {score} alone, without any search, would have chosen a winning one in "
+        f"<strong>{percent(opinion.right / opinion.of)}</strong>; chance is "
+        f"{percent(opinion.chance)}.</p>\n"
+    )
+    if opinion.deepest is None:
+        yield "<p>It never preferred a losing move to all winning ones.</p>\n"
+        return
+    yield f"<p>Its deepest misunderstanding:</p>\n{_deepest(opinion.deepest, score)}"
+
+
+def _deepest(one: Misunderstanding, score: str) -> str:
+    apart = (
+        "" if one.gap == float("inf")
+        else f" That is {one.gap:.1f} standard deviations of all that it said."
+    )  # fmt: skip
+    caption = (
+        f"{score} values <strong>{text(one.liked)}</strong> {signed(one.liked_score, 2)} and "
+        f"<strong>{text(one.better)}</strong> {signed(one.better_score, 2)}.{apart} But "
+        f"{text(one.liked)} loses in {_plies(one.lost_in)}, and {text(one.better)} wins in "
+        f"{_plies(one.won_in)}."
+    )
+    return board(one.fen, one.liked, one.better, caption)

@@ -1,0 +1,354 @@
+"""``knightfall course class``: a whole class plays, and everybody gets a page."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cli_runner import answer, refused, run
+from hypothesis import given
+from hypothesis import strategies as st
+from submissions import FIRST, SEARCH, in_2017a, in_2017b, write
+
+import knightfall as kf
+from knightfall.arena.store.store import Store
+from knightfall.course.classroom import playing
+from knightfall.course.classroom.classroom import hold_class
+from knightfall.course.classroom.judging import opinion
+from knightfall.course.classroom.lessons import from_json, to_dict
+from knightfall.course.classroom.likeness import near_identical
+from knightfall.course.classroom.report import ClassReport
+from knightfall.course.classroom.roster import read_class
+from knightfall.course.classroom.schedule import circle
+from knightfall.course.trial.judging import Choice
+from knightfall.errors import KnightfallError
+from knightfall.oracle.truth import Truth
+from knightfall.position import Position
+
+OPEN = "len(game.get_legal_moves(player))"
+RENAMED = re.sub(r"\b(value|best|choice|own|moves)\b", r"\1_of_mine", SEARCH).replace(
+    '"""A deepening alpha-beta as students wrote it."""', "# all my own work\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "class"
+
+
+def held(folder: Path, **more: object) -> ClassReport:
+    """A class that plays as little as can be."""
+    options = {
+        "pairs": 1, "classmates": 2, "time": "12ms", "opponents": ["Random", "MM_Open"],
+        "workers": 0, "progress": False, **more,
+    }  # fmt: skip
+    return hold_class(str(folder), **options)  # type: ignore[arg-type]
+
+
+def played(folder: Path) -> Counter[str]:
+    """How many pairs each of the class has in the store, over all runs."""
+    found: Counter[str] = Counter()
+    with Store.open(f"{folder}-report/games.sqlite", read_only=True) as store:
+        for one in store.runs():
+            for name in one.names:
+                found[name] += one.played
+    return found
+
+
+# -- who handed in what ----------------------------------------------------------------------
+
+
+def test_everybody_is_listed_with_what_is_wrong(folder: Path) -> None:
+    write(folder / "student 10", SEARCH)
+    write(folder / "student 9", SEARCH)
+    write(folder / "broken", "def custom_score(:\n")
+    (folder / "empty").mkdir()
+    (folder / "late.zip").write_bytes(b"PK")
+    (folder / "single.py").write_text(SEARCH)
+    (folder / ".git").mkdir()
+    (folder / "notes.txt").write_text("nothing")
+    write(folder / "later", "class CustomPlayer:\n    def get_action(self, s): pass\n",
+          "my_custom_player.py")  # fmt: skip
+    found = read_class(str(folder))
+    assert [student.name for student in found] == [
+        "broken", "empty", "late.zip", "later", "single", "student 9", "student 10"
+    ]  # fmt: skip
+    told = {student.name: student.problem for student in found}
+    assert told["broken"].startswith("game_agent.py, line 1: SyntaxError")
+    assert "holds no submission" in told["empty"]
+    assert "unpack it" in told["late.zip"]
+    assert "11×9" in told["later"]
+    assert not told["single"]
+    assert len({student.page.casefold() for student in found}) == len(found)
+
+
+def test_folders_that_are_no_class_are_refused(folder: Path) -> None:
+    assert "does not exist" in refused("course", "class", str(folder))
+    folder.mkdir()
+    assert "holds no submissions" in refused("course", "class", str(folder))
+    (folder / "game_agent.py").write_text(SEARCH)
+    assert "one submission" in refused("course", "class", str(folder))
+    assert "is not a folder" in refused("course", "class", str(folder / "game_agent.py"))
+    (folder / "game_agent.py").rename(folder / "me.py")
+    assert "must be wall or ticks" in refused("course", "class", str(folder), "--clock", "sun")
+    assert "'nobody'" in refused("course", "class", str(folder), "--opponents", "nobody")
+    (folder / "me.py").write_text("x = 1\n")
+    assert "none of 1 submission can be used" in refused("course", "class", str(folder))
+
+
+# -- who is like whom ------------------------------------------------------------------------
+
+
+def test_renamed_copies_are_pointed_out_and_independent_work_is_not(folder: Path) -> None:
+    write(folder / "ann", SEARCH)
+    write(folder / "ben", RENAMED)
+    write(folder / "cec", SEARCH.replace("range(1, 50)", "range(1, 60)") + "\n\nX = [1, 2]\n")
+    write(folder / "dan", in_2017b(FIRST))
+    write(folder / "eve", in_2017a(FIRST))
+    write(folder / "fay", SEARCH)
+    found = {(one.a, one.b): one for one in near_identical(read_class(str(folder)))}
+    assert found["ann", "fay"].same.startswith("the same file")
+    assert "but for names" in found["ann", "ben"].same
+    assert found["ann", "cec"].share >= 0.7
+    assert not found["ann", "cec"].same
+    assert not [couple for couple in found if {"dan", "eve"} & set(couple)]
+
+
+def test_what_the_class_has_in_common_is_no_likeness(folder: Path) -> None:
+    """Everybody has the same search; what they wrote themselves is a score."""
+    scores = [OPEN, f"{OPEN} ** 2", f"-{OPEN}", f"max(1, {OPEN})", f"{OPEN} if game.width else 0",
+              f"sum([{OPEN}])", f"({OPEN}, 1)[0]", f"abs({OPEN}) / 2"]  # fmt: skip
+    for number, score in enumerate(scores):
+        write(folder / f"s{number}", SEARCH.replace("float(own - 2 *", f"float({score} - 2 *"))
+    assert near_identical(read_class(str(folder))) == []
+
+
+@given(st.integers(1, 40), st.integers(0, 45))
+def test_everybody_meets_as_many_classmates(people: int, wanted: int) -> None:
+    couples = [
+        frozenset((one, other)) for one, met in enumerate(circle(people, wanted)) for other in met
+    ]
+    assert len(set(couples)) == len(couples)
+    assert all(len(couple) == 2 for couple in couples)
+    times = Counter(one for couple in couples for one in couple)
+    expected = min(wanted, people - 1)
+    odd = wanted % 2 and people % 2 and wanted < people - 1
+    assert all(times[one] in {expected, expected - bool(odd)} for one in range(people))
+
+
+# -- the whole -------------------------------------------------------------------------------
+
+
+def test_a_class_gets_its_pages(folder: Path) -> None:
+    write(folder / "ann <b>", SEARCH)
+    write(folder / "=ben", in_2017b(FIRST))
+    write(folder / "cec", in_2017b("raise ValueError('<script>')"))
+    write(folder / "dan", in_2017b(FIRST, "import tensorglow"))
+    found = answer("course", "class", "class", "--pairs", "1", "--time", "12ms", "--opponents",
+                   "Random", "--opponents", "MM_Open", "--workers", "0", "--json")  # fmt: skip
+    assert {row["name"] for row in found["students"]} == {"ann <b>", "=ben"}
+    problems = {one["name"]: one["problem"] for one in found["not_played"]}
+    assert "none of 4 games: crash: game_agent.py, line 13" in problems["cec"]
+    assert "No module named 'tensorglow'" in problems["dan"]
+    top = Path(found["output"])
+    index = (top / "index.html").read_text()
+    assert "ann &lt;b&gt;" in index
+    assert "&lt;script&gt;" in index
+    assert "<b>" not in index
+    assert "<script" not in index
+    pages = {row["name"]: (top / row["page"]).read_text() for row in found["students"]}
+    assert "=ben" not in pages["ann <b>"]  # a page is for one student's eyes
+    assert "What the heuristic believes" in pages["ann <b>"]
+    assert "http" not in re.sub(r'xmlns="[^"]*"', "", pages["ann <b>"])  # it needs no network
+    sheet = list(csv.reader((top / "class.csv").open(newline="")))
+    assert {row[1] for row in sheet[1:]} == {"ann <b>", "'=ben", "cec", "dan"}
+    assert {len(row) for row in sheet} == {len(sheet[0])}
+
+
+def test_results_are_those_of_the_stored_games(folder: Path) -> None:
+    write(folder / "ann", SEARCH)
+    write(folder / "ben", in_2017b(FIRST))
+    report = held(folder)
+    won: Counter[tuple[str, str]] = Counter()
+    with Store.open("class-report/games.sqlite", read_only=True) as store:
+        whole = {one.names: one.id for one in store.runs()}  # the longer run of a plan comes last
+        for id in whole.values():
+            run = store.run(id)
+            for game in run.games():
+                names = [run.plan.entrants[number].name for number in (game.first, game.second)]
+                winner = names[0] if game.winner == "w" else names[1]
+                won[winner, names[0] if winner == names[1] else names[1]] += 1
+    for row in report.table.students:
+        assert set(row.against) == {"Random", "MM_Open"}
+        for opponent, (wins, losses) in row.against.items():
+            assert (wins, losses) == (won[row.name, opponent], won[opponent, row.name])
+        classmate = "ben" if row.name == "ann" else "ann"
+        lost, split, both = row.among
+        assert (2 * both + split, 2 * lost + split) == (
+            won[row.name, classmate], won[classmate, row.name]
+        )  # fmt: skip
+    best = report.table.students[0]
+    assert best.name == "ann"
+    assert best.elo > report.table.students[1].elo
+
+
+def test_only_what_is_handed_in_again_is_played_again(folder: Path) -> None:
+    for name in ("ann", "ben", "cec", "dan", "eve"):
+        write(folder / name, in_2017b(FIRST + f"  # {name}"))
+    first = held(folder, opponents=["Random"])
+    before = played(folder)
+    assert str(held(folder, opponents=["Random"])) == str(first)
+    assert played(folder) == before
+    write(folder / "ben", in_2017b("return game.get_legal_moves()[-1]"))
+    held(folder, opponents=["Random"])
+    fresh = played(folder) - before
+    assert fresh["ben"] > 0
+    assert fresh["eve"] == 0  # neither before nor after ben in the circle
+    assert fresh["dan"] == 0
+
+
+def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ann", "ben"):
+        write(folder / name, in_2017b(FIRST + f"  # {name}"))
+    whole = held(folder, output="whole").to_dict()
+    conduct, calls = playing.conduct, []
+
+    def breaks_off(*args: object) -> object:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return conduct(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(playing, "conduct", breaks_off)
+    few = ["class", "--pairs", "1", "--classmates", "2", "--time", "12ms", "--opponents", "Random",
+           "--opponents", "MM_Open", "--workers", "0", "--json"]  # fmt: skip
+    broken = run("course", "class", *few)
+    assert broken.exit_code == 130
+    assert "the same command goes on" in broken.stderr
+    monkeypatch.setattr(playing, "conduct", conduct)
+    resumed = answer("course", "class", *few)
+    for found in (whole, resumed):
+        del found["output"], found["load"]
+    assert json.loads(json.dumps(whole)) == resumed
+
+
+def test_who_does_not_answer_is_out_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("knightfall.arena.game.limits.COUNTED", 0.5)
+    write(folder / "ann", in_2017b(FIRST))
+    write(folder / "hangs", in_2017b("while True: pass"))
+    later = "if game.move_count > 8:\n    while True: pass\n"
+    write(folder / "hangs later", in_2017b(later + FIRST))
+    report = held(folder)
+    problems = {student.name: student.problem for student in report.broken}
+    assert problems["hangs"] == "asked for a move, it did not answer within 0.5 s"
+    assert "does not answer in" in problems["hangs later"]
+    assert [row.name for row in report.table.students] == ["ann"]
+
+
+# -- what there is to learn ------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
+    """A class of one, whose score likes what is bad."""
+    top = tmp_path_factory.mktemp("learnt")
+    folder = top / "class"
+    bad = SEARCH.replace("own - 2 * len(", "len(").replace("range(1, 50)", "range(1, 2)")
+    write(folder / "ann", bad)
+    return held(folder, output=str(top / "out"), pairs=2, classmates=0)
+
+
+def test_blunders_are_blunders(learnt: ClassReport) -> None:
+    lessons = learnt.table.students[0].lessons
+    assert lessons is not None
+    assert len(lessons.blunders) > 3
+    assert lessons.choices - lessons.kept >= len(lessons.blunders)
+    for one in lessons.blunders:
+        position = Position.from_fen(one.fen)
+        won = kf.solve(position, progress=False)
+        assert won.winner == position.to_move
+        assert won.plies == one.won_in + 1  # the better move is the quickest
+        assert one.better in (won.winning_moves or ())
+        after = kf.solve(position.play(one.move), progress=False)
+        assert (after.winner, after.plies) == (after.position.to_move, one.lost_in)
+    sizes = [len(Position.from_fen(one.fen).open) for one in lessons.blunders]
+    assert sizes == sorted(sizes)
+
+
+def test_the_misunderstanding_is_the_score_s_own(learnt: ClassReport) -> None:
+    """Its values are those of the same formula on our own board."""
+    lessons = learnt.table.students[0].lessons
+    assert lessons is not None
+    assert lessons.opinion is not None
+    one = lessons.opinion.deepest
+    assert one is not None
+    position = Position.from_fen(one.fen)
+
+    def moves_of_the_other(move: str) -> float:
+        after = position.play(move)
+        return float(len(after.targets(after.to_move)))
+
+    assert one.liked_score == moves_of_the_other(one.liked)
+    assert one.better_score == moves_of_the_other(one.better)
+    assert one.liked_score > one.better_score
+    winning = kf.solve(position, distance=False, progress=False).winning_moves
+    assert winning is not None
+    assert one.better in winning
+    assert one.liked not in winning
+    assert lessons.opinion.right / lessons.opinion.of < lessons.opinion.chance
+
+
+def test_ties_count_in_part_and_infinite_beliefs_are_the_deepest() -> None:
+    fens = ["N5n/7/7/7/7/7/7 w", "7/7/2N4/7/4n2/7/7 w", "7/1N5/7/7/4n2/7/7 w"]
+    position, other, third = (Position.from_fen(fen) for fen in fens)
+
+    def asked(place: Position, *values: float) -> tuple[Choice, dict[str, float]]:
+        moves = place.legal_moves[: len(values)]
+        choice = Choice(place, 1, moves[0], (moves[0],))
+        return choice, dict(zip(moves, values, strict=True))
+
+    truth = Truth(position.board)
+    tied = opinion([asked(position, 1.0, 1.0)], truth)
+    assert (tied.right, tied.of, tied.chance, tied.deepest) == (0.5, 1, 0.5, None)
+    found = opinion(
+        [asked(other, 0.0, 1.0, 0.0), asked(third, 0.0, 9.0, 0.0), asked(position, 2.0, 1.0)], truth
+    )
+    assert found.right == 1.0
+    assert found.deepest is not None
+    assert found.deepest.fen == third.fen
+    sure = opinion([asked(other, 0.0, float("inf"), 0.0), asked(third, 0.0, 9.0, 0.0)], truth)
+    assert sure.deepest is not None
+    assert (sure.deepest.fen, sure.deepest.gap) == (other.fen, float("inf"))
+
+
+def test_lessons_survive_a_file_and_damage_is_refused(learnt: ClassReport) -> None:
+    lessons = learnt.table.students[0].lessons
+    assert lessons is not None
+    assert lessons.opinion is not None
+    assert lessons.opinion.deepest is not None
+    deepest = replace(lessons.opinion.deepest, gap=float("inf"), better_score=float("-inf"))
+    lessons = replace(lessons, opinion=replace(lessons.opinion, deepest=deepest))
+    text = json.dumps(to_dict(lessons))
+    assert from_json(text) == lessons
+    for wrong in ('"kept": -1', '"kept": "x"', '"kept": 1, "more": 2'):
+        with pytest.raises(KnightfallError):
+            from_json(re.sub(r'"kept": \d+', wrong, text))
+    with pytest.raises(KnightfallError):
+        from_json(text.replace(lessons.blunders[0].fen, "nonsense"))
+    with pytest.raises(KnightfallError):
+        from_json(text.replace('"gap": "inf"', '"gap": "much"'))
+
+
+def test_damaged_lessons_are_found_out_anew(learnt: ClassReport, folder: Path) -> None:
+    write(folder / "ann", in_2017b(FIRST))
+    first = held(folder)
+    for file in Path("class-report/lessons").iterdir():
+        file.write_text("{")
+    assert held(folder).to_dict()["students"] == first.to_dict()["students"]
