@@ -169,3 +169,35 @@ def test_the_successor_s_failures(folder: Path) -> None:
         "my_custom_player.py, line 4, in get_action: KeyError" in told["lost_by"]["crash"]["first"]
     )
     assert "11×9" in refused("match", f"course:{folder}", "random", "--pairs", "1")
+
+
+def test_the_successor_s_opponents(folder: Path) -> None:
+    """Other submissions and our searches, and a clear word on everybody else."""
+    play = (
+        "from sample_players import BasePlayer\nclass CustomPlayer(BasePlayer):\n"
+        "    def get_action(self, state):\n        "
+    )
+    write(folder, play + "self.queue.put(state.actions()[0])\n", "my_custom_player.py")
+    other = folder.with_name("other")
+    write(other, play + "{}[0]\n", "my_custom_player.py")
+    write(folder.with_name("old"), SEARCH)
+    against = [f"course:{other}", "alphabeta(improved, depth=2)", "id(open, time=5ms)"]
+    few = ["course", "run", str(folder), "--pairs", "1", "--time", "50ms"]
+    told = answer(*few, *(word for name in against for word in ("--opponents", name)), "--json")
+    assert set(told["table"]) == set(against)
+    assert told["table"][against[0]] == [2, 0]  # it crashes, and that is its own loss
+    assert told["lost_by"] == {}
+    assert all(sum(games) == 2 for games in told["table"].values())
+    assert "no opponent 'Greed'; did you mean 'Greedy'" in refused(*few, "--opponents", "Greed")
+    for name in ("perfect", "id(main)", "random"):
+        assert "does not play on 11×9" in refused(*few, "--opponents", name)
+    old = f"course:{folder.with_name('old')}"
+    assert "is no submission for 11×9" in refused(*few, "--opponents", old)
+
+
+def test_a_move_has_the_time_of_its_year(folder: Path) -> None:
+    oldest = in_2017a("game.__board_state__\nreturn legal_moves[0]")
+    for text, time in ((oldest, "200ms"), (in_2017a(FIRST), "150ms"), (in_2017b(FIRST), "150ms")):
+        write(folder, text)
+        assert f"time={time}" in trial_plan(str(folder))[1].entrants[0].agent
+    assert "time=80ms" in trial_plan(str(folder), time=80_000)[1].entrants[0].agent

@@ -20,6 +20,7 @@ from knightfall.course.sample_players_successor import (
     RandomPlayer,
 )
 from knightfall.course.successor import Action, DebugState, Isolation, StopSearch, TimedQueue
+from knightfall.course.successor_search import SCORES, Search
 
 
 def after(*actions: int) -> Isolation:
@@ -208,3 +209,70 @@ def test_a_late_put_stops_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(StopSearch):
         player.queue.put(0)
     assert sent == [(57, None), (43, "deeper")]
+
+
+def random_states(seeds: range) -> list[Isolation]:
+    found = []
+    for seed in seeds:
+        rng, state = random.Random(seed), Isolation()
+        for _ in range(2 + rng.randrange(50)):
+            if state.ply_count >= 2 and state.terminal_test():
+                break
+            state = state.result(rng.choice(state.actions()))
+        if state.ply_count >= 2 and not state.terminal_test():
+            found.append(state)
+    return found
+
+
+def plain_value(state: Isolation, depth: int, score: str, me: int) -> float:
+    """Minimax as the textbooks have it, from one player's view, with the length of a win."""
+    if state.terminal_test():
+        return (1000 - state.ply_count) * (1 if state.utility(me) > 0 else -1)
+    if depth == 0:
+        mover = state.player()
+        value = SCORES[score](state, mover)
+        return value if mover == me else -value
+    values = [plain_value(state.result(a), depth - 1, score, me) for a in state.actions()]
+    return max(values) if state.player() == me else min(values)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_our_searches_find_what_minimax_finds(score: str) -> None:
+    pruned = 0
+    for state in random_states(range(60)):
+        values = {
+            action: plain_value(state.result(action), 2, score, state.player())
+            for action in state.actions()
+        }
+        best = next(action for action in values if values[action] == max(values.values()))
+        whole, cut = Search(SCORES[score], 3, prunes=False), Search(SCORES[score], 3)
+        assert whole.action(state) == cut.action(state) == best
+        pruned += whole.nodes - cut.nodes
+    assert pruned > 0
+
+
+def test_a_search_agrees_with_the_course_s_minimax() -> None:
+    """Where no game ends within its three plies, for it takes all wins for equal."""
+    agreed = 0
+    for state in random_states(range(100, 160)):
+        if abs(plain_value(state, 3, "improved", state.player())) < 100:
+            player = MinimaxPlayer(state.player())
+            if all(abs(plain_value(state.result(a), 2, "improved", 0)) < 100
+                   for a in state.actions()):  # fmt: skip
+                assert Search(SCORES["improved"], 3).action(state) == player.minimax(state, 3)
+                agreed += 1
+    assert agreed > 10
+
+
+def test_deepening_wins_where_it_can() -> None:
+    won = 0
+    for seed in range(60):
+        rng, before, state = random.Random(seed), Isolation(), Isolation()
+        while state.ply_count < 2 or not state.terminal_test():
+            before, state = state, state.result(rng.choice(state.actions()))
+        me = before.player()
+        if state.utility(me) > 0:  # the last move won
+            found = before.result(Search(SCORES["null"], seconds=5.0).action(before))
+            assert found.utility(me) > 0
+            won += 1
+    assert won > 3

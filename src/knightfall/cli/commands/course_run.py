@@ -40,7 +40,11 @@ def run(
     ] = None,
     time: Annotated[
         str | None,
-        typer.Option("--time", metavar="TIME", help="Time for a move; 150ms by default."),
+        typer.Option(
+            "--time",
+            metavar="TIME",
+            help="Time for a move; 150ms if not given, 200ms on the oldest board.",
+        ),
     ] = None,
     clock: Annotated[
         str,

@@ -14,8 +14,8 @@ from knightfall.course.submission import Submission, checked
 from knightfall.errors import KnightfallError
 from knightfall.search.budget import Budget
 
-TIME = 150_000
-"""Microseconds of a move, in all years but the first."""
+TIME, OLDEST_TIME = 150_000, 200_000
+"""Microseconds of a move: in all years but the first, and on the oldest board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,14 @@ def trial_plan(
     *,
     opponents: Sequence[str] = (),
     pairs: int | None = None,
-    time: int = TIME,
+    time: int | None = None,
     counted: bool = False,
     seed: int = 0,
 ) -> tuple[Submission, Plan]:
-    """What a submission's generation played: its players against the course's seven."""
+    """What a submission's generation played: its players against the course's seven.
+
+    The time of a move is that of its generation unless it is given.
+    """
     reference = parse_reference(path).absolute()
     found = checked(reference)
     if found.generation == "successor":
@@ -44,6 +47,7 @@ def trial_plan(
         )
     rules = PROTOCOLS["2017b" if found.generation == "2017b" else "2017a"]
     tests = tested(reference, found)
+    time = time or (OLDEST_TIME if found.generation == "oldest" else TIME)
     entered = enter([_agent(test.reference, time, counted) for test in tests])
     players = tuple(replace(one, name=test.name) for one, test in zip(entered, tests, strict=True))
     against = enter(list(opponents) or rules.opponents)

@@ -47,7 +47,7 @@ def trial(
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
     counted = clock == "ticks"
-    limit = parse_budget({"time": time}).time if time is not None else TIME
+    limit = parse_budget({"time": time}).time if time is not None else None
     reference = parse_reference(path).absolute()
     if checked(reference).generation == "successor":
         if counted:
@@ -59,12 +59,13 @@ def trial(
             pairs=pairs,
             time=limit or TIME,
             seed=seed,
+            show=progress,
         )
     submission, plan = trial_plan(
         path,
         opponents=opponents,
         pairs=pairs,
-        time=limit or TIME,
+        time=limit,
         counted=counted,
         seed=seed,
     )
