@@ -1,6 +1,7 @@
 """Damaged files of every kind that knightfall reads: each is refused in one line, or still valid.
 
-``python tests/torture/damaged_files.py [COUNT]`` damages so many of each kind and prints a table.
+``python tests/torture/damaged_files.py [COUNT [WORKERS [KIND ...]]]`` damages so many of each kind,
+or of some, and prints a table.
 """
 
 from __future__ import annotations
@@ -36,10 +37,13 @@ from knightfall.arena.store.scoresheets import scoresheet
 from knightfall.arena.store.store import Run, Store
 from knightfall.board import Board
 from knightfall.cli.play.saved import load
+from knightfall.course.classroom import lessons
+from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
+from knightfall.display.printable import json_line
 from knightfall.errors import KnightfallError
 from knightfall.notation.saved_games import read_game_file
 from knightfall.openings import openings, read_book
-from knightfall.reading import decoded
+from knightfall.reading import decoded, read_text
 from knightfall.solver import atlas
 from knightfall.solver.atlas_build import Builder
 from knightfall.solver.certificate import certify
@@ -103,6 +107,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
         "fits (json)": Kind(_shipped("studies/conditions/fitted.json"), _read_fits),
         "trials": Kind([_trials()], _read_trials),
         "grades": Kind([_grades()], _read_grades),
+        "lessons of a class": Kind([_lessons()], lambda path: lessons.from_json(read_text(path))),
     }
 
 
@@ -202,6 +207,18 @@ def _tried() -> Plan:
     return trials.faithful_plan(published_studies()[TRIED[0]], TRIED[1], 3, 0)
 
 
+def _lessons() -> bytes:
+    fen = "7/7/2N4/7/4n2/7/7 w"
+    deepest = Misunderstanding(fen, "a4", float("inf"), 12, "b3", -1.5, 13, float("inf"))
+    whole = Lessons(
+        kept=9, choices=12, error=None, chance=0.5, unusual={"crash": (2, "line 3: KeyError")},
+        resigned=3, resigned_won=1, tries=8, saved=2,
+        blunders=(Blunder(fen, "MM_Open", 7, "a4", 12, "b3", 13, 2),),
+        opinion=Opinion(5.5, 12, 0.4, deepest),
+    )  # fmt: skip
+    return json_line(lessons.to_dict(whole)).encode()
+
+
 def _grades() -> bytes:
     row = {"heuristic": "main", "kept": 91.2, "error": 0.5, "choices": 1234, "seconds": 9.1}
     return json.dumps({"e/100/0": {"id(main)": row, "id(open)": {**row, "kept": 80}}}).encode()
@@ -223,8 +240,9 @@ def read_store(path: Path) -> None:
 
 
 def _use(run: Run) -> None:
-    str(report_on(run))
-    json.dumps(report_on(run).to_dict())
+    report = report_on(run)
+    str(report)
+    json.dumps(report.to_dict())
     for format in ("csv", "text", "jsonl"):
         for line in export_lines(run, format):
             line.encode()
@@ -402,11 +420,13 @@ def line(tally: Tally) -> str:
     )
 
 
-def main(count: int = 20_000, workers: int = 2) -> int:
+def main(count: int | str = 20_000, workers: int | str = 2, *names: str) -> int:
     """Print the table; the number of exceptions that are none of ours."""
+    count, workers = int(count), int(workers)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         found = kinds(folder)
+        found = {name: found[name] for name in names or found}
         print(HEADING, flush=True)
         bad: list[str] = []
         jobs = [(name, range(start, count, workers)) for name in found for start in range(workers)]
@@ -445,4 +465,4 @@ def _together(tallies: list[Tally]) -> Tally:
 
 
 if __name__ == "__main__":
-    sys.exit(1 if main(*map(int, sys.argv[1:])) else 0)
+    sys.exit(1 if main(*sys.argv[1:]) else 0)

@@ -6,6 +6,7 @@ import copy
 import json
 import random
 import re
+from functools import lru_cache
 from typing import Any
 
 JUNK_BYTES = (
@@ -89,12 +90,19 @@ def swap_lines(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
 
 def change_token(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
     """One token becomes another one of the file, or what has no business there."""
-    tokens = list(_TOKEN.finditer(data[:200_000]))
+    tokens = _tokens(data[:200_000])
     if not tokens:
         return data
-    place = rng.choice(tokens)
-    new = rng.choice(tokens)[0] if rng.random() < 0.4 else rng.choice(JUNK_TOKENS).encode()
-    return data[: place.start()] + new + data[place.end() :]
+    start, end = rng.choice(tokens)
+    other = slice(*rng.choice(tokens))
+    new = data[other] if rng.random() < 0.4 else rng.choice(JUNK_TOKENS).encode()
+    return data[:start] + new + data[end:]
+
+
+@lru_cache(maxsize=8)
+def _tokens(data: bytes) -> list[tuple[int, int]]:
+    """Where tokens begin and end; of files that are damaged again and again, this is known."""
+    return [found.span() for found in _TOKEN.finditer(data)]
 
 
 def change_value(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
