@@ -1,0 +1,1 @@
+"""The page: the engine for browsers, and what draws it."""

@@ -1,0 +1,1 @@
+"""The engine for browsers: the same kernels, compiled to WebAssembly."""

@@ -1,0 +1,55 @@
+"""``python -m knightfall.web.engine.build``: make the browser's engine from the kernels.
+
+Takes about a minute: everything is compiled anew, for what is kept of earlier runs is machine code
+already.  The result is part of the package; a test notices when the kernels have changed since.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ENGINE, ABOUT = HERE / "engine.wasm", HERE / "engine.json"
+PAGE = 1 << 16
+
+
+def main() -> None:
+    """Build it and say how large it is."""
+    os.environ["KNIGHTFALL_CACHE_DIR"] = os.devnull + "/none"  # code that is kept has no source
+    os.environ["KNIGHTFALL_QUIET"] = "1"
+    from knightfall.heuristics.registry import REGISTRY
+    from knightfall.heuristics.signature import HEURISTIC
+    from knightfall.web.engine import layout, llvm
+    from knightfall.web.engine.entry_points import EXPORTED, METHODS
+    from knightfall.web.engine.heuristics import SUM, heuristics
+    from knightfall.web.engine.sources import source_hash
+
+    scores = heuristics()
+    module, machine = llvm.module_of(EXPORTED, scores, HEURISTIC)
+    exports = [*EXPORTED, "heuristic_address", "clock_address"]
+    memory = -(-(layout.SIZE + (1 << 20)) // PAGE) * PAGE
+    content = llvm.linked(module, machine, exports, memory)
+    about = {
+        "sources": source_hash(),
+        "memory": layout.SIZE,
+        "entries": layout.ENTRIES,
+        "methods": METHODS,
+        "heuristics": [
+            {"id": id} if id == SUM
+            else {
+                "id": id, "study": REGISTRY[id].study, "formula": REGISTRY[id].formula,
+                "summary": REGISTRY[id].summary, "symmetric": REGISTRY[id].symmetric,
+                "costly": REGISTRY[id].costly, "parameter": bool(REGISTRY[id].parameter),
+            }
+            for id in scores
+        ],
+    }  # fmt: skip
+    ENGINE.write_bytes(content)
+    ABOUT.write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    print(f"{ENGINE.name}: {len(content):,} bytes, {len(EXPORTED)} functions, {len(scores)} heuristics")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,317 @@
+"""What a page can ask the engine: functions of plain numbers, all about the memory at a base.
+
+A position is the set of open cells, the mover's cell and the waiter's; a knight that is still to be
+placed stands on `POCKET`.  Nothing here decides anything that the native engine decides elsewhere:
+it finds the records, calls the kernels, and hands numbers out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import from_dtype, types
+
+from knightfall.heuristics.reachability import _static
+from knightfall.heuristics.signature import HEURISTIC
+from knightfall.kernel import rules
+from knightfall.kernel.bits import Bits, ask, first, records, rest
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY, NO_LIMIT
+from knightfall.search import separation, symmetry
+from knightfall.search.alphabeta import alphabeta, plain_deepening
+from knightfall.search.deepening import deepening
+from knightfall.search.minimax import minimax
+from knightfall.search.settings import LEAF_STEP_LIMIT
+from knightfall.search.state import STATE as SEARCH
+from knightfall.search.ties import any_move
+from knightfall.solver import distance, reflection, winloss
+from knightfall.solver.engine import UPPER_SHARE
+from knightfall.solver.state import PLIES
+from knightfall.solver.state import STATE as PROOF
+from knightfall.web.engine import layout
+from knightfall.web.engine.geometry import lay_out
+from knightfall.web.engine.memory import address_of, arrays
+
+_u64, _i64, _f64 = types.uint64, types.int64, types.float64
+_void = types.void
+
+SUM = from_dtype(layout.SUM_DTYPE)
+
+_board_at, _search_at, _proof_at = records(GEOMETRY), records(SEARCH), records(PROOF)
+_sum_at = records(SUM)
+_boards_at, _searches_at, _proofs_at = arrays(GEOMETRY), arrays(SEARCH), arrays(PROOF)
+
+BOARD_AT, SEARCH_AT = layout.BOARD_AT, layout.SEARCH_AT
+PROOF_AT, SUM_AT, READING_AT = layout.PROOF_AT, layout.SUM_AT, layout.READING_AT
+
+EXPORTED: dict[str, tuple[Any, Any]] = {}
+"""The functions that a page can call, by name, with their signatures."""
+
+
+def exported(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function, and have it in the file."""
+
+    def declare(function: Callable[..., Any]) -> Any:
+        made = compiled(signature, cache=False)(function)
+        EXPORTED[function.__name__] = made, signature
+        return made
+
+    return declare
+
+
+# -- the board -------------------------------------------------------------------------------
+
+
+@exported(_void(_u64, _i64, _i64))
+def begin(base: int, width: int, height: int) -> None:
+    """Get ready for a board; the memory must be zero, all but the tables."""
+    lay_out(_board_at(base + _u64(BOARD_AT), _u64(0)), width, height)
+    proof = _proof_at(base + _u64(PROOF_AT), _u64(0))
+    proof.table = base + _u64(layout.PROOFS_AT)
+    proof.buckets = _u64(layout.BUCKETS - 1)
+    proof.upper = _i64(round(width * height * UPPER_SHARE))
+
+
+@exported(_u64(_u64, _u64, _i64))
+def moves(base: int, open: Bits, cell: int) -> Bits:
+    """The cells that a knight can move to."""
+    return rules.moves(_board_at(base + _u64(BOARD_AT), _u64(0)), open, cell)
+
+
+@exported(_u64(_u64, _u64, _i64))
+def reach(base: int, open: Bits, cell: int) -> Bits:
+    """The cells that a knight could get to if it were alone."""
+    return rules.reach(_board_at(base + _u64(BOARD_AT), _u64(0)), open, cell)
+
+
+@exported(_i64(_u64, _u64, _i64, _i64))
+def separated(base: int, open: Bits, one: int, other: int) -> int:
+    """1 if no cell can be reached by both knights."""
+    return _i64(separation.separated(_board_at(base + _u64(BOARD_AT), _u64(0)), open, one, other))  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64, _u64, _i64))
+def longest_walk(base: int, open: Bits, cell: int) -> int:
+    """The steps of the longest path of a knight that is alone; −1 if that takes too long."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    board.limit = NO_LIMIT
+    state = _search_at(base + _u64(SEARCH_AT), _u64(0))
+    state.nodes = 0
+    return separation.longest_path(board, state, open, cell, board.cells)
+
+
+@exported(_i64(_u64, _u64, _i64, _i64))
+def mirrored(base: int, open: Bits, mover: int, waiter: int) -> int:
+    """1 if the mover loses by reflection."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    return _i64(reflection.mirrored(board, open, mover, waiter))  # type: ignore[no-any-return]
+
+
+@exported(_u64(_u64, _i64, _u64))
+def image(base: int, number: int, cells: Bits) -> Bits:
+    """Where a symmetry of the board takes a set."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    found = _u64(0)
+    while cells != _u64(0):
+        found |= _u64(1) << _u64(board.symmetry[number, first(cells)])
+        cells = rest(cells)
+    return found  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64, _i64, _i64))
+def class_of(base: int, mover: int, waiter: int) -> int:
+    """The first opening that is a mirror image of one: the mover's cell · 128 + the waiter's."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    one, other = symmetry.representative(board, mover, waiter)
+    return one * 128 + other  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64))
+def symmetries(base: int) -> int:
+    """How many symmetries the board has."""
+    return _board_at(base + _u64(BOARD_AT), _u64(0)).symmetries  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64, _u64, _i64, _i64, _i64))
+def perft(base: int, open: Bits, mover: int, waiter: int, depth: int) -> int:
+    """The number of lines of so many plies."""
+    return rules.perft(_board_at(base + _u64(BOARD_AT), _u64(0)), open, mover, waiter, depth)
+
+
+# -- heuristics ------------------------------------------------------------------------------
+
+@compiled(HEURISTIC, cache=False)
+def static_reach(board: Any, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """`static_reach(r)` with the r of the term that is being asked."""
+    r = _sum_at(address_of(board) + _u64(SUM_AT - BOARD_AT), _u64(0)).current
+    return _static(board, open, me, r) - _static(board, open, opp, r)  # type: ignore[no-any-return]
+
+
+@compiled(HEURISTIC, cache=False)
+def weighted_sum(board: Any, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """The sum that `add_term` has put together, added up as the native engine does."""
+    work = _sum_at(address_of(board) + _u64(SUM_AT - BOARD_AT), _u64(0))
+    total = 0.0
+    for i in range(work.terms):
+        work.current = work.parameter[i]
+        value = work.weight[i] * ask(work.address[i], board, open, me, opp, to_move)
+        total = value if i == 0 else total + value
+    return total
+
+
+@exported(_i64(_u64, _u64, _f64, _f64))
+def add_term(base: int, address: int, weight: float, parameter: float) -> int:
+    """Add a term to the sum, which `clear_sum` empties; its number, −1 if there is no room."""
+    work = _sum_at(base + _u64(SUM_AT), _u64(0))
+    if work.terms >= layout.MOST_TERMS:
+        return -1
+    at = work.terms
+    work.address[at], work.weight[at], work.parameter[at] = address, weight, parameter
+    work.terms = at + 1
+    return at  # type: ignore[no-any-return]
+
+
+@exported(_void(_u64))
+def clear_sum(base: int) -> None:
+    """Begin a sum anew."""
+    _sum_at(base + _u64(SUM_AT), _u64(0)).terms = 0
+
+
+@exported(_f64(_u64, _u64, _u64, _i64, _i64, _i64))
+def evaluate(base: int, heuristic: int, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """What the heuristic at an address says of a position."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    board.limit = board.step_limit = NO_LIMIT
+    return ask(heuristic, board, open, me, opp, to_move)  # type: ignore[no-any-return]
+
+
+# -- time ------------------------------------------------------------------------------------
+
+
+@exported(_void(_u64, _u64))
+def set_clock(base: int, address: int) -> None:
+    """Say where the page's clock is: a function that is called as C's ``clock_gettime``."""
+    _sum_at(base + _u64(SUM_AT), _u64(0)).clock = address
+
+
+@compiled(_void(GEOMETRY, _u64, _i64), cache=False)
+def _heed(board: Any, base: int, deadline: int) -> None:
+    """Have what follows stop at a time, in nanoseconds of that clock; 0 is no time."""
+    board.deadline, board.dial = deadline, base + _u64(READING_AT)
+    board.clock = _sum_at(base + _u64(SUM_AT), _u64(0)).clock if deadline else _u64(0)
+
+
+# -- searches --------------------------------------------------------------------------------
+
+METHODS = ("any_move", "minimax", "alphabeta", "plain_deepening", "deepening")
+"""What `search` takes by number."""
+
+
+@exported(_void(_u64, _u64, _i64, _i64, _u64, _u64))
+def ask_search(
+    base: int, heuristic: int, symmetric: int, depth: int, seed: int, entries: int
+) -> None:
+    """Say what the next searches are to do; the table has room for so many entries."""
+    state = _search_at(base + _u64(SEARCH_AT), _u64(0))
+    state.heuristic, state.symmetric, state.depth_limit = heuristic, symmetric, depth
+    state.seed, state.entries = seed, entries
+    state.table = base + _u64(layout.TABLE_AT)
+
+
+@exported(_void(_u64, _i64, _i64, _i64, _u64, _i64, _i64))
+def search(
+    base: int, method: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: int
+) -> None:
+    """Search a position that is not over, at most so many nodes and until the clock says so.
+
+    `answer` and `line` tell what was found.  No deadline is 0.
+    """
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    state = _search_at(base + _u64(SEARCH_AT), _u64(0))
+    board.limit, board.step_limit = nodes, LEAF_STEP_LIMIT
+    board.cut = board.blanks = 0
+    _heed(board, base, deadline)
+    state.generation += _u64(1)
+    for ply in range(len(state.killers)):
+        state.killers[ply, 0] = state.killers[ply, 1] = 0
+    boards, states = _boards_at(base + _u64(BOARD_AT)), _searches_at(base + _u64(SEARCH_AT))
+    if method == 0:
+        any_move(boards, states, open, mover, waiter)
+    elif method == 1:
+        minimax(boards, states, open, mover, waiter)
+    elif method == 2:
+        alphabeta(boards, states, open, mover, waiter)
+    elif method == 3:
+        plain_deepening(boards, states, open, mover, waiter)
+    else:
+        deepening(boards, states, open, mover, waiter)
+
+
+@exported(_f64(_u64, _i64))
+def answer(base: int, which: int) -> float:
+    """Of the last search: 0 its move, 1 score, 2 depth, 3 nodes, 4 length of its line."""
+    state = _search_at(base + _u64(SEARCH_AT), _u64(0))
+    if which == 0:
+        return _f64(state.move)  # type: ignore[no-any-return]
+    if which == 1:
+        return state.score  # type: ignore[no-any-return]
+    if which == 2:
+        return _f64(state.depth)  # type: ignore[no-any-return]
+    if which == 3:
+        return _f64(state.nodes)  # type: ignore[no-any-return]
+    return _f64(state.length)  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64, _i64))
+def line(base: int, ply: int) -> int:
+    """A move of the last search's line."""
+    return _i64(_search_at(base + _u64(SEARCH_AT), _u64(0)).pv[ply])  # type: ignore[no-any-return]
+
+
+# -- the truth -------------------------------------------------------------------------------
+
+
+@exported(_i64(_u64, _i64, _i64, _u64, _i64, _i64))
+def wins(base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: int) -> int:
+    """1 if the mover wins, 0 if not, −1 if so many nodes or the clock came first."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    state = _proof_at(base + _u64(PROOF_AT), _u64(0))
+    board.limit = min(NO_LIMIT, state.nodes + nodes)
+    _heed(board, base, deadline)
+    boards, states = _boards_at(base + _u64(BOARD_AT)), _proofs_at(base + _u64(PROOF_AT))
+    return winloss.who_wins(boards, states, open, mover, waiter)
+
+
+@exported(_i64(_u64, _i64, _i64, _u64, _i64, _i64, _i64))
+def ends_within(
+    base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: int, plies: int
+) -> int:
+    """1 if the side that the parity favours can end the game so soon, 0 if not, −1: no answer."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    state = _proof_at(base + _u64(PROOF_AT), _u64(0))
+    board.limit = min(NO_LIMIT, state.nodes + nodes)
+    _heed(board, base, deadline)
+    boards, states = _boards_at(base + _u64(BOARD_AT)), _proofs_at(base + _u64(PROOF_AT))
+    return distance.ends_within(boards, states, open, mover, waiter, plies)
+
+
+@exported(_i64(_u64, _i64, _i64, _u64, _i64, _i64))
+def plies(base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: int) -> int:
+    """How long the game lasts by best play: odd if the mover wins; −1 if there was no answer."""
+    won = wins(base, nodes, deadline, open, mover, waiter)
+    if won < 0:
+        return -1
+    length = won
+    while length < PLIES:
+        ends = ends_within(base, nodes, deadline, open, mover, waiter, length)
+        if ends != 0:
+            return length if ends > 0 else -1  # type: ignore[no-any-return]
+        length += 2
+    return -1
+
+
+@exported(_i64(_u64))
+def proof_nodes(base: int) -> int:
+    """The positions that the solver has visited in all."""
+    return _proof_at(base + _u64(PROOF_AT), _u64(0)).nodes  # type: ignore[no-any-return]

@@ -1,0 +1,65 @@
+"""Where the browser's engine keeps what it works on: one stretch of memory, known by its base.
+
+::
+
+    base   BOARD    SEARCH    PROOF    SUM     ROOM          PROOFS            TABLE
+           the      one       one      terms   answers that  the solver's      a search's
+           geometry search's  solver's of a    are more than table, 16 MB      table, 8 MB
+           record   state     state    sum     one number
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from knightfall.kernel.geometry import FIELDS
+from knightfall.search.state import DTYPE as SEARCH_DTYPE
+from knightfall.search.table import ENTRY_DTYPE
+from knightfall.solver.proof_table import BUCKET
+from knightfall.solver.proof_table import ENTRY_DTYPE as PROOF_ENTRY
+from knightfall.solver.state import DTYPE as PROOF_DTYPE
+
+LINE = 64
+"""Everything begins at a multiple of this: a line of the processor's cache."""
+
+MOST_TERMS = 16
+"""Terms that a sum of heuristics may have."""
+
+SUM_DTYPE = np.dtype(
+    [
+        ("terms", "i8"),
+        ("address", "u8", (MOST_TERMS,)),
+        ("weight", "f8", (MOST_TERMS,)),
+        ("parameter", "f8", (MOST_TERMS,)),
+        ("current", "f8"),  # the parameter of the term that is being asked
+        ("clock", "u8"),  # the address of the page's clock
+    ],
+    align=True,
+)
+
+ROOM = 4096
+"""Bytes for answers."""
+
+PROOFS = 1 << 20
+"""Entries of the solver's table, as many as the native engine has by default."""
+
+ENTRIES = 1 << 18
+"""Entries that a search's table has room for: what the native engine gives four million nodes."""
+
+
+def _line(size: int) -> int:
+    return -(-size // LINE) * LINE
+
+
+BOARD_AT = 0
+SEARCH_AT = BOARD_AT + _line(FIELDS.itemsize)
+PROOF_AT = SEARCH_AT + _line(SEARCH_DTYPE.itemsize)
+SUM_AT = PROOF_AT + _line(PROOF_DTYPE.itemsize)
+ROOM_AT = SUM_AT + _line(SUM_DTYPE.itemsize)
+PROOFS_AT = ROOM_AT + ROOM
+TABLE_AT = PROOFS_AT + PROOFS * PROOF_ENTRY.itemsize
+READING_AT = BOARD_AT + int(FIELDS.fields["reading"][1])  # type: ignore[index]
+ENTRY_SIZE = ENTRY_DTYPE.itemsize
+BUCKETS = PROOFS // BUCKET
+SIZE = TABLE_AT + ENTRIES * ENTRY_SIZE
+"""Bytes of it all."""

@@ -1,0 +1,99 @@
+"""The shipped engine, run by wasmtime: what a page would get, in Python."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from functools import cache
+from typing import Any
+
+import wasmtime
+
+from knightfall.board import Board
+from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.kernel.rules import words
+from knightfall.position import Position
+from knightfall.search.table import size_for
+from knightfall.web.engine.build import ABOUT, ENGINE
+
+PAGE = 1 << 16
+
+
+@cache
+def _module() -> tuple[Any, Any]:
+    engine = wasmtime.Engine()
+    return engine, wasmtime.Module(engine, ENGINE.read_bytes())
+
+
+class WasmEngine:
+    """One board in the browser's engine."""
+
+    def __init__(self, board: Board) -> None:
+        engine, module = _module()
+        self.board = board
+        self.store = wasmtime.Store(engine)
+        now = wasmtime.Func(
+            self.store,
+            wasmtime.FuncType([], [wasmtime.ValType.f64()]),
+            lambda: 1000.0 * time.perf_counter(),
+        )
+        self.about = json.loads(ABOUT.read_text(encoding="utf-8"))
+        self._exports = wasmtime.Instance(self.store, module, [now]).exports(self.store)
+        self.memory = self._exports["memory"]
+        base = self._exports["__heap_base"].value(self.store)
+        self.base = -(-base // 64) * 64
+        wanted = self.base + self.about["memory"]
+        self.memory.grow(self.store, -(-wanted // PAGE) - self.memory.size(self.store))
+        self.call("begin", board.width, board.height)
+        ids = [row["id"] for row in self.about["heuristics"]]
+        self.addresses = {id: self.bare("heuristic_address", at) for at, id in enumerate(ids)}
+        self.symmetric = {row["id"]: row.get("symmetric", False) for row in self.about["heuristics"]}
+        self.call("set_clock", self.bare("clock_address"))
+
+    def bare(self, name: str, *args: Any) -> Any:
+        """Call a function that needs no memory."""
+        return self._exports[name](self.store, *args)
+
+    def call(self, name: str, *args: Any) -> Any:
+        """Call a function with whole numbers, also those above 2⁶³, and floats."""
+        given = [_signed(arg) if isinstance(arg, int) else arg for arg in args]
+        return self._exports[name](self.store, self.base, *given)
+
+    def set(self, name: str, *args: Any) -> int:
+        """Call a function that answers with a set of cells."""
+        return int(self.call(name, *args)) & (1 << 64) - 1
+
+    # -- as the page uses it ---------------------------------------------------------------
+
+    def heuristic(self, terms: list[tuple[float, str, float]]) -> int:
+        """The address of a sum of heuristics: weight, id, parameter."""
+        if len(terms) == 1 and terms[0][0] == 1 and terms[0][1] != "static_reach":
+            return int(self.addresses[terms[0][1]])
+        self.call("clear_sum")
+        for weight, id, parameter in terms:
+            self.call("add_term", self.addresses[id], float(weight), float(parameter))
+        return int(self.addresses["sum"])
+
+    def search(
+        self, position: Position, method: str, address: int, *, symmetric: bool,
+        depth: int = 64, nodes: int | None = None, seed: int = 0,
+    ) -> dict[str, Any]:  # fmt: skip
+        """What a search finds, with the table that the native engine would give it."""
+        entries = size_for((nodes or 1_000_000) if method == "deepening" else 0)
+        self.call("ask_search", address, int(symmetric), depth, seed, entries)
+        number = self.about["methods"].index(method)
+        self.call("search", number, NO_LIMIT if nodes is None else nodes, 0, *words(position))
+        move, score, depth_reached, spent, length = (self.call("answer", at) for at in range(5))
+        name = self.board.name
+        return {
+            "move": name(int(move)),
+            "score": math.copysign(math.inf, score) if abs(score) >= 2**51 else score,
+            "depth": int(depth_reached),
+            "nodes": int(spent),
+            "pv": tuple(name(int(self.call("line", ply))) for ply in range(int(length))),
+        }
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >= 1 << 63 else word
