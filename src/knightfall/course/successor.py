@@ -15,7 +15,7 @@ from __future__ import annotations
 from enum import IntEnum
 from functools import cache
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 _WIDTH = 11
 _HEIGHT = 9
@@ -145,7 +145,7 @@ _has_liberties = Isolation._has_liberties
 class DebugState(Isolation):
     """A position that prints as a picture."""
 
-    player_symbols = ("1", "2")
+    player_symbols: ClassVar[list[str]] = ["1", "2"]
 
     @staticmethod
     def from_state(gamestate: Isolation) -> DebugState:
