@@ -56,6 +56,7 @@ class Session:
             raise KnightfallError(f"{reference}: its process has no copy of it to work with")
         self._game: _Game | None = None
         self._agent: Any = None
+        self._clock = wall_clock(self._time)
         with self._telling():
             random.seed(0)
             self._module = self._load()
@@ -137,19 +138,23 @@ class Session:
         board = self._game.board(position)
         legal = board.get_legal_moves()
         copy = board.copy()
-        left, over = counted_clock(self._time) if self._counted else wall_clock(self._time)
+        self._clock = counted_clock(self._time) if self._counted else wall_clock(self._time)
         with self._telling():
             if self.submission.generation in WITH_MOVES:
-                answer = self._player.get_move(copy, legal, left)
+                answer = self._player.get_move(copy, legal, self._time_left)
             else:
-                answer = self._player.get_move(copy, left)
-        late = over()
+                answer = self._player.get_move(copy, self._time_left)
+        late = self._clock[1]()
         if late > 0:
             raise AgentFailure(
                 "timeout",
                 f"{self.submission.file.name} answered {late:.3g} ms after its {self._time:g} ms",
             )
         return self._judged(answer, legal, position)
+
+    def _time_left(self) -> float:
+        # Whoever keeps it from an earlier move asks about the present one, as in the course.
+        return self._clock[0]()
 
     def act(self, state: tuple[int, int, Any], seed: int) -> int:
         """The action that a player of the successor puts last, in a fork of this process."""
