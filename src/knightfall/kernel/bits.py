@@ -98,6 +98,16 @@ def records(record: Any) -> Any:
     return at
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def address_of(typing: Any, record: Any) -> Any:
+    """Where a record lies, for `records` to find it again."""
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.ptrtoint(values[0], ir.IntType(64))
+
+    return types.uint64(record), emit
+
+
 @compiled(types.int64(types.uint64))
 def count(cells: Bits) -> int:
     """How many cells are in the set."""
