@@ -38,6 +38,9 @@ from knightfall.user_files import UserFunction, describe
 USERS = HEURISTIC.return_type(BOARD_VIEW, *HEURISTIC.args[1:])
 """The signature of every heuristic, with a board that cannot be written to."""
 
+LONGEST = 200
+"""Characters of what Numba says that are passed on: its types can be long."""
+
 _warned: set[str] = set()
 
 
@@ -145,10 +148,17 @@ def reason_of(python: Score, error: Exception) -> str:
     """What Numba does not like, and where, in a few words."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     name = Path(file_of(python)).name
-    line = re.search(rf'File "[^"]*{re.escape(name)}", line (\d+)', text)
-    rows = (row.strip() for row in text.splitlines())
-    said = next((row for row in rows if row and not row.startswith("Failed in")), "")
-    return f"{f'line {line[1]}: ' if line else ''}{said or type(error).__name__}"
+    place = re.escape(name)
+    line = re.search(rf'File "[^"]*{place}", line (\d+)|{place} \((\d+)\)', text)
+    rows = [row.strip() for row in text.splitlines()]
+    rows = [row for row in rows if row and not row.startswith(("Failed in", "- Resolution"))]
+    said = rows[0] if rows else type(error).__name__
+    if said.endswith("found for signature:"):
+        call = rows[1].removeprefix(">>> ") if len(rows) > 1 else ""
+        said = f"there is no {call}"
+    said = re.sub(r" Raised from .*", "", said)
+    said = said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
+    return f"{f'line {line[1] or line[2]}: ' if line else ''}{said}"
 
 
 def file_of(python: Score) -> str:

@@ -5,6 +5,7 @@ What was compiled is not believed before it has said what Python says of some po
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from contextlib import suppress
@@ -63,7 +64,7 @@ def _compiled(score: FunctionType) -> tuple[Any, str]:
         except Refused as refused:
             return None, str(refused)
         except Exception as error:  # Numba's errors have no common, documented base
-            reason = reason_of(score, error)
+            reason = reason_of(score, error).replace(str(GAMES[-1]), str(GAMES[0]))
     return None, reason
 
 
@@ -113,12 +114,13 @@ def _difference_here(shown: str, python: Score, code: Any) -> str:
                 with suppress(Exception):  # that will be told when it happens in earnest
                     expected = a_number(python(board, open, one, other, to_move))
                     found = code(boards[0], np.uint64(open), one, other, to_move)
-                    if not boards["failed"][0]:
-                        values.append((expected, found))
+                    values.append((expected, math.nan if boards["failed"][0] else found))
                     boards["failed"] = 0
 
     patiently(shown, ask, values)
     for expected, found in values:
+        if math.isnan(found) and not math.isnan(expected):
+            return f"compiled, it would fail where Python says {expected:g}"
         if not same(expected, found):
             return f"compiled, it would be {found:g} where Python says {expected:g}"
     return ""

@@ -21,6 +21,7 @@ from numba.core.datamodel.models import StructModel
 from numba.extending import (
     intrinsic,
     make_attribute_wrapper,
+    overload,
     overload_attribute,
     overload_method,
     register_jitable,
@@ -147,6 +148,18 @@ for _name in ("inactive_player", "_inactive_player"):
     _attribute(_name, lambda game: 1 - game._kf_turn)
 _attribute("BLANK", lambda game: 0)
 _attribute("NOT_MOVED", lambda game: None)
+
+
+@overload(float)
+def _float(truth: Any) -> Any:
+    """``float(a == b)``, which students write and Numba does not know."""
+    if not isinstance(truth, types.Boolean):
+        return None
+
+    def as_number(truth: Any) -> float:
+        return 1.0 if truth else 0.0
+
+    return as_number
 
 
 # -- methods ---------------------------------------------------------------------------------

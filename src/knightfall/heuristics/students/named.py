@@ -56,6 +56,7 @@ class StudentScore(UserFunction):
         """The function; an error if it takes anything but a game and a player."""
         found = self.submission()
         loaded = load(found.file.resolve(), found.file.name, _course(found.file, found.generation))
+        vars(loaded.module).setdefault("print", silent)
         score = getattr(loaded.module, self.name, None)
         if score is None:
             score = getattr(_sample_players(found.generation), self.name, None)
@@ -66,6 +67,10 @@ class StudentScore(UserFunction):
     def sources(self) -> tuple[str, ...]:
         """The files that decide what it does, found by reading as for the submission itself."""
         return sources(self.path)
+
+
+def silent(*values: object, **options: object) -> None:
+    """What a submission prints goes nowhere, here as at play."""
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from knightfall.heuristics.students.named import silent
 from knightfall.kernel.compile import compile_later
 
 MOST = 400
@@ -43,7 +44,8 @@ class Twins:
         """The dispatcher of a function's twin; it is compiled when it is first called."""
         if function not in self._made:
             code = _rewritten(function) or function.__code__
-            names: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
+            # Numba finds a function that calls itself only in a module that it can import.
+            names: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
             twin = FunctionType(
                 code, names, function.__name__, function.__defaults__, function.__closure__
             )
@@ -60,9 +62,9 @@ class Twins:
     def _ready(self, value: Any, name: str, line: int | None) -> Any:
         """What stands for a value that a module holds."""
         if _is_random(value):
-            raise Refused(f"{f'line {line}: ' if line else ''}{name} is random, which is no value")
+            raise Refused(_random(name, line))
         if isinstance(value, FunctionType):
-            return self.of(value)
+            return self.of(_OURS["print"] if value is silent else value)
         if isinstance(value, ModuleType) and not _is_library(value):
             return _Module(value, self)
         return _constant(value) if isinstance(value, list) else value
@@ -110,6 +112,11 @@ def _is_random(value: Any) -> bool:
     return isinstance(owner, random.Random) or type(owner).__name__ == "RandomState"
 
 
+def _random(name: str, line: int | None) -> str:
+    where = f"line {line}: " if line else ""
+    return f"{where}{name} is random, and a heuristic must give a position one value"
+
+
 def _refuse_numpys(code: CodeType, names: dict[str, Any]) -> None:
     """Refuse numpy's random numbers where they are an attribute of numpy."""
     if not any(getattr(value, "__name__", "") == "numpy" for value in names.values()):
@@ -117,9 +124,7 @@ def _refuse_numpys(code: CodeType, names: dict[str, Any]) -> None:
     for one in _codes(code):
         for instruction in dis.get_instructions(one):
             if instruction.opname.startswith("LOAD_") and instruction.argval == "random":
-                line = _line(instruction)
-                where = f"line {line}: " if line else ""
-                raise Refused(f"{where}numpy.random is random, which is no value")
+                raise Refused(_random("numpy.random", _line(instruction)))
 
 
 def _is_library(module: ModuleType) -> bool:
@@ -209,6 +214,10 @@ def _rewritten(function: FunctionType) -> CodeType | None:
 # -- what Python has and Numba has not ---------------------------------------------------------
 
 
+def _print(*values: Any) -> None:
+    """`silent` without the options that Numba cannot pass on."""
+
+
 def _any(values: Any) -> bool:
     for value in values:  # noqa: SIM110
         if value:
@@ -223,4 +232,4 @@ def _all(values: Any) -> bool:
     return True
 
 
-_OURS: dict[str, Any] = {"any": _any, "all": _all}
+_OURS: dict[str, Any] = {"any": _any, "all": _all, "print": _print}
