@@ -7,7 +7,7 @@ COMPILED = '''
 import math
 import random  # which nobody here uses
 
-import helpers
+import my_helpers
 import sample_players
 from isolation import Board
 from sample_players import center_score, improved_score, null_score, open_move_score
@@ -49,7 +49,8 @@ def mine(game, player, factor=1.0, more=2):
 
 
 def with_helpers(game, player):
-    return mine(game, player) - mine(game, game.get_opponent(player), 1.5, more=3) + helpers.f(game)
+    theirs = mine(game, game.get_opponent(player), 1.5, more=3)
+    return mine(game, player) - theirs + my_helpers.f(game)
 
 
 def distances(game, player):

@@ -45,7 +45,7 @@ def write(folder: Path, text: str, name: str = "game_agent.py") -> Path:
 @pytest.fixture(scope="module")
 def submission(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compiled")
-    (folder / "helpers.py").write_text(HELPERS)
+    (folder / "my_helpers.py").write_text(HELPERS)
     return write(folder, COMPILED)
 
 
@@ -85,7 +85,7 @@ def imported(file: Path) -> ModuleType:
     finally:
         del sys.path[: len(places)]
         for name in set(sys.modules) - before:
-            if name.partition(".")[0] in ("isolation", "sample_players", "helpers", file.stem):
+            if name.partition(".")[0] in ("isolation", "sample_players", "my_helpers", file.stem):
                 del sys.modules[name]
 
 
@@ -229,9 +229,10 @@ class AlphaBetaPlayer:
 
 
 def test_two_submissions_live_side_by_side_and_leave_nothing_behind(
-    somewhere: Path, capfd: pytest.CaptureFixture[str]
+    somewhere: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    values = []
+    values, theirs = [], ModuleType("helpers")
+    monkeypatch.setitem(sys.modules, "helpers", theirs)
     for number in (1, 2):
         place = somewhere / f"student {number}"
         place.mkdir()
@@ -245,17 +246,18 @@ def test_two_submissions_live_side_by_side_and_leave_nothing_behind(
         assert not (place / "log.txt").exists()
     assert values == [1001.5, 2002.5]
     left = {name.partition(".")[0] for name in sys.modules}
-    assert not left & {"isolation", "sample_players", "helpers", "game_agent"}
+    assert not left & {"isolation", "sample_players", "game_agent"}
+    assert sys.modules["helpers"] is theirs
     assert "loaded" not in capfd.readouterr().out
 
 
 def test_a_run_is_known_by_what_is_in_its_files(tmp_path: Path) -> None:
-    (tmp_path / "helpers.py").write_text(HELPERS)
+    (tmp_path / "my_helpers.py").write_text(HELPERS)
     file = write(tmp_path, COMPILED)
     entrants = enter([f"id(course:{tmp_path}#custom_score, nodes=9)"])
     before = files_of(entrants)
-    assert set(before) == {str(file), str(tmp_path / "helpers.py")}
-    (tmp_path / "helpers.py").write_text(HELPERS + "\n")
+    assert set(before) == {str(file), str(tmp_path / "my_helpers.py")}
+    (tmp_path / "my_helpers.py").write_text(HELPERS + "\n")
     assert files_of(entrants) != before
 
 

@@ -11,7 +11,7 @@ import io
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from types import ModuleType
@@ -33,7 +33,7 @@ def visiting(file: Path, generation: str) -> Iterator[None]:
     """
     place = str(folder(generation))
     trees = reachable(file, broken=True)
-    before, here = _taken_away(), os.getcwd()
+    before, here = _taken_away({*OURS, *_beside(trees, file.parent)}), os.getcwd()
     with (
         tempfile.TemporaryDirectory(prefix="knightfall-") as scratch,
         for_a_while(),
@@ -48,11 +48,26 @@ def visiting(file: Path, generation: str) -> Iterator[None]:
             os.chdir(here)
             with suppress(ValueError):
                 sys.path.remove(place)
-            _taken_away()
+            _taken_away({*OURS, *(name.partition(".")[0] for name in before)})
             sys.modules.update(before)
 
 
-def _taken_away() -> dict[str, ModuleType]:
-    """The course's modules that are loaded, and are not any more."""
-    names = [name for name in sys.modules if name.partition(".")[0] in OURS]
+def _taken_away(tops: Collection[str]) -> dict[str, ModuleType]:
+    """The modules of some names that are loaded, and are not any more."""
+    names = [name for name in sys.modules if name.partition(".")[0] in tops]
     return {name: sys.modules.pop(name) for name in names}
+
+
+def _beside(trees: Iterable[Path], folder: Path) -> Iterator[str]:
+    """What a submission calls modules of its own, and is not Python's or was installed.
+
+    Somebody else's module of the same name may be loaded: a notebook's, say.
+    """
+    for tree in trees:
+        if not tree.is_relative_to(folder):
+            continue
+        name = tree.relative_to(folder).parts[0].removesuffix(".py")
+        known = getattr(sys.modules.get(name), "__file__", None) or ""
+        installed = {"site-packages", "dist-packages"} & set(Path(known).parts)
+        if name not in sys.stdlib_module_names and not installed and name != "__main__":
+            yield name
