@@ -7,11 +7,13 @@ deeper, or it would be over before it is timed.  Run it with `python -m benchmar
 
 from __future__ import annotations
 
+import random
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from knightfall.agents import parse_agent
+from knightfall.agents import Agent, parse_agent
 from knightfall.course import Board, improved_score
 from knightfall.position import Position
 
@@ -58,10 +60,11 @@ def sharing(game, player):
     return len(own) - len(own & set(game.get_legal_moves(game.get_opponent(player))))
 """
 SCORES = ("counting", "looping", "forecasting", "sharing")
+SIDES = ("compiled", "improved", "plain")
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
-    """Nodes per second of each score on both sides, and beside our own `improved`."""
+    """Nodes per second of each score on both sides, and of our own `improved`, timed in turns."""
     names: dict[str, Any] = {}
     text = SUBMISSION.replace("from sample_players import improved_score", "")
     exec(text, {"improved_score": improved_score}, names)
@@ -69,45 +72,44 @@ def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "game_agent.py")
         file.write_text(SUBMISSION, encoding="utf-8")
-        ours = _compiled("improved", depth, rounds)
+        ours = parse_agent(f"alphabeta(improved, depth={depth + DEEPER})").prepare()
         for name in SCORES:
-            compiled = _compiled(f"course:{file}#{name}", depth, rounds)
-            plain = _plain(names[name], depth, max(1, rounds // 5))
-            ratios[f"nodes per second, {name}"] = Ratio(compiled / plain, None)
+            heuristic = f"course:{file}#{name}"
+            compiled = parse_agent(f"alphabeta({heuristic}, depth={depth + DEEPER})").prepare()
+            speed = _speeds(compiled, ours, StudentAgent(names[name], depth), rounds)
+            ratios[f"nodes per second, {name}"] = Ratio(speed["compiled"] / speed["plain"], None)
             rows.append(
                 {
                     "score": name,
-                    "compiled: nodes per second": compiled,
-                    "plain: nodes per second": plain,
-                    "compiled ÷ our improved": compiled / ours,
+                    **{f"{side}: nodes per second": speed[side] for side in ("compiled", "plain")},
+                    "compiled ÷ our improved": speed["compiled"] / speed["improved"],
                 }
             )
     return Result(ratios=ratios, rows=rows, figures={"depth": depth, "positions": len(POSITIONS)})
 
 
-def _compiled(heuristic: str, depth: int, rounds: int) -> float:
-    agent = parse_agent(f"alphabeta({heuristic}, depth={depth + DEEPER})").prepare()
-    nodes, spent = 0, 0.0
+def _speeds(compiled: Agent, ours: Agent, student: StudentAgent, rounds: int) -> dict[str, float]:
+    """Nodes per second of each, over all positions."""
+    nodes, spent = dict.fromkeys(SIDES, 0), dict.fromkeys(SIDES, 0.0)
     for fen in POSITIONS:
         position = Position.from_fen(fen)
-        nodes += agent.analyse(position).nodes
-        spent += fastest({"": lambda position=position: agent.analyse(position)}, rounds)[""]
-    return nodes / spent
 
-
-def _plain(score: Any, depth: int, rounds: int) -> float:
-    nodes, spent = 0, 0.0
-    for fen in POSITIONS:
-        position = Position.from_fen(fen)
-        student = StudentAgent(score, depth)
-
-        def search(position: Position = position, student: StudentAgent = student) -> None:
+        def plain(position: Position = position) -> None:
             student.nodes = 0
+            random.seed(1)  # the same shuffles, and so the same tree each time
             student.get_move(laid_out(Board, position, student), lambda: 1000.0)
 
-        spent += fastest({"": search}, rounds)[""]
-        nodes += student.nodes
-    return nodes / spent
+        sides: dict[str, Callable[[], object]] = {
+            "compiled": lambda position=position: compiled.analyse(position),
+            "improved": lambda position=position: ours.analyse(position),
+            "plain": plain,
+        }
+        for side, seconds in fastest(sides, rounds).items():
+            spent[side] += seconds
+        nodes["compiled"] += compiled.analyse(position).nodes
+        nodes["improved"] += ours.analyse(position).nodes
+        nodes["plain"] += student.nodes
+    return {side: nodes[side] / spent[side] for side in SIDES}
 
 
 if __name__ == "__main__":
