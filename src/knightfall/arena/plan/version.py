@@ -12,7 +12,16 @@ DECIDES = (
     "python_agent.py",
     *(
         f"course/{name}.py"
-        for name in ("reference", "submission", "player", "scratch", "score_player")
+        for name in (
+            "reference",
+            "submission",
+            "player",
+            "clocks",
+            "seat_board",
+            "crashes",
+            "scratch",
+            "score_player",
+        )
     ),
     *(
         f"course/{name}.py"
