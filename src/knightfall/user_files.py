@@ -15,8 +15,8 @@ import sys
 import sysconfig
 import threading
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -135,7 +135,22 @@ class _Loaded:
     stamps: dict[str, Stamp | None]
 
 
-_loaded: dict[Path, _Loaded] = {}
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a file finds when it is loaded, beside its neighbours.
+
+    The same is found where `module` is run with the file's path and these `words`.
+    """
+
+    around: Callable[[], AbstractContextManager[object]] = nullcontext
+    module: str = "knightfall.load_trial"
+    words: tuple[str, ...] = ()
+
+
+ORDINARY = Surroundings()
+"""Nothing but its neighbours."""
+
+_loaded: dict[tuple[Path, str, tuple[str, ...]], _Loaded] = {}
 _loading = threading.RLock()
 
 
@@ -152,23 +167,24 @@ def is_expendable() -> bool:
     return bool(_expendable)
 
 
-def load(file: Path, shown: str) -> _Loaded:
+def load(file: Path, shown: str, there: Surroundings = ORDINARY) -> _Loaded:
+    key = file, there.module, there.words
     with _loading:
-        known = _loaded.get(file)
+        known = _loaded.get(key)
         if known is None or any(_stamp(path) != then for path, then in known.stamps.items()):
-            known = _loaded[file] = _load_anew(file, shown)
+            known = _loaded[key] = _load_anew(file, shown, there)
         return known
 
 
-def _load_anew(file: Path, shown: str) -> _Loaded:
+def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
     spec = importlib.util.spec_from_file_location(f"knightfall_user_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise KnightfallError(f"{shown} cannot be loaded as a Python file")
     if not is_expendable():
-        _try(file, shown)
+        _try(file, shown, there)
     module = importlib.util.module_from_spec(spec)
     try:
-        with _own_modules(file.parent) as imported, _noting_reads() as read:
+        with _own_modules(file.parent) as imported, _noting_reads() as read, there.around():
             spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise
@@ -180,21 +196,21 @@ def _load_anew(file: Path, shown: str) -> _Loaded:
     return _Loaded(module, {path: _stamp(path) for path in sorted(found | {str(file)})})
 
 
-def _try(file: Path, shown: str) -> None:
+def _try(file: Path, shown: str, there: Surroundings) -> None:
     """Have another process load a file first: it may exit, crash or never end."""
     try:
-        wrong = apart(lambda: try_to_load(file), "knightfall.load_trial", str(file))
+        wrong = apart(lambda: try_to_load(file, there), there.module, str(file), *there.words)
     except Ended as ended:
         wrong = str(ended)
     if wrong:
         raise KnightfallError(f"{shown} cannot be loaded: it {wrong}")
 
 
-def try_to_load(file: Path) -> str:
+def try_to_load(file: Path, there: Surroundings = ORDINARY) -> str:
     """Load a file where nothing is lost; an ordinary error is for whoever loads it next to tell."""
     expendable()
     try:
-        load(file, str(file))
+        load(file, str(file), there)
     except KeyboardInterrupt:
         return "raises KeyboardInterrupt"
     except BaseException:

@@ -79,16 +79,17 @@ class Naive2017b:
         for r in range(self.height):
             text += str(r).ljust(wide) + " | "
             for c in range(self.width):
-                mark = " " if self.open(r, c) else "-"
+                mark = "-"
                 mark = "2" if self.state[-2] == r + c * self.height else mark
                 mark = "1" if self.state[-1] == r + c * self.height else mark
+                mark = mark if self.state[r + c * self.height] else " "
                 text += mark + " | "
             text += "\n\r"
         return text
 
 
 class NaiveEarly(Naive2017b):
-    """(0, 0) is not blank, and player 2 stands there before its placement."""
+    """(0, 0) is not blank, though drawn so; player 2 stands there before its placement."""
 
     first_cell = None
     second_player = 0
@@ -101,7 +102,7 @@ class NaiveOldest:
         self.width, self.height, self.move_count = width, height, 0
         self.players = [player_1, player_2]
         self.state = [[0] * width for _ in range(height)]
-        self.cells: list[tuple[int, int]] = [(-1, -1), (-1, -1)]
+        self.cells: list[tuple[int, int] | None] = [None, None]
 
     @property
     def active_player(self) -> Any:
@@ -114,7 +115,7 @@ class NaiveOldest:
     def get_opponent(self, player: Any) -> Any:
         return self.players[1 - self.players.index(player)]
 
-    def get_player_location(self, player: Any) -> tuple[int, int]:
+    def get_player_location(self, player: Any) -> tuple[int, int] | None:
         return self.cells[self.players.index(player)]
 
     def get_blank_spaces(self) -> list[tuple[int, int]]:
@@ -122,11 +123,11 @@ class NaiveOldest:
         return [(r, c) for r, c in cells if self.state[r][c] == 0]
 
     def get_legal_moves(self, player: Any = None) -> list[tuple[int, int]]:
-        row, column = self.get_player_location(self.active_player if player is None else player)
+        cell = self.get_player_location(self.active_player if player is None else player)
         blank = self.get_blank_spaces()
-        if (row, column) == (-1, -1):
+        if cell is None:
             return blank
-        return [(row + r, column + c) for r, c in STEPS if (row + r, column + c) in blank]
+        return [(cell[0] + r, cell[1] + c) for r, c in STEPS if (cell[0] + r, cell[1] + c) in blank]
 
     def apply_move(self, move: tuple[int, int]) -> None:
         self.state[move[0]][move[1]] = self.move_count % 2 + 1

@@ -147,6 +147,14 @@ GOOD = {
         """,
         "import collections\nimport numpy as np",
     ),
+    "keeps its first clock": in_2017b(
+        """
+        self.first = getattr(self, "first", time_left)
+        assert self.first() > 19
+        assert [self.first() for _ in range(100)][-1] < 15
+        """
+        + FIRST,
+    ),
     "is of 2017a": in_2017a(
         """
         assert self.method == "alphabeta"

@@ -16,7 +16,7 @@ from knightfall.arena.game.limits import move_limit
 from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.runners.backlog import check_agents, play_chunk
-from knightfall.course.player import counted_clock
+from knightfall.course.clocks import counted_clock
 from knightfall.course.scratch import copy_beside
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position

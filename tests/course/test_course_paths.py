@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import knightfall
 from knightfall.course.paths import GENERATIONS, folder
 from knightfall.errors import KnightfallError
 
@@ -16,14 +17,14 @@ IMPORTED_BY_AGENTS = {
     **{
         generation: {
             "isolation": "Board",
-            "isolation.isolation": "Board",
+            "isolation.isolation": "Board TIME_LIMIT_MILLIS timeit copy",
             "sample_players": "null_score open_move_score improved_score center_score "
-            "RandomPlayer GreedyPlayer HumanPlayer",
+            "RandomPlayer GreedyPlayer HumanPlayer randint",
         }
         for generation in GENERATIONS[:4]
     },
     "successor": {
-        "isolation": "Isolation DebugState StopSearch",
+        "isolation": "Isolation DebugState StopSearch Status Agent play fork_get_action TimedQueue",
         "isolation.isolation": "Isolation Action DebugState _WIDTH _HEIGHT _SIZE _has_liberties",
         "sample_players": "BasePlayer DataPlayer RandomPlayer GreedyPlayer MinimaxPlayer",
     },
@@ -37,7 +38,8 @@ GAME_AGENT = {
 
 def python(generation: str, script: str, where: Path) -> str:
     """What a script prints that runs with the generation's folder first on its path."""
-    environment = os.environ | {"PYTHONPATH": str(folder(generation))}
+    places = [str(folder(generation)), str(Path(knightfall.__file__).parents[1])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=where,

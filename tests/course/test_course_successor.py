@@ -5,11 +5,13 @@ from __future__ import annotations
 import pickle
 import random
 from math import inf
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
 import pytest
 from naive_course import NaiveSuccessor
+from seeded import Pocket
 
 from knightfall.course import successor
 from knightfall.course.sample_players_successor import (
@@ -19,7 +21,7 @@ from knightfall.course.sample_players_successor import (
     MinimaxPlayer,
     RandomPlayer,
 )
-from knightfall.course.successor import Action, DebugState, Isolation, StopSearch, TimedQueue
+from knightfall.course.successor import Action, Isolation, StopSearch, TimedQueue
 from knightfall.course.successor_search import SCORES, Search
 
 
@@ -112,10 +114,13 @@ def test_either_player_stuck_ends_the_game() -> None:
     assert (state.utility(0), state.utility(1)) == (inf, -inf)
 
 
-def test_a_subclass_stays_one() -> None:
+def test_a_subclass_may_build_its_results_itself() -> None:
     class Mine(Isolation):
         def mobility(self) -> int:
             return len(self.liberties(self.locs[0]))
+
+        def result(self, action: int) -> Mine:
+            return Mine(*super().result(action))
 
     state = Mine(*after(57, 0))
     deeper = state.result(Action.NNE)
@@ -129,33 +134,10 @@ def test_states_are_values() -> None:
     assert pickle.loads(pickle.dumps(after(3, 5))) == after(3, 5)
 
 
-def test_debug_states_print() -> None:
-    state = DebugState.from_state(after(0, 114 - 10, Action.WNW))
-    rows = [row.split() for row in str(state).splitlines()]
-    assert [len(row) for row in rows] == [11] * 9
-    assert rows[0][-1] == "2"
-    assert rows[8][-1] == "X"  # where player 1 was
-    assert rows[7][-3] == "1"
-    assert DebugState.ind2xy(15) == (2, 1)
-    assert DebugState.ind2xy(0) == (0, 0)
-    assert DebugState.ind2xy(10 + 13 * 8) == (10, 8)
-    assert isinstance(state, Isolation)
-
-
-class Pocket:
-    """A queue for a player whose time is never up."""
-
-    def __init__(self) -> None:
-        self.put_in: list[Any] = []
-
-    def put(self, action: Any) -> None:
-        self.put_in.append(action)
-
-
 def asked(player: BasePlayer, state: Isolation) -> list[Any]:
     player.queue = pocket = Pocket()
     player.get_action(state)
-    return pocket.put_in
+    return pocket
 
 
 @pytest.mark.parametrize("kind", [RandomPlayer, GreedyPlayer, MinimaxPlayer])
@@ -199,16 +181,19 @@ def test_players_have_what_agents_use(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_late_put_stops_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(successor, "perf_counter", lambda: now[0])
-    player, sent = BasePlayer(0), []
-    player.queue = TimedQueue(player, sent.append)
+    player, (receiver, sender) = BasePlayer(0), Pipe()
+    player.queue = TimedQueue(receiver, sender)
+    player.queue.agent = player
+    player.queue.start_timer()
     player.queue.put(57)
+    assert player.queue.get() == (None, 57)
     player.context = "deeper"
     now[0] = 0.149
     player.queue.put_nowait(43)
     now[0] = 0.151
     with pytest.raises(StopSearch):
         player.queue.put(0)
-    assert sent == [(57, None), (43, "deeper")]
+    assert player.queue.get_nowait() == ("deeper", 43)
 
 
 def random_states(seeds: range) -> list[Isolation]:

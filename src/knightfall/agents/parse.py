@@ -68,7 +68,7 @@ def _deepening_with(text: str, name: str) -> Agent:
     try:
         heuristic = parse_heuristic(text)
     except KnightfallError:
-        if ".py:" in text or name in REGISTRY:
+        if ".py:" in text or "course:" in text or name in REGISTRY:
             raise
         if not name:
             raise KnightfallError(

@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from knightfall.course import board_2017b
-from knightfall.course.board_2017b import OUR_OWN, TIME_LIMIT_MILLIS
+from knightfall.course.board_2017b import TIME_LIMIT_MILLIS, own
 from knightfall.course.game_loop import Reason, TimeLeft, play_out
 from knightfall.course.knights import Cell
 
 
+@own
 class Board(board_2017b.Board):
     """2017b's board for players with `get_move(game_copy, legal_moves, time_left)`."""
 
@@ -30,6 +31,7 @@ class Board(board_2017b.Board):
         return winner, history, reason
 
 
+@own
 class EarlyBoard(Board):
     """The same, but (0, 0) is never open, and player 2 stands there before its placement.
 
@@ -39,12 +41,9 @@ class EarlyBoard(Board):
     def __init__(self, player_1: Any, player_2: Any, width: int = 7, height: int = 7) -> None:
         super().__init__(player_1, player_2, width, height)
         self._board_state[-2] = 0
-        self._board_state[0] = self.NOT_MOVED
+        self._board_state[0] = None
 
 
 def ask_with_moves(player: Any, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Any:
     """Ask a player as all boards before 2017b do."""
     return player.get_move(game, legal_moves, time_left)
-
-
-OUR_OWN.update((Board, EarlyBoard))

@@ -8,7 +8,7 @@ only by looking knights' moves up and by shuffling them in place (`benchmarks/co
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, TypeVar
 
 from knightfall.course.drawing import draw
 from knightfall.course.game_loop import Reason, TimeLeft, play_out
@@ -28,6 +28,15 @@ TIME_LIMIT_MILLIS = 150
 OUR_OWN: set[type] = set()
 """The boards of this package, as opposed to those that somebody derives from them."""
 
+Kind = TypeVar("Kind", bound="type[Board]")
+
+
+def own(kind: Kind) -> Kind:
+    """A board of this package: of which even the copies of what is derived from it are."""
+    OUR_OWN.add(kind)
+    kind._own = kind
+    return kind
+
 
 class Board:
     """A position of two players, who are any objects and are told apart by `==`.
@@ -39,6 +48,7 @@ class Board:
 
     BLANK = 0
     NOT_MOVED = None
+    _own: type[Board]
 
     def __init__(self, player_1: Any, player_2: Any, width: int = 7, height: int = 7) -> None:
         self.width = width
@@ -48,8 +58,8 @@ class Board:
         self._player_2 = player_2
         self._active_player = player_1
         self._inactive_player = player_2
-        state: list[Any] = [self.BLANK] * (width * height + 3)
-        state[-1] = state[-2] = self.NOT_MOVED
+        state: list[Any] = [0] * (width * height + 3)
+        state[-1] = state[-2] = None
         self._board_state = state
         self._targets = knight_targets(width, height)
 
@@ -82,7 +92,7 @@ class Board:
         else:
             raise RuntimeError(f"{player!r} is not a player of this game")
         if index is None:
-            return self.NOT_MOVED
+            return None
         return index % self.height, index // self.height
 
     # -- moves ---------------------------------------------------------------------------------
@@ -92,8 +102,12 @@ class Board:
 
         One that is not placed yet may go to any open cell, and those come column by column.
         """
-        # The hot spot, and so written out: finding the location, `__get_moves__` and
+        # The hot spot, and so written out: finding the location, `__get_moves` and
         # `knights.shuffle` would be three calls.
+        if type(self) not in OUR_OWN:  # which may have some of these of its own
+            if player is None:
+                player = self.active_player
+            return self.__get_moves(self.get_player_location(player))
         state = self._board_state
         if player is None:
             player = self._active_player
@@ -105,8 +119,12 @@ class Board:
             raise RuntimeError(f"{player!r} is not a player of this game")
         if index is None:
             return self.get_blank_spaces()
+        try:
+            targets = self._targets
+        except AttributeError:  # put together by hand
+            targets = self._targets = knight_targets(self.width, self.height)
         moves = []
-        for target, cell in self._targets[index]:
+        for target, cell in targets[index]:
             if state[target] == 0:
                 moves.append(cell)
         if random.shuffle is not LIBRARY_SHUFFLE:
@@ -119,22 +137,17 @@ class Board:
             moves[place], moves[other] = moves[other], moves[place]
         return moves
 
-    def __get_moves__(self, loc: Cell | None) -> list[Cell]:
+    def __get_moves(self, loc: Cell | None) -> list[Cell]:
         """Where a knight on that cell may go, shuffled; every open cell if it is not placed."""
         if loc is None:
             return self.get_blank_spaces()
         row, column = loc
-        if 0 <= row < self.height and 0 <= column < self.width:
-            state = self._board_state
-            targets = self._targets[row + column * self.height]
-            moves = [cell for target, cell in targets if state[target] == 0]
-        else:
-            cells = [(row + down, column + right) for down, right in KNIGHT_STEPS]
-            moves = [cell for cell in cells if self.move_is_legal(cell)]
+        cells = [(row + down, column + right) for down, right in KNIGHT_STEPS]
+        moves = [cell for cell in cells if self.move_is_legal(cell)]
         shuffle(moves)
         return moves
 
-    _Board__get_moves = __get_moves__  # as code outside of the class has to call it
+    __get_moves__ = __get_moves  # which some call it
 
     def get_blank_spaces(self) -> list[Cell]:
         """The open cells, column by column."""
@@ -143,11 +156,11 @@ class Board:
 
     def move_is_legal(self, move: Cell) -> bool:
         """Whether a cell is on the board and open, however far from any knight."""
-        row, column = move
+        row, column = move[0], move[1]  # what follows them does not count
         return (
             0 <= row < self.height
             and 0 <= column < self.width
-            and bool(self._board_state[row + column * self.height] == self.BLANK)
+            and bool(self._board_state[row + column * self.height] == 0)
         )
 
     def apply_move(self, move: Cell) -> None:
@@ -155,7 +168,7 @@ class Board:
         index = move[0] + move[1] * self.height
         state = self._board_state
         mover = self._active_player
-        state[-2 if mover == self._player_2 else -1] = index
+        state[-2 if self.active_player == self._player_2 else -1] = index
         state[index] = 1
         state[-3] ^= 1
         self._active_player = self._inactive_player
@@ -165,7 +178,7 @@ class Board:
     def forecast_move(self, move: Cell) -> Board:
         """A copy on which the active player has moved: `copy`, then `apply_move`."""
         kind = type(self)
-        if kind not in OUR_OWN:  # which may have a `copy` or `apply_move` of its own
+        if kind not in OUR_OWN:  # which may have a `copy` of its own
             board = self.copy()
             board.apply_move(move)
             return board
@@ -179,7 +192,10 @@ class Board:
         mover = board._inactive_player = self._active_player
         board._active_player = self._inactive_player
         state = board._board_state = self._board_state.copy()
-        board._targets = self._targets
+        try:
+            board._targets = self._targets
+        except AttributeError:
+            board._targets = self._targets = knight_targets(self.width, height)
         index = move[0] + move[1] * height
         state[-2 if mover == second else -1] = index
         state[index] = 1
@@ -187,14 +203,11 @@ class Board:
         return board
 
     def copy(self) -> Board:
-        """A board of the same class that can be changed without changing this one.
+        """A board that can be changed without changing this one.
 
-        What somebody has hung on a board stays behind, except what a class of his own has.
+        It is a plain one, also of a derived class; what somebody has hung on it stays behind.
         """
-        kind = type(self)
-        board = _new(kind)
-        if kind not in OUR_OWN:
-            board.__dict__.update(self.__dict__)
+        board = _new(self._own)
         board.width = self.width
         board.height = self.height
         board.move_count = self.move_count
@@ -203,7 +216,7 @@ class Board:
         board._active_player = self._active_player
         board._inactive_player = self._inactive_player
         board._board_state = self._board_state.copy()
-        board._targets = self._targets
+        board._targets = knight_targets(self.width, self.height)
         return board
 
     # -- ends ----------------------------------------------------------------------------------
@@ -253,7 +266,7 @@ class Board:
 
         def symbol(row: int, column: int) -> str:
             index = row + column * self.height
-            if state[index] == self.BLANK:
+            if not state[index]:  # the early board's first cell, which is None, too
                 return " "
             if index in (state[-1], state[-2]):
                 return str(symbols[0 if index == state[-1] else 1])
@@ -274,4 +287,4 @@ class Board:
 
 
 _new = object.__new__
-OUR_OWN.add(Board)
+own(Board)

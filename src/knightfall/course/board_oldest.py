@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from knightfall.course.board_2017a import ask_with_moves
-from knightfall.course.drawing import draw
-from knightfall.course.game_loop import Reason, play_out
+from knightfall.course.drawing import draw_cells
+from knightfall.course.game_loop import Reason, answers
 from knightfall.course.knights import KNIGHT_STEPS, Cell, cells_by_column
 
 TIME_LIMIT_MILLIS = 200
@@ -21,7 +21,7 @@ class Board:
     """A position of two players; `__board_state__[row][column]` is 0 where nobody has been."""
 
     BLANK = 0
-    NOT_MOVED = (-1, -1)
+    NOT_MOVED = None
 
     def __init__(self, player_1: Any, player_2: Any, width: int = 7, height: int = 7) -> None:
         self.width = width
@@ -31,9 +31,9 @@ class Board:
         self.__player_2__ = player_2
         self.__active_player__ = player_1
         self.__inactive_player__ = player_2
-        self.__board_state__ = [[self.BLANK] * width for _ in range(height)]
-        self.__last_player_move__ = {player_1: self.NOT_MOVED, player_2: self.NOT_MOVED}
-        self.__player_symbols__ = {player_1: 1, player_2: 2}
+        self.__board_state__ = [[0] * width for _ in range(height)]
+        self.__last_player_move__: dict[Any, Any] = {player_1: None, player_2: None}
+        self.__player_symbols__ = {0: 0, player_1: 1, player_2: 2}  # and that of a blank cell
 
     # -- players -------------------------------------------------------------------------------
 
@@ -55,30 +55,29 @@ class Board:
             return self.__active_player__
         raise RuntimeError(f"{player!r} is not a player of this game")
 
-    def get_player_location(self, player: Any) -> Cell:
-        """The cell of a player, (-1, -1) before it is placed."""
-        return self.__last_player_move__[player]
+    def get_player_location(self, player: Any) -> Cell | None:
+        """The cell of a player as it was given, None before; KeyError for a stranger."""
+        location: Cell | None = self.__last_player_move__[player]
+        return location
 
     # -- moves ---------------------------------------------------------------------------------
 
     def get_legal_moves(self, player: Any = None) -> list[Cell]:
         """Where a player (the active one by default) may go, always in the same order."""
         if player is None:
-            player = self.__active_player__
+            player = self.active_player
         return self.__get_moves__(self.__last_player_move__[player])
 
-    def __get_moves__(self, loc: Cell) -> list[Cell]:
+    def __get_moves__(self, loc: Cell | None) -> list[Cell]:
         """Where a knight on that cell may go; every open cell if it is not placed."""
-        if loc == self.NOT_MOVED:
+        if loc is None:
             return self.get_blank_spaces()
         row, column = loc
+        cells = [(row + down, column + right) for down, right in KNIGHT_STEPS]
+        if type(self) is not Board:  # which may judge for itself
+            return [cell for cell in cells if self.move_is_legal(cell)]
         rows, height, width = self.__board_state__, self.height, self.width
-        moves = []
-        for down, right in KNIGHT_STEPS:
-            y, x = row + down, column + right
-            if 0 <= y < height and 0 <= x < width and rows[y][x] == 0:
-                moves.append((y, x))
-        return moves
+        return [(y, x) for y, x in cells if 0 <= y < height and 0 <= x < width and rows[y][x] == 0]
 
     _Board__get_moves = __get_moves__
 
@@ -94,15 +93,15 @@ class Board:
         return (
             0 <= row < self.height
             and 0 <= column < self.width
-            and self.__board_state__[row][column] == self.BLANK
+            and self.__board_state__[row][column] == 0
         )
 
     def apply_move(self, move: Cell) -> None:
         """Move the active player here and now, legal or not."""
         row, column = move
         mover = self.__active_player__
-        self.__last_player_move__[mover] = move
-        self.__board_state__[row][column] = self.__player_symbols__[mover]
+        self.__last_player_move__[self.active_player] = move
+        self.__board_state__[row][column] = self.__player_symbols__[self.active_player]
         self.__active_player__ = self.__inactive_player__
         self.__inactive_player__ = mover
         self.move_count += 1
@@ -114,13 +113,11 @@ class Board:
         return board
 
     def copy(self) -> Board:
-        """A board of the same class that can be changed without changing this one.
+        """A board that can be changed without changing this one.
 
-        What somebody has hung on a board stays behind, except what a class of his own has.
+        It is a plain one, also of a derived class; what somebody has hung on it stays behind.
         """
-        board: Board = object.__new__(type(self))
-        if type(self) is not Board:
-            board.__dict__.update(self.__dict__)
+        board = object.__new__(Board)
         board.width = self.width
         board.height = self.height
         board.move_count = self.move_count
@@ -137,51 +134,58 @@ class Board:
 
     def is_loser(self, player: object) -> bool:
         """Whether the player is to move and cannot."""
-        return player == self.__active_player__ and not self.get_legal_moves()
+        return player == self.active_player and not self.get_legal_moves(self.active_player)
 
     def is_winner(self, player: object) -> bool:
         """Whether the opponent is to move and cannot."""
-        return player == self.__inactive_player__ and not self.get_legal_moves()
+        return player == self.inactive_player and not self.get_legal_moves(self.active_player)
 
     def utility(self, player: Any) -> float:
         """−inf for the loser and inf for the winner, 0.0 while the active player can move."""
-        if not self.get_legal_moves(self.__active_player__):
-            if player == self.__inactive_player__:
+        if not self.get_legal_moves(self.active_player):
+            if player == self.inactive_player:
                 return float("inf")
-            if player == self.__active_player__:
+            if player == self.active_player:
                 return float("-inf")
         return 0.0
 
-    def play(self, time_limit: float = TIME_LIMIT_MILLIS) -> tuple[Any, list[list[Cell]], Reason]:
-        """Play to the end on this board: the winner, the moves, the reason.
+    def play(self, time_limit: float = TIME_LIMIT_MILLIS) -> tuple[Any, list[list[Any]], Reason]:
+        """Play to the end on this board: the winner, the answers, the reason.
 
-        The history has a list for each move of player 1, with player 2's answer to it.
+        The history has a list for each answer of player 1, with player 2's to it, and it has the
+        answer that lost as well.  Whatever is no legal move is an "illegal move"; nobody forfeits.
         """
-        history: list[list[Cell]] = []
-
-        def record(move: Cell) -> None:
-            if self.__active_player__ == self.__player_1__ or not history:
-                history.append([move])
+        history: list[list[Any]] = []
+        asked = answers(self, time_limit, ask_with_moves)
+        while True:
+            answer, legal_moves, late = next(asked)
+            if self.active_player == self.__player_1__ or not history:
+                history.append([answer])
             else:
-                history[-1].append(move)
-
-        winner, reason = play_out(self, time_limit, ask_with_moves, record)
-        return winner, history, reason
+                history[-1].append(answer)
+            if late:
+                return self.__inactive_player__, history, "timeout"
+            if answer not in legal_moves:
+                return self.__inactive_player__, history, "illegal move"
+            self.apply_move(answer)
 
     # -- pictures ------------------------------------------------------------------------------
 
-    def to_string(self, symbols: Any = ("1", "2")) -> str:
-        """A picture: the players by their symbols, `-` where somebody was."""
+    def to_string(self) -> str:
+        """A picture: the players by their numbers, `-` where somebody was."""
+        players = (self.__player_1__, self.__player_2__)
+        first, second = (self.__last_player_move__[player] for player in players)
 
         def symbol(row: int, column: int) -> str:
-            if self.__board_state__[row][column] == self.BLANK:
+            if not self.__board_state__[row][column]:
                 return " "
-            for player, its in zip((self.__player_1__, self.__player_2__), symbols, strict=False):
-                if self.__last_player_move__[player] == (row, column):
-                    return str(its)
+            if first and (first[0], first[1]) == (row, column):
+                return "1"
+            if second and (second[0], second[1]) == (row, column):
+                return "2"
             return "-"
 
-        return draw(self.width, self.height, symbol)
+        return draw_cells(self.width, self.height, symbol)
 
     def print_board(self) -> str:
         """The same; it prints nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from timeit import default_timer
 from typing import Any, Literal
 
@@ -13,10 +13,32 @@ Reason = Literal["timeout", "forfeit", "illegal move"]
 legal move left, which is the ordinary end."""
 
 TimeLeft = Callable[[], float]
-"""The milliseconds left for this move; less than 0 when they are over."""
+"""The milliseconds left for the move that is being thought about; less than 0 when they are over.
+
+Whoever keeps one from an earlier move is told about the present one.
+"""
 
 Ask = Callable[[Any, Any, list[Cell], TimeLeft], Any]
 """How a player is asked: the player, a copy of the board, its legal moves, the time left."""
+
+
+def answers(board: Any, time_limit: float, ask: Ask) -> Iterator[tuple[Any, list[Cell], bool]]:
+    """Ask the active player, again and again: its answer, its legal moves, whether it was late.
+
+    Who goes on makes the move in between.  A player without legal moves is asked, too.
+    """
+    start = 0.0
+
+    def time_left() -> float:
+        return time_limit - 1000.0 * (default_timer() - start)
+
+    while True:
+        legal_moves = board.get_legal_moves()
+        game_copy = board.copy()
+        start = default_timer()
+        answer = ask(board.active_player, game_copy, legal_moves, time_left)
+        late = time_left() < 0
+        yield answer, legal_moves, late
 
 
 def play_out(
@@ -24,19 +46,12 @@ def play_out(
 ) -> tuple[Any, Reason]:
     """Play to the end on `board` itself; the winner, and how it came about.
 
-    `record` gets each move just before it is made.  A player without legal moves is asked too:
-    whatever it answers, it has lost.
+    `record` gets each move just before it is made.
     """
+    asked = answers(board, time_limit, ask)
     while True:
-        legal_moves = board.get_legal_moves()
-        game_copy = board.copy()
-        start = default_timer()
-
-        def time_left(start: float = start) -> float:
-            return time_limit - 1000.0 * (default_timer() - start)
-
-        answer = ask(board.active_player, game_copy, legal_moves, time_left)
-        if time_left() < 0:
+        answer, legal_moves, late = next(asked)
+        if late:
             return board.inactive_player, "timeout"
         if answer not in legal_moves:  # a list [row, column] never is
             return board.inactive_player, "forfeit" if legal_moves else "illegal move"

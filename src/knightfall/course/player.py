@@ -9,11 +9,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import os
 import random
 import sys
-import traceback
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from timeit import default_timer
@@ -21,17 +18,16 @@ from types import ModuleType
 from typing import Any, SupportsFloat
 
 from knightfall.containment import limit_processor
+from knightfall.course.clocks import counted_clock, wall_clock
+from knightfall.course.crashes import Telling, describe
 from knightfall.course.old_names import put_back, put_back_into_numpy
 from knightfall.course.paths import folder
 from knightfall.course.reference import Reference, parse_reference
 from knightfall.course.score_player import ScorePlayer
+from knightfall.course.seat_board import SeatBoard
 from knightfall.course.submission import checked
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side
-
-TICK = 60
-"""Microseconds by which a counted clock advances each time it is asked for the time left: 150 ms
-are 2,500 questions, as many as nodes that the course's own players are given here."""
 
 RESIGNED = "resigned: it answered"
 """How the detail of a game begins that was given up, as opposed to an answer that was none."""
@@ -54,8 +50,9 @@ class Session:
         self._here = Path.cwd()
         if not (self._here / self.submission.file.name).is_file():
             raise KnightfallError(f"{reference}: its process has no copy of it to work with")
-        self._game: _Game | None = None
+        self._game: SeatBoard | None = None
         self._agent: Any = None
+        self._clock = wall_clock(self._time)
         with self._telling():
             random.seed(0)
             self._module = self._load()
@@ -132,24 +129,28 @@ class Session:
             )
         if self._game is None:
             _seed_all(seed, position.to_move)
-            self._game = _Game(self.submission.generation, self._player, position.to_move)
+            self._game = SeatBoard(self.submission.generation, self._player, position.to_move)
         limit_processor(self._time / 1000.0 if not self._counted else None)
         board = self._game.board(position)
         legal = board.get_legal_moves()
         copy = board.copy()
-        left, over = counted_clock(self._time) if self._counted else wall_clock(self._time)
+        self._clock = counted_clock(self._time) if self._counted else wall_clock(self._time)
         with self._telling():
             if self.submission.generation in WITH_MOVES:
-                answer = self._player.get_move(copy, legal, left)
+                answer = self._player.get_move(copy, legal, self._time_left)
             else:
-                answer = self._player.get_move(copy, left)
-        late = over()
+                answer = self._player.get_move(copy, self._time_left)
+        late = self._clock[1]()
         if late > 0:
             raise AgentFailure(
                 "timeout",
                 f"{self.submission.file.name} answered {late:.3g} ms after its {self._time:g} ms",
             )
         return self._judged(answer, legal, position)
+
+    def _time_left(self) -> float:
+        # Whoever keeps it from an earlier move asks about the present one, as in the course.
+        return self._clock[0]()
 
     def act(self, state: tuple[int, int, Any], seed: int) -> int:
         """The action that a player of the successor puts last, in a fork of this process."""
@@ -173,7 +174,7 @@ class Session:
         if not callable(score):
             raise AgentFailure("crash", f"{self.submission.file.name}: its player has no score")
         limit_processor(PATIENT)
-        game = _Game(self.submission.generation, self._player, position.to_move)
+        game = SeatBoard(self.submission.generation, self._player, position.to_move)
         found: dict[str, float | None] = {}
         for name in position.legal_moves:
             cell = position.board.cell(name)
@@ -200,43 +201,8 @@ class Session:
             "forfeit", f"{name} answered {_shown(answer)}, which is none of its legal moves"
         )
 
-    def _telling(self) -> _Telling:
-        return _Telling(self._here, self.submission.file.name)
-
-
-class _Telling:
-    """Turns whatever a submission raises into a crash that names its line."""
-
-    def __init__(self, here: Path, name: str) -> None:
-        self._here, self._name = here, name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None or isinstance(error, KnightfallError):
-            return
-        raise AgentFailure("crash", describe(error, self._here, self._name)) from None
-
-
-def describe(error: BaseException, here: Path, name: str) -> str:
-    """One line: the last place in the submission's files that an error went through, and what."""
-    top = os.path.join(str(here), "")
-    where = name
-    if isinstance(error, SyntaxError) and str(error.filename).startswith(top):
-        where = f"{str(error.filename)[len(top) :]}, line {error.lineno}"
-    else:
-        frames = traceback.extract_tb(error.__traceback__)
-        for frame in reversed(frames):
-            if frame.filename.startswith(top):
-                inside = f", in {frame.name}" if frame.name != "<module>" else ""
-                where = f"{frame.filename[len(top) :]}, line {frame.lineno}{inside}"
-                break
-    try:
-        said = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
-    except BaseException:
-        said = "it cannot be printed"
-    return f"{where}: {type(error).__name__}{f': {said:.300}' if said else ''}"
+    def _telling(self) -> Telling:
+        return Telling(self._here, self.submission.file.name)
 
 
 def _parameters(kind: Any) -> set[str]:
@@ -271,89 +237,6 @@ def _seed_all(seed: int, side: Side) -> None:
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(number % 2**32)
-
-
-# -- clocks ----------------------------------------------------------------------------------
-
-Clock = tuple[Callable[[], float], Callable[[], float]]
-"""What a player asks for the milliseconds left, and what tells by how much they are exceeded."""
-
-
-def wall_clock(limit: float) -> Clock:
-    """The clock on the wall, begun now."""
-    start = default_timer()
-
-    def left() -> float:
-        return limit - 1000.0 * (default_timer() - start)
-
-    return left, lambda: -left()
-
-
-def counted_clock(limit: float, tick: float = TICK / 1000.0) -> Clock:
-    """A clock that goes on by a tick each time it is asked."""
-    asked = 0
-
-    def left() -> float:
-        nonlocal asked
-        asked += 1
-        return limit - asked * tick
-
-    return left, lambda: asked * tick - limit
-
-
-# -- the course's board of a position --------------------------------------------------------
-
-
-class _Game:
-    """A game from the player's seat: who has been where, as far as it was seen."""
-
-    def __init__(self, generation: str, player: Any, side: Side) -> None:
-        self._generation = generation
-        opponent = importlib.import_module("sample_players").RandomPlayer()
-        self._players = (player, opponent) if side == "w" else (opponent, player)
-        self._kind = importlib.import_module("isolation").Board
-        self._owner: dict[int, int] = {}
-
-    def board(self, position: Position) -> Any:
-        """The board as the player expects it."""
-        board = self._kind(*self._players, position.board.width, position.board.height)
-        board.move_count = position.board.cells - len(position.open)
-        first = position.to_move == "w"
-        active, inactive = self._players if first else self._players[::-1]
-        if self._generation == "oldest":
-            self._fill_oldest(board, position)
-            board.__active_player__, board.__inactive_player__ = active, inactive
-        else:
-            self._fill(board, position)
-            board._board_state[-3] = 0 if first else 1
-            board._active_player, board._inactive_player = active, inactive
-        return board
-
-    def _fill(self, board: Any, position: Position) -> None:
-        where, height = position.board, position.board.height
-
-        def index(cell: int | None) -> int | None:
-            return None if cell is None else where.row(cell) + where.column(cell) * height
-
-        state: list[Any] = [1] * (where.cells + 3)
-        for cell in position.open:
-            state[where.row(cell) + where.column(cell) * height] = 0
-        state[-2], state[-1] = index(position.black), index(position.white)
-        board._board_state = state
-
-    def _fill_oldest(self, board: Any, position: Position) -> None:
-        """Cells hold the number of the player who was there: who stands on a new one was it."""
-        where = position.board
-        for number, cell in ((1, position.white), (2, position.black)):
-            if cell is not None:
-                self._owner.setdefault(cell, number)
-        for cell in range(where.cells):
-            if cell not in position.open:
-                at = where.row(cell), where.column(cell)
-                board.__board_state__[at[0]][at[1]] = self._owner.get(cell, 1)
-        for player, cell in zip(self._players, (position.white, position.black), strict=True):
-            if cell is not None:
-                board.__last_player_move__[player] = (where.row(cell), where.column(cell))
 
 
 # -- for agents ------------------------------------------------------------------------------

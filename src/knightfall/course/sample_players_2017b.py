@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from knightfall.course.game_loop import TimeLeft
@@ -53,7 +54,10 @@ class HumanPlayer:
 
     def get_move(self, game: Any, time_left: TimeLeft) -> Cell:
         """The move that is typed in by its number, (-1, -1) if there are none."""
-        return chosen_from(game.get_legal_moves())
+        moves = game.get_legal_moves()
+        if moves:
+            print(game.to_string())
+        return chosen_from(moves)
 
 
 def any_of(moves: list[Cell]) -> Cell:
@@ -73,7 +77,8 @@ def chosen_from(moves: list[Cell]) -> Cell:
         return NO_MOVE
     print("\t".join(f"[{number}] {move}" for number, move in enumerate(moves)))
     while True:
-        typed = input("Number of your move: ").strip()
-        if typed.isdecimal() and int(typed) < len(moves):
-            return moves[int(typed)]
+        with suppress(ValueError):
+            number = int(input("Number of your move: "))
+            if 0 <= number < len(moves):
+                return moves[number]
         print(f"Please type a number from 0 to {len(moves) - 1}.")

@@ -75,17 +75,18 @@ class MinimaxPlayer(BasePlayer):
 
     def minimax(self, state: Isolation, depth: int) -> Any:
         """The action whose worst outcome, so many plies deep, is best."""
-        return max(state.actions(), key=lambda action: self._value(state.result(action), depth - 1))
+        return max(
+            state.actions(), key=lambda action: self._value(state.result(action), depth - 1, False)
+        )
 
-    def _value(self, state: Isolation, depth: int) -> float:
+    def _value(self, state: Isolation, depth: int, own: bool) -> float:
+        # Whose turn it is follows from the depth, also for who asks out of turn.
         if state.terminal_test():
             return state.utility(self.player_id)
         if depth <= 0:
             return self.score(state)
-        values = [self._value(state.result(action), depth - 1) for action in state.actions()]
-        if state.player() == self.player_id:
-            return max(values, default=-inf)
-        return min(values, default=inf)
+        values = (self._value(state.result(one), depth - 1, not own) for one in state.actions())
+        return max(values, default=-inf) if own else min(values, default=inf)
 
     def score(self, state: Isolation) -> float:
         """Own liberties less the opponent's."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,18 +23,31 @@ LEFT_OUT = {"__pycache__", "node_modules", "venv", "env"}
 def copy_beside(file: Path, into: Path) -> list[str]:
     """Copy a file and what lies in its folder; the names of what was left out for its size."""
     shutil.copyfile(file, into / file.name)
+    beside = [(size, name) for size, name in _listed(file.parent) if name != file.name]
+    return _copied(beside, file.parent, into)
+
+
+def copy_some(files: Iterable[Path], top: Path, into: Path) -> None:
+    """Copy some files of a folder, as far as there is room for them."""
+    sizes: list[tuple[int, str]] = []
+    for file in files:
+        with suppress(OSError):
+            sizes.append((file.stat().st_size, os.path.relpath(file, top)))
+    _copied(sizes, top, into)
+
+
+def _copied(files: list[tuple[int, str]], top: Path, into: Path) -> list[str]:
+    """Copy the smallest first; the names of those for which there was no room."""
     bytes_left, files_left = MOST_BYTES, MOST_FILES
     omitted: list[str] = []
-    for size, name in sorted(_listed(file.parent)):
-        if name == file.name:
-            continue
+    for size, name in sorted(files):
         if size > bytes_left or not files_left:
             omitted.append(name)
             continue
         target = into / name
         with suppress(OSError):
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file.parent / name, target)
+            shutil.copyfile(top / name, target)
             bytes_left -= size
             files_left -= 1
     return omitted

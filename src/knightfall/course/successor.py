@@ -12,11 +12,10 @@ the first cell is the south-eastern corner:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import IntEnum
 from functools import cache
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 _WIDTH = 11
 _HEIGHT = 9
@@ -24,8 +23,7 @@ _ROW = _WIDTH + 2
 _SIZE = _ROW * _HEIGHT - 2
 """The bits of a board: 115."""
 
-_CELLS = tuple(cell for cell in range(_SIZE) if cell % _ROW < _WIDTH)
-_BLANK_BOARD = sum(1 << cell for cell in _CELLS)
+_BLANK_BOARD = sum(1 << cell for cell in range(_SIZE) if cell % _ROW < _WIDTH)
 
 TIME_LIMIT_MILLIS = 150.0
 
@@ -49,22 +47,37 @@ class Action(IntEnum):
     NNW = 27
 
 
+_ACTIONSET = set(Action)
+
+
 @cache
 def _steps(cell: int) -> tuple[tuple[Action, int, int], ...]:
-    """The moves from a cell that stay on the board: each with where it leads, and the bit of it."""
+    """The moves from a cell: each with where it leads, and the bit of it.
+
+    Beside the board, too: there no bit is set.
+    """
     return tuple(
-        (action, cell + action, 1 << (cell + action))
-        for action in Action
-        if 0 <= cell + action < _SIZE and (cell + action) % _ROW < _WIDTH
+        (action, cell + action, 1 << (cell + action)) for action in Action if cell + action >= 0
     )
 
 
-class Isolation(NamedTuple):
-    """A position.  Players are 0 and 1; a player that is not placed is nowhere: None."""
+class _Fields(NamedTuple):
+    board: int
+    ply_count: int
+    locs: Locations
 
-    board: int = _BLANK_BOARD
-    ply_count: int = 0
-    locs: Locations = (None, None)
+
+class Isolation(_Fields):
+    """A position.  Players are 0 and 1; a player that is not placed is nowhere: None.
+
+    It is a tuple; who likes can hang attributes on it.
+    """
+
+    def __new__(
+        cls, board: int = _BLANK_BOARD, ply_count: int = 0, locs: Locations = (None, None)
+    ) -> Isolation:
+        """A position, the empty board by default."""
+        return tuple.__new__(cls, (board, ply_count, locs))
 
     def player(self) -> int:
         """Whose turn it is."""
@@ -72,7 +85,7 @@ class Isolation(NamedTuple):
 
     def actions(self) -> list[Any]:
         """What the player to move can do: an open cell to be placed on, then an `Action`."""
-        cell = self.locs[self.ply_count % 2]
+        cell = self.locs[self.player()]
         if cell is None:
             return self.liberties(None)
         board = self.board
@@ -82,16 +95,29 @@ class Isolation(NamedTuple):
         """The open cells a knight's move from a cell; every open cell if it is None."""
         board = self.board
         if loc is None:
-            return [cell for cell in _CELLS if board >> cell & 1]
+            return [cell for cell in range(_SIZE) if board >> cell & 1]
         return [cell for _, cell, bit in _steps(loc) if board & bit]
 
     def result(self, action: int) -> Isolation:
-        """The position after an action, which is not checked.  Of the class of this one."""
+        """The position after an action: a plain one, also if this is of a derived class.
+
+        AssertionError for what is no `Action` of a knight that is placed; RuntimeError if its cell
+        is not open.
+        """
         board, ply, (first, second) = self
-        start = second if ply % 2 else first
-        cell = int(action) if start is None else int(start) + int(action)
-        locs = (first, cell) if ply % 2 else (cell, second)
-        return type(self)._make((board & ~(1 << cell), ply + 1, locs))
+        player = self.player()
+        start = second if player else first
+        if start is None:
+            cell = int(action)
+        elif action in _ACTIONSET:
+            cell = int(action) + start
+        else:
+            raise AssertionError(f"{action!r} is none of the actions {list(Action)}")
+        bit = 1 << cell
+        if not board & bit:
+            raise RuntimeError(f"cell {cell} is not open")
+        locs = (first, cell) if player else (cell, second)
+        return tuple.__new__(Isolation, (board ^ bit, ply + 1, locs))
 
     def terminal_test(self) -> bool:
         """Whether the game is over: either player is stuck, whoever is to move."""
@@ -119,51 +145,87 @@ _has_liberties = Isolation._has_liberties
 class DebugState(Isolation):
     """A position that prints as a picture."""
 
-    @classmethod
-    def from_state(cls, state: Isolation) -> DebugState:
-        """The same position, printable."""
-        return cls(*state)
+    player_symbols: ClassVar[list[str]] = ["1", "2"]
 
     @staticmethod
-    def ind2xy(ind: int) -> tuple[int, int]:
+    def from_state(gamestate: Isolation) -> DebugState:
+        """The same position, printable."""
+        return DebugState(*gamestate)
+
+    @property
+    def bitboard_string(self) -> str:
+        """The board in binary digits, the north-western cell first."""
+        return f"{self.board:b}"
+
+    @classmethod
+    def ind2xy(cls, ind: int) -> tuple[int, int]:
         """The column of a cell, counted from the east, and its row, counted from the south."""
         return ind % _ROW, ind // _ROW
 
     def __str__(self) -> str:
-        rows = (
-            " ".join(self._symbol(row * _ROW + column) for column in reversed(range(_WIDTH)))
-            for row in reversed(range(_HEIGHT))
-        )
-        return "\n".join(rows)
+        rule = "+ - " * _WIDTH + "+"
+        lines = ["", rule]
+        for row in reversed(range(_HEIGHT)):
+            cells = (row * _ROW + column for column in reversed(range(_WIDTH)))
+            lines += ("".join(f"| {self._symbol(cell)} " for cell in cells) + "|", rule)
+        return "\n".join([*lines, ""])
 
     def _symbol(self, cell: int) -> str:
-        if cell in self.locs:
-            return str(self.locs.index(cell) + 1)
-        return "." if self.board >> cell & 1 else "X"
+        for player in (1, 0):
+            if cell == self.locs[player]:
+                # The course wrote lines from the east and turned them around.
+                return str(self.player_symbols[player])[::-1]
+        return " " if self.board >> cell & 1 else "X"
 
 
 class TimedQueue:
     """What an agent puts its actions into: until its time is up, each with its `context`.
 
-    `send` gets (action, context).  The last one counts.
+    `sender.send` gets (context, action); what `receiver` still holds is replaced, so that the last
+    one counts.  The time begins with `start_timer`.
     """
 
-    def __init__(
-        self,
-        agent: Any,
-        send: Callable[[tuple[Any, Any]], object],
-        time_limit: float = TIME_LIMIT_MILLIS,
-    ) -> None:
-        self._agent = agent
-        self._send = send
-        self._deadline = perf_counter() + time_limit / 1000.0
+    # Names with two underscores are those that a student finds who looks how much time is left.
 
-    def put(self, action: Any, block: bool = True, timeout: float | None = None) -> None:
+    def __init__(self, receiver: Any, sender: Any, time_limit: float = TIME_LIMIT_MILLIS) -> None:
+        self.__receiver = receiver
+        self.__sender = sender
+        self.__time_limit = time_limit / 1000
+        self.__stop_time: float | None = None
+        self.agent: Any = None
+
+    def start_timer(self) -> None:
+        """From now on."""
+        self.__stop_time = perf_counter() + self.__time_limit
+
+    def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         """Answer with an action, until a better one is put; raises StopSearch when it is late."""
-        if perf_counter() > self._deadline:
+        if self.__stop_time and perf_counter() > self.__stop_time:
             raise StopSearch
-        self._send((action, self._agent.context))
+        if self.__receiver.poll():
+            self.__receiver.recv()
+        self.__sender.send((getattr(self.agent, "context", None), item))
 
-    def put_nowait(self, action: Any) -> None:
+    def put_nowait(self, item: Any) -> None:
         """The same."""
-        self.put(action)
+        self.put(item)
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        """What was put last, with its context."""
+        return self.__receiver.recv()
+
+    def get_nowait(self) -> Any:
+        """The same."""
+        return self.get()
+
+    def qsize(self) -> int:
+        """1 after an action was put, 0 before."""
+        return int(self.__receiver.poll())
+
+    def full(self) -> bool:
+        """Whether an action was put."""
+        return bool(self.__receiver.poll())
+
+    def empty(self) -> int:
+        """-1 or -2, which are both true: the original's mistake."""
+        return ~self.qsize()

@@ -57,7 +57,7 @@ def ask(
         if kind == "error":
             wrong = value
         else:
-            action, agent.context = value
+            agent.context, action = value
     if action is None and wrong:
         raise AgentFailure("crash", wrong)
     if action is None:
@@ -80,13 +80,34 @@ def _put_actions(
         out.write(b"!")  # its time begins when it does
         out.flush()
         try:
-            agent.queue = TimedQueue(agent, lambda item: send("action", item), limit)
+            ends = _Ends(lambda item: send("action", item))
+            agent.queue = TimedQueue(ends, ends, limit)
+            agent.queue.agent = agent
+            agent.queue.start_timer()
             agent.get_action(state)
         except StopSearch:
             pass
         except BaseException as error:
             send("error", describe(error))
     os._exit(0)
+
+
+class _Ends:
+    """Both ends of a queue in one: what is put is said at once, and the last of it kept."""
+
+    def __init__(self, say: Callable[[tuple[Any, Any]], None]) -> None:
+        self._say = say
+        self._last: list[tuple[Any, Any]] = []
+
+    def send(self, item: tuple[Any, Any]) -> None:
+        self._say(item)
+        self._last = [item]
+
+    def poll(self) -> bool:
+        return bool(self._last)
+
+    def recv(self) -> tuple[Any, Any]:
+        return self._last.pop()
 
 
 def _heard(file: int, until: float) -> bytes:

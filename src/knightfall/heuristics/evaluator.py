@@ -15,9 +15,13 @@ from knightfall.heuristics.interpreted import PlainPython, a_number, plain_board
 from knightfall.heuristics.published import USER
 from knightfall.heuristics.registry import REGISTRY, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
+from knightfall.heuristics.students.compiled import compile_score
+from knightfall.heuristics.students.named import StudentScore
 from knightfall.heuristics.user_heuristic import (
+    asked_in_python,
     compile_users,
     fault,
+    file_of,
     load_heuristic,
     python_function,
 )
@@ -135,7 +139,7 @@ class Evaluator:
     def _explained(self, error: BaseException) -> KnightfallError:
         """The error as one line that names the user's function it came from."""
         for term in self.terms:
-            path = term.python.__code__.co_filename if term.users else ""
+            path = file_of(term.python) if term.users else ""
             if term.users and (line_in(path, error) or len(self.terms) == 1):
                 return KnightfallError(f"heuristic {fault(str(term.atom), term.python, error)}")
         return KnightfallError(f"heuristic {self.id}: {type(error).__name__}: {error}")
@@ -207,8 +211,12 @@ def _term(atom: Atom) -> _Term:
         declared_here = REGISTRY.get(atom.name)
         if declared_here is not None and declared_here.score is function:
             symmetric = declared_here.symmetric
-    python = python_function(function)
-    score, why_plain = compile_users(str(atom), python)
+    if isinstance(atom, StudentScore):
+        python = asked_in_python(atom)
+        score, why_plain = compile_score(str(atom), function, python)
+    else:
+        python = python_function(function)
+        score, why_plain = compile_users(str(atom), python)
     return _Term(atom, score, python, symmetric, False, users=True, why_plain=why_plain)
 
 

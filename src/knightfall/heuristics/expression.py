@@ -5,6 +5,7 @@
     expression  =  ["-"] term  { ("+" | "-") term }
     term        =  [ number "*" ] atom
     atom        =  id  |  id "(" number ")"  |  file.py ":" function [ "@" revision ]
+                   |  "course:" path "#" score
     id          =  name  |  "coded:" name
     number      =  2  |  0.5  |  1/3
 """
@@ -17,6 +18,7 @@ from fractions import Fraction
 
 from knightfall.errors import KnightfallError, nearest
 from knightfall.heuristics.registry import REGISTRY
+from knightfall.heuristics.students.named import FORM, StudentScore
 from knightfall.user_files import REVISION, UserFunction
 
 # A decimal prints as a fraction, whose parts may be twice as long.
@@ -24,9 +26,16 @@ _NUMBER = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(?:/[0-9]{1,18})?", re.
 # Any prefix is read, so that a misspelt one is told as a whole; only declared ids have one.
 _NAME = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*:)?[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _FILE = re.compile(r"((?!-)[^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)" + REVISION, re.ASCII)
+_STUDENTS = "course:"
+_SCORE = re.compile(
+    _STUDENTS + r"\s*((?!-)[^,()*+#\x00-\x1f]+?)\s*#([A-Za-z_][A-Za-z0-9_]*)", re.ASCII
+)
 _SPACE = re.compile(r"\s*")
 
-FORMS = "an id, sums and multiples such as 2*open-improved, or file.py:function"
+FORMS = (
+    "an id, sums and multiples such as 2*open-improved, file.py:function, "
+    "or course:PATH#custom_score"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +147,8 @@ def _term(reader: _Reader, sign: int) -> tuple[Fraction, Atom]:
 
 def _atom(reader: _Reader) -> Atom:
     start = reader.at
+    if reader.text.startswith(_STUDENTS, start):
+        return _students(reader)
     name = reader.take(_NAME)
     after = reader.text[reader.at : reader.at + 1]
     # A minus sign may be part of a file's name; after a declared id it is a minus.
@@ -177,6 +188,16 @@ def _atom(reader: _Reader) -> Atom:
             f"as in {name[0]}({declared.published[0]})"
         )
     return Id(name[0], value)
+
+
+def _students(reader: _Reader) -> StudentScore:
+    score = reader.take(_SCORE)
+    if score is None:
+        raise reader.error(
+            f"{reader.text[reader.at :]!r} names no student's score: write {FORM}, with a path "
+            "without , ( ) * + and #"
+        )
+    return StudentScore(score[1], score[2])
 
 
 def _fraction(reader: _Reader, text: str) -> Fraction:

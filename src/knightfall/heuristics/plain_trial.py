@@ -10,22 +10,22 @@ import time
 
 from knightfall.apart import Ended, apart, quietly, tell
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.interpreted import a_number
 from knightfall.heuristics.registry import Score, ready_for_python
 from knightfall.heuristics.user_heuristic import (
+    asked_in_python,
     fault,
-    load_heuristic,
     patiently,
-    python_function,
     sample_questions,
 )
 from knightfall.kernel.compile import quiet
-from knightfall.user_files import expendable, is_expendable, parse_function
+from knightfall.user_files import UserFunction, expendable, is_expendable
 
 
 def cost(shown: str, python: Score) -> float:
     """Seconds an evaluation takes; a `KnightfallError` if it does not work at all."""
-    if is_expendable() or parse_function(shown) is None:  # declared here: nobody else knows it
+    if is_expendable() or _in_a_file(shown) is None:  # declared here: nobody else knows it
         return _cost_here(shown, python)
     try:
         said = apart(lambda: _tried(shown, python), __name__, shown)
@@ -36,6 +36,11 @@ def cost(shown: str, python: Score) -> float:
     if isinstance(said, dict) and "endless" in said:
         raise AgentFailure("timeout", f"{said['endless']}")
     raise KnightfallError(f"{said['error'] if isinstance(said, dict) else said}")
+
+
+def _in_a_file(shown: str) -> UserFunction | None:
+    ((_, atom),) = parse_heuristic(shown).terms
+    return atom if isinstance(atom, UserFunction) else None
 
 
 def _tried(shown: str, python: Score) -> float | dict[str, str]:
@@ -76,6 +81,6 @@ def _cost_here(shown: str, python: Score) -> float:
 if __name__ == "__main__":
     out = quietly()
     expendable()
-    function = parse_function(sys.argv[1])
+    function = _in_a_file(sys.argv[1])
     assert function is not None
-    tell(out, _tried(sys.argv[1], python_function(load_heuristic(function))))
+    tell(out, _tried(sys.argv[1], asked_in_python(function)))

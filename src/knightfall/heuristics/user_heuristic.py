@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import math
 import random
 import re
@@ -24,6 +25,8 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.interpreted import a_number, plain_board
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, note_failure
+from knightfall.heuristics.students.named import StudentScore
+from knightfall.heuristics.students.plain import as_heuristic
 from knightfall.kernel.board_view import BOARD_VIEW, view, writes_to_it
 from knightfall.kernel.compile import compile_later, compiled, quiet
 from knightfall.kernel.geometry import READ_ONLY, geometry
@@ -32,8 +35,11 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.user_files import UserFunction, describe
 
-_USERS = HEURISTIC.return_type(BOARD_VIEW, *HEURISTIC.args[1:])
+USERS = HEURISTIC.return_type(BOARD_VIEW, *HEURISTIC.args[1:])
 """The signature of every heuristic, with a board that cannot be written to."""
+
+LONGEST = 200
+"""Characters of what Numba says that are passed on: its types can be long."""
 
 _warned: set[str] = set()
 
@@ -46,8 +52,13 @@ class HeuristicWarning(UserWarning):
 
 
 def load_heuristic(function: UserFunction) -> Any:
-    """The function in a user's file, decorated or not; it takes the five arguments."""
+    """The function in a user's file, decorated or not.
+
+    It takes the five arguments; a student's score takes a game and a player.
+    """
     found = function.load("heuristic")
+    if isinstance(function, StudentScore):
+        return found
     if not isinstance(python_function(found), FunctionType):
         raise KnightfallError(f"heuristic {function}: {function.name!r} is not a function")
     try:
@@ -62,6 +73,14 @@ def python_function(function: Any) -> Score:
     return getattr(function, "py_func", function)  # type: ignore[no-any-return]
 
 
+def asked_in_python(function: UserFunction) -> Score:
+    """What is asked with the five arguments where a user's function is not compiled."""
+    found = load_heuristic(function)
+    if isinstance(function, StudentScore):
+        return as_heuristic(found, function.submission().generation)
+    return python_function(found)
+
+
 # -- compiling -------------------------------------------------------------------------------
 
 
@@ -74,8 +93,8 @@ def compile_users(shown: str, python: Score) -> tuple[Any, str]:
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaWarning)
         try:
-            dispatcher.compile(_USERS)
-            guarded = _guarded(dispatcher)
+            dispatcher.compile(USERS)
+            guarded = guard(dispatcher)
         except Exception as error:  # Numba's errors have no common, documented base
             refused = error
         else:
@@ -84,12 +103,12 @@ def compile_users(shown: str, python: Score) -> tuple[Any, str]:
             return guarded, ""
     if writes_to_it(refused):
         raise KnightfallError(f"heuristic {fault(shown, python, refused)}")
-    reason = _reason(python, refused)
-    _warn_of_plain_python(shown, python, reason)
+    reason = reason_of(python, refused)
+    warn_of_plain_python(shown, python, reason)
     return None, reason
 
 
-def _guarded(score: Any) -> Any:
+def guard(score: Any) -> Any:
     """A C function cannot raise: note what was asked, stop the search, let Python explain."""
     attempt = _attempt(score)
 
@@ -116,28 +135,40 @@ def _attempt(score: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             context.active_code_library.add_linking_library(overload.library)
             status, value = context.call_internal_no_propagate(
-                builder, overload.fndesc, _USERS, values
+                builder, overload.fndesc, USERS, values
             )
             return context.make_tuple(builder, signature.return_type, [status.is_error, value])
 
-        return types.Tuple((types.boolean, types.float64))(*_USERS.args), emit
+        return types.Tuple((types.boolean, types.float64))(*USERS.args), emit
 
     return attempt
 
 
-def _reason(python: Score, error: Exception) -> str:
+def reason_of(python: Score, error: Exception) -> str:
     """What Numba does not like, and where, in a few words."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    name = Path(python.__code__.co_filename).name
-    line = re.search(rf'File "[^"]*{re.escape(name)}", line (\d+)', text)
-    rows = (row.strip() for row in text.splitlines())
-    said = next((row for row in rows if row and not row.startswith("Failed in")), "")
-    return f"{f'line {line[1]}: ' if line else ''}{said or type(error).__name__}"
+    name = Path(file_of(python)).name
+    place = re.escape(name)
+    line = re.search(rf'File "[^"]*{place}", line (\d+)|{place} \((\d+)\)', text)
+    rows = [row.strip() for row in text.splitlines()]
+    rows = [row for row in rows if row and not row.startswith(("Failed in", "- Resolution"))]
+    said = rows[0] if rows else type(error).__name__
+    if said.endswith("found for signature:"):
+        call = rows[1].removeprefix(">>> ") if len(rows) > 1 else ""
+        said = f"there is no {call}"
+    said = re.sub(r" Raised from .*", "", said)
+    said = said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
+    return f"{f'line {line[1] or line[2]}: ' if line else ''}{said}"
+
+
+def file_of(python: Score) -> str:
+    """The user's file that a function comes from, also if one of ours stands before it."""
+    return str(inspect.unwrap(python).__code__.co_filename)
 
 
 def fault(shown: str, python: Score, error: BaseException) -> str:
     """What is wrong with a user's function, and where, in one line."""
-    path, written = python.__code__.co_filename, writes_to_it(error)
+    path, written = file_of(python), writes_to_it(error)
     if written is None:
         return describe(path, error, shown)
     file, line = written
@@ -145,7 +176,7 @@ def fault(shown: str, python: Score, error: BaseException) -> str:
     return f"{shown}{where}: {READ_ONLY}"
 
 
-def _warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
+def warn_of_plain_python(shown: str, python: Score, reason: str) -> None:
     """Find out whether the function works at all and what it costs; say it once."""
     from knightfall.heuristics import plain_trial
 

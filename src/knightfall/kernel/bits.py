@@ -1,4 +1,4 @@
-"""Sets of cells as 64-bit words: the only file that knows about LLVM.
+"""Sets of cells as 64-bit words: the file that knows about LLVM.
 
 Bit i of a word is cell i of the board (see `knightfall.board`), so a 3×4 board lies like this::
 
@@ -96,6 +96,16 @@ def records(record: Any) -> Any:
         return record(types.uint64, types.uint64), emit
 
     return at
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def address_of(typing: Any, record: Any) -> Any:
+    """Where a record lies, for `records` to find it again."""
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.ptrtoint(values[0], ir.IntType(64))
+
+    return types.uint64(record), emit
 
 
 @compiled(types.int64(types.uint64))

@@ -15,6 +15,7 @@ COMPILED = (
     *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
     *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
     *(f"heuristics/{name}.py" for name in ("coded", "vocabulary")),
+    *(f"heuristics/students/{name}.py" for name in ("cells", "game")),
     *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),
     *(f"search/{name}.py" for name in ("symmetry", "minimax", "alphabeta", "deepening")),
     *(f"search/{name}.py" for name in ("student", "game_loop")),

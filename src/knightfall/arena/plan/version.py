@@ -12,11 +12,20 @@ DECIDES = (
     "python_agent.py",
     *(
         f"course/{name}.py"
-        for name in ("reference", "submission", "player", "scratch", "score_player")
+        for name in (
+            "reference",
+            "submission",
+            "player",
+            "clocks",
+            "seat_board",
+            "crashes",
+            "scratch",
+            "score_player",
+        )
     ),
     *(
         f"course/{name}.py"
-        for name in ("find", "modules", "successor", "successor_moves", "old_names")
+        for name in ("find", "modules", "successor", "successor_moves", "old_names", "visit")
     ),
     *(f"course/board_{name}.py" for name in ("2017b", "2017a", "oldest")),
     *(f"course/{name}.py" for name in ("knights", "game_loop", "scores", "drawing")),
@@ -24,6 +33,7 @@ DECIDES = (
     *(f"heuristics/{name}.py" for name in ("expression", "evaluator", "interpreted")),
     *(f"heuristics/{name}.py" for name in ("published", "variants", "registry")),
     "heuristics/user_heuristic.py",
+    *(f"heuristics/students/{name}.py" for name in ("named", "plain", "twin", "compiled")),
     *(f"search/{name}.py" for name in ("budget", "habits", "settings", "think", "report")),
     *(f"solver/{name}.py" for name in ("engine", "atlas", "solve", "perfect")),
     "solver/atlas.json",

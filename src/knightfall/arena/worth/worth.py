@@ -117,6 +117,8 @@ def worth_plan(
 def deepening(text: str) -> Agent:
     """The agent of a heuristic's id or of a string such as id(main, plain), without a budget."""
     agent = parse_agent(text)
+    if agent.kind == "course" and text.lstrip().startswith("course:"):
+        agent = parse_agent(f"id({text})")  # as a heuristic it is a student's score
     if agent.kind != "id":
         raise KnightfallError(
             f"agent {text!r} has no budget to vary: a heuristic or an agent that deepens is "

@@ -9,6 +9,7 @@ from knightfall.cli.commands.course_class import classroom
 from knightfall.cli.commands.course_new import new
 from knightfall.cli.commands.course_path import path
 from knightfall.cli.commands.course_run import run
+from knightfall.cli.commands.course_scores import scores
 from knightfall.cli.options.common import PLAIN_HELP
 
 course = typer.Typer(name="course", **PLAIN_HELP)
@@ -23,6 +24,7 @@ def about(context: typer.Context) -> None:
       knightfall course run AIND-Isolation
       knightfall course class submissions
       knightfall course check AIND-Isolation
+      knightfall course scores AIND-Isolation
       knightfall course new mine
       knightfall course path --generation 2017a
     """
@@ -33,5 +35,6 @@ def about(context: typer.Context) -> None:
 course.command(name="run")(run)
 course.command(name="class")(classroom)
 course.command(name="check")(check)
+course.command(name="scores")(scores)
 course.command(name="new")(new)
 course.command(name="path")(path)

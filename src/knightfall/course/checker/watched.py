@@ -103,17 +103,18 @@ class WatchedBoard(board_2017a.Board):
     watch: Watch
     path: Path = ()
 
-    def get_legal_moves(self, player: Any = None) -> list[Cell]:
-        """See `Board`; by rows, then columns."""
-        self.watch.count()
-        return sorted(super().get_legal_moves(player))
-
     def __get_moves__(self, loc: Cell | None) -> list[Cell]:
-        """See `Board`; by rows, then columns."""
+        """See `Board`; by rows, then columns.  `get_legal_moves` comes this way, too."""
         self.watch.count()
         return sorted(super().__get_moves__(loc))
 
     _Board__get_moves = __get_moves__
+
+    def copy(self) -> WatchedBoard:
+        """See `Board`; a watched one."""
+        board = object.__new__(WatchedBoard)
+        board.__dict__.update(super().copy().__dict__, watch=self.watch, path=self.path)
+        return board
 
     def apply_move(self, move: Cell) -> None:
         """See `Board`.  `forecast_move` comes this way, too."""

@@ -1,4 +1,6 @@
-"""The players of the course's generation 2017b."""
+"""The players of the course's generation 2017b, and what else the module offered."""
+
+from random import randint
 
 from knightfall.course.sample_players_2017b import (
     GreedyPlayer,
@@ -18,4 +20,5 @@ __all__ = [
     "improved_score",
     "null_score",
     "open_move_score",
+    "randint",
 ]

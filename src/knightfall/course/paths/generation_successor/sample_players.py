@@ -1,4 +1,8 @@
-"""The players of the course's successor."""
+"""The players of the course's successor, and what else the module offered."""
+
+import logging
+import pickle
+import random
 
 from knightfall.course.sample_players_successor import (
     BasePlayer,
@@ -6,6 +10,7 @@ from knightfall.course.sample_players_successor import (
     GreedyPlayer,
     MinimaxPlayer,
     RandomPlayer,
+    logger,
 )
 
 __all__ = [
@@ -14,4 +19,8 @@ __all__ = [
     "GreedyPlayer",
     "MinimaxPlayer",
     "RandomPlayer",
+    "logger",
+    "logging",
+    "pickle",
+    "random",
 ]

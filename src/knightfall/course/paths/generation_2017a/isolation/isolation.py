@@ -1,6 +1,10 @@
-"""The board of the course's generation 2017a."""
+"""The board of the course's generation 2017a, and what else the module offered."""
+
+import random
+import timeit
+from copy import copy
 
 from knightfall.course.board_2017a import Board
 from knightfall.course.board_2017b import TIME_LIMIT_MILLIS
 
-__all__ = ["TIME_LIMIT_MILLIS", "Board"]
+__all__ = ["TIME_LIMIT_MILLIS", "Board", "copy", "random", "timeit"]

@@ -1,5 +1,9 @@
-"""The board of the course's generation 2017b."""
+"""The board of the course's generation 2017b, and what else the module offered."""
+
+import random
+import timeit
+from copy import copy
 
 from knightfall.course.board_2017b import TIME_LIMIT_MILLIS, Board
 
-__all__ = ["TIME_LIMIT_MILLIS", "Board"]
+__all__ = ["TIME_LIMIT_MILLIS", "Board", "copy", "random", "timeit"]

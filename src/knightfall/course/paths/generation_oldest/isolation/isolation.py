@@ -1,5 +1,8 @@
-"""The board of the course's generation oldest."""
+"""The board of the course's generation oldest, and what else the module offered."""
+
+import timeit
+from copy import copy, deepcopy
 
 from knightfall.course.board_oldest import TIME_LIMIT_MILLIS, Board
 
-__all__ = ["TIME_LIMIT_MILLIS", "Board"]
+__all__ = ["TIME_LIMIT_MILLIS", "Board", "copy", "deepcopy", "timeit"]

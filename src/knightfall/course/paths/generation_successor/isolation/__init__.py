@@ -1,16 +1,19 @@
-"""The board of the course's successor."""
+"""The board of the course's successor, and its way to play."""
 
-from isolation.isolation import (  # type: ignore[import-not-found]
-    Action,
-    DebugState,
-    Isolation,
-)
-from knightfall.course.successor import StopSearch, TimedQueue
+from multiprocessing import Pipe as Pipe
+from multiprocessing import Process as Process
+from queue import Empty as Empty
 
-__all__ = [
-    "Action",
-    "DebugState",
-    "Isolation",
-    "StopSearch",
-    "TimedQueue",
-]
+from isolation import isolation as isolation  # type: ignore[import-not-found]
+from isolation.isolation import DebugState, Isolation  # type: ignore[import-not-found]
+from knightfall.course.successor import Action as Action
+from knightfall.course.successor import StopSearch as StopSearch
+from knightfall.course.successor import TimedQueue as TimedQueue
+from knightfall.course.successor_play import PROCESS_TIMEOUT as PROCESS_TIMEOUT
+from knightfall.course.successor_play import Agent as Agent
+from knightfall.course.successor_play import Status, fork_get_action, play
+from knightfall.course.successor_play import _play as _play
+from knightfall.course.successor_play import _request_action as _request_action
+from knightfall.course.successor_play import logger as logger
+
+__all__ = ["DebugState", "Isolation", "Status", "fork_get_action", "play"]

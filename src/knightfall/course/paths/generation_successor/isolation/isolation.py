@@ -1,21 +1,31 @@
-"""The board of the course's successor."""
+"""The board of the course's successor, and what else the module offered."""
 
-from knightfall.course.successor import (
-    _HEIGHT,
-    _SIZE,
-    _WIDTH,
-    Action,
-    DebugState,
-    Isolation,
-    _has_liberties,
-)
+from enum import IntEnum
+from typing import NamedTuple
+
+from knightfall.course.successor import _ACTIONSET as _ACTIONSET
+from knightfall.course.successor import _BLANK_BOARD as _BLANK_BOARD
+from knightfall.course.successor import _HEIGHT as _HEIGHT
+from knightfall.course.successor import _SIZE as _SIZE
+from knightfall.course.successor import _WIDTH as _WIDTH
+from knightfall.course.successor import Action, DebugState, Isolation
+from knightfall.course.successor import _has_liberties as _has_liberties
+
+S, N, W, E = -_WIDTH - 2, _WIDTH + 2, 1, -1
+"""Steps to the neighbouring cells."""
+
+row = (1 << _WIDTH) - 1
+"""The bits of a row of open cells."""
 
 __all__ = [
-    "_HEIGHT",
-    "_SIZE",
-    "_WIDTH",
     "Action",
     "DebugState",
+    "E",
+    "IntEnum",
     "Isolation",
-    "_has_liberties",
+    "N",
+    "NamedTuple",
+    "S",
+    "W",
+    "row",
 ]

@@ -1,0 +1,102 @@
+"""A student's score by its name, ``course:PATH#custom_score``: read, found and loaded."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import replace
+from functools import lru_cache, partial
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from knightfall.apart import quietly, tell
+from knightfall.course.find import find_file
+from knightfall.course.reference import Reference
+from knightfall.course.submission import Submission, read_submission, sources
+from knightfall.course.visit import visiting
+from knightfall.errors import KnightfallError
+from knightfall.user_files import Surroundings, UserFunction, load, try_to_load
+
+FORM = "course:PATH#custom_score"
+
+
+class StudentScore(UserFunction):
+    """A function of a game and a player in a submission of the course, or one of the course's."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"course:{self.path}#{self.name}"
+
+    def absolute(self) -> StudentScore:
+        """The same by its full path: good in any folder."""
+        return replace(self, path=Reference(self.path).absolute().path)
+
+    def submission(self) -> Submission:
+        """What its file holds; refused if the score is not there, or is for another game."""
+        file = find_file(self.path)
+        status = file.stat()
+        found = _read(file, status.st_mtime_ns, status.st_size)
+        found.check("", self.name)
+        if found.generation == "successor":
+            raise KnightfallError(
+                f"heuristic {self}: {found.file.name} is for the successor's game on 11×9, whose "
+                "boards are not ours"
+            )
+        if self.name in {player.name for player in found.players}:
+            raise KnightfallError(
+                f"heuristic {self}: {self.name} is a player, and a heuristic is a function of a "
+                f"game and a player, as in {FORM}; the player is an agent, {self}"
+            )
+        return found
+
+    def load(self, what: str) -> Any:
+        """The function; an error if it takes anything but a game and a player."""
+        found = self.submission()
+        loaded = load(found.file.resolve(), found.file.name, _course(found.file, found.generation))
+        vars(loaded.module).setdefault("print", silent)
+        score = getattr(loaded.module, self.name, None)
+        if score is None:
+            score = getattr(_sample_players(found.generation), self.name, None)
+        if not isinstance(score, FunctionType) or not _takes_two(score):
+            raise KnightfallError(f"{what} {self}: {self.name!r} is no function of game and player")
+        return score
+
+    def sources(self) -> tuple[str, ...]:
+        """The files that decide what it does, found by reading as for the submission itself."""
+        return sources(self.path)
+
+
+def silent(*values: object, **options: object) -> None:
+    """What a submission prints goes nowhere, here as at play."""
+
+
+@lru_cache(maxsize=64)
+def _read(file: Path, edited: int, size: int) -> Submission:
+    """What a file held then: reading it again takes longer than to ask a score."""
+    return read_submission(str(file))
+
+
+def _course(file: Path, generation: str) -> Surroundings:
+    return Surroundings(partial(visiting, file, generation), __name__, (generation,))
+
+
+def _sample_players(generation: str) -> Any:
+    there = "2017b" if generation == "2017b" else "2017a"
+    return import_module(f"knightfall.course.sample_players_{there}")
+
+
+def _takes_two(score: FunctionType) -> bool:
+    try:
+        inspect.signature(score).bind(None, None)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+if __name__ == "__main__":  # loads a submission where nothing is lost: FILE GENERATION
+    out = quietly()
+    file = Path(sys.argv[1])
+    tell(out, try_to_load(file, _course(file, sys.argv[2])))
