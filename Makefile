@@ -2,6 +2,7 @@
 # make bench  the performance ratios                    make docs   write the generated pages anew
 # make bench-docs  measure anew all that docs/performance.md and docs/theory.md tell (minutes)
 # make torture  kills at every write and at random, hostile agents and heuristics, damaged files (minutes)
+# make wasm  the browser's engine, from the kernels (a minute; needs Debian's lld or pip install ziglang)
 # make studies  fit and play the five studies again and write docs/studies/ (half an hour)
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Files are shared out whole: what a file compiles or plays at its beginning is done once.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test test-slow torture lint bench bench-docs docs studies clean
+.PHONY: wasm run test test-slow torture lint bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -49,6 +50,9 @@ bench-docs: $(VENV)/ready-to-test
 	mv $(VENV)/measured.json docs/measured.json
 	$(BIN)/python docs/theory.py
 	$(BIN)/python -m benchmarks.document
+
+wasm: $(VENV)/ready-to-test
+	$(BIN)/python -m knightfall.web.engine.build
 
 studies: $(VENV)/ready-to-test
 	$(BIN)/knightfall reproduce all --pairs 700 --budget all --seed 0 --fit --output docs/studies

@@ -55,6 +55,8 @@ ROOMS = (
     "studies.judging",
     "studies.report",
     "studies",
+    "web.engine",
+    "web",
     "cli.screen",
     "cli.options",
     "cli.play",

@@ -48,7 +48,9 @@ class WasmEngine:
         self.call("begin", board.width, board.height)
         ids = [row["id"] for row in self.about["heuristics"]]
         self.addresses = {id: self.bare("heuristic_address", at) for at, id in enumerate(ids)}
-        self.symmetric = {row["id"]: row.get("symmetric", False) for row in self.about["heuristics"]}
+        self.symmetric = {
+            row["id"]: row.get("symmetric", False) for row in self.about["heuristics"]
+        }
         self.call("set_clock", self.bare("clock_address"))
 
     def bare(self, name: str, *args: Any) -> Any:

@@ -48,7 +48,8 @@ def main() -> None:
     }  # fmt: skip
     ENGINE.write_bytes(content)
     ABOUT.write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    print(f"{ENGINE.name}: {len(content):,} bytes, {len(EXPORTED)} functions, {len(scores)} heuristics")
+    size = f"{len(content):,} bytes"
+    print(f"{ENGINE.name}: {size}, {len(EXPORTED)} functions, {len(scores)} heuristics")
 
 
 if __name__ == "__main__":

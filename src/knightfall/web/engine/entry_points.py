@@ -124,7 +124,7 @@ def class_of(base: int, mover: int, waiter: int) -> int:
     """The first opening that is a mirror image of one: the mover's cell · 128 + the waiter's."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     one, other = symmetry.representative(board, mover, waiter)
-    return one * 128 + other  # type: ignore[no-any-return]
+    return one * 128 + other
 
 
 @exported(_i64(_u64))
@@ -141,11 +141,12 @@ def perft(base: int, open: Bits, mover: int, waiter: int, depth: int) -> int:
 
 # -- heuristics ------------------------------------------------------------------------------
 
+
 @compiled(HEURISTIC, cache=False)
 def static_reach(board: Any, open: Bits, me: int, opp: int, to_move: int) -> float:
     """`static_reach(r)` with the r of the term that is being asked."""
     r = _sum_at(address_of(board) + _u64(SUM_AT - BOARD_AT), _u64(0)).current
-    return _static(board, open, me, r) - _static(board, open, opp, r)  # type: ignore[no-any-return]
+    return _static(board, open, me, r) - _static(board, open, opp, r)
 
 
 @compiled(HEURISTIC, cache=False)
@@ -306,7 +307,7 @@ def plies(base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: 
     while length < PLIES:
         ends = ends_within(base, nodes, deadline, open, mover, waiter, length)
         if ends != 0:
-            return length if ends > 0 else -1  # type: ignore[no-any-return]
+            return length if ends > 0 else -1
         length += 2
     return -1
 

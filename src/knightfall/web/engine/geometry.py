@@ -97,7 +97,10 @@ def lay_out(board: Any, width: int, height: int) -> None:
         _distances_from(board, cell)
     _symmetries(board)
     board.stride = _u64(width)
-    board.not_first, board.not_first_two = _columns(board, 1, last_column), _columns(board, 2, last_column)
+    board.not_first, board.not_first_two = (
+        _columns(board, 1, last_column),
+        _columns(board, 2, last_column),
+    )
     board.not_last = _columns(board, 0, last_column - 1)
     board.not_last_two = _columns(board, 0, last_column - 2)
     board.limit = board.step_limit = NO_LIMIT

@@ -1,11 +1,11 @@
-"""The heuristics that the browser's engine has: all declared ones, in the order of their numbers."""
+"""The heuristics that the browser's engine has: all published ones, in the order of numbers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from knightfall.heuristics.registry import REGISTRY
 from knightfall.heuristics.published import USER
+from knightfall.heuristics.registry import REGISTRY
 from knightfall.heuristics.signature import ready
 from knightfall.web.engine.entry_points import static_reach, weighted_sum
 

@@ -7,6 +7,7 @@ internal, and what nobody calls goes.
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -51,6 +52,7 @@ def entry(name: str, function: str, signature: Any) -> str:
     answer = _NATIVE[signature.return_type]
     stored = "ptr" if answer == "void" else answer
     given = ", ".join(f"{kind} %a{number}" for number, kind in enumerate(kinds))
+    passed = "".join(f", {kind} %a{number}" for number, kind in enumerate(kinds))
     declared = ", ".join(["ptr", "ptr", *kinds])
     back = "ret void" if answer == "void" else f"%r = load {answer}, ptr %ret\n  ret {answer} %r"
     return f"""
@@ -58,7 +60,7 @@ declare i32 @{_quoted(function)}({declared})
 define {answer} @{name}({given}) {{
   %ret = alloca {stored}
   %exc = alloca ptr
-  %status = call i32 @{_quoted(function)}(ptr %ret, ptr %exc{"".join(f", {kind} %a{number}" for number, kind in enumerate(kinds))})
+  %status = call i32 @{_quoted(function)}(ptr %ret, ptr %exc{passed})
   {back}
 }}
 """
@@ -66,12 +68,13 @@ define {answer} @{name}({given}) {{
 
 def heuristic(name: str, function: str) -> str:
     """A heuristic as the searches call it, by its address."""
+    asked = "ptr %board, i64 %open, i64 %me, i64 %opp, i64 %mover"
     return f"""
 declare i32 @{_quoted(function)}(ptr, ptr, ptr, i64, i64, i64, i64)
-define internal double @{name}(ptr %board, i64 %open, i64 %me, i64 %opp, i64 %mover) {{
+define internal double @{name}({asked}) {{
   %ret = alloca double
   %exc = alloca ptr
-  %status = call i32 @{_quoted(function)}(ptr %ret, ptr %exc, ptr %board, i64 %open, i64 %me, i64 %opp, i64 %mover)
+  %status = call i32 @{_quoted(function)}(ptr %ret, ptr %exc, {asked})
   %r = load double, ptr %ret
   ret double %r
 }}
@@ -82,7 +85,8 @@ def addresses(names: Sequence[str]) -> str:
     """``heuristic_address(number)`` and the clock: addresses are known to this file alone."""
     cases = "".join(f"    i64 {number}, label %l{number}\n" for number in range(len(names)))
     blocks = "".join(
-        f"l{number}:\n  ret i64 ptrtoint (ptr @{name} to i64)\n" for number, name in enumerate(names)
+        f"l{number}:\n  ret i64 ptrtoint (ptr @{name} to i64)\n"
+        for number, name in enumerate(names)
     )
     return f"""
 declare double @{NOW}() #0
@@ -117,7 +121,9 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-def module_of(functions: Mapping[str, tuple[Any, Any]], scores: Mapping[str, Any], kind: Any) -> Any:
+def module_of(
+    functions: Mapping[str, tuple[Any, Any]], scores: Mapping[str, Any], kind: Any
+) -> Any:
     """All entry points and heuristics in one module, linked and optimised for the browser."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -174,10 +180,6 @@ def _linker() -> list[str]:
     )
     if found:
         return [found]
-    try:
-        import ziglang  # noqa: F401
-    except ImportError:
-        raise KnightfallError(
-            "there is no wasm-ld: install Debian's lld, or pip install ziglang"
-        ) from None
+    if importlib.util.find_spec("ziglang") is None:
+        raise KnightfallError("there is no wasm-ld: install Debian's lld, or pip install ziglang")
     return [sys.executable, "-m", "ziglang", "wasm-ld"]

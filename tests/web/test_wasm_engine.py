@@ -1,0 +1,203 @@
+"""The engine for browsers against the native one: the same numbers, node for node."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+pytest.importorskip("wasmtime", reason="wasmtime runs the browser's engine")
+
+from wasm_engine import WasmEngine
+
+from knightfall.board import MOST_CELLS, SMALLEST_SIDE, Board
+from knightfall.heuristics.evaluator import evaluator
+from knightfall.heuristics.expression import Id, parse_heuristic
+from knightfall.heuristics.registry import REGISTRY
+from knightfall.kernel.geometry import FIELDS, NO_LIMIT, geometry
+from knightfall.kernel.rules import perft_of, words
+from knightfall.openings import openings
+from knightfall.position import Position
+from knightfall.search.budget import Budget
+from knightfall.search.think import think
+from knightfall.solver.engine import Engine
+from knightfall.solver.reflection import loses_by_reflection
+from knightfall.solver.solve import Solver
+from knightfall.web.engine.build import ABOUT
+from knightfall.web.engine.sources import source_hash
+
+BOARDS = [
+    Board.of(width, height)
+    for width in range(SMALLEST_SIDE, MOST_CELLS)
+    for height in range(SMALLEST_SIDE, MOST_CELLS)
+    if width * height <= MOST_CELLS
+]
+SEVEN, EIGHT = Board.of(7, 7), Board.of(8, 8)
+
+
+def positions(board: Board, number: int, seed: int, plies: int = 30) -> list[Position]:
+    """Positions from random games that are not over."""
+    rng, starts, found = random.Random(seed), openings(board), []
+    while len(found) < number:
+        position = Position.from_fen(rng.choice(starts))
+        for _ in range(rng.randrange(plies)):
+            after = position.play(rng.choice(position.legal_moves))
+            if not after.legal_moves:
+                break
+            position = after
+        found.append(position)
+    return found
+
+
+@pytest.fixture(scope="module")
+def seven() -> WasmEngine:
+    return WasmEngine(SEVEN)
+
+
+@pytest.fixture(scope="module")
+def eight() -> WasmEngine:
+    return WasmEngine(EIGHT)
+
+
+def test_it_was_built_from_these_sources() -> None:
+    """If not: make wasm."""
+    assert json.loads(ABOUT.read_text(encoding="utf-8"))["sources"] == source_hash()
+
+
+def test_it_knows_every_heuristic(seven: WasmEngine) -> None:
+    assert set(seven.addresses) == {"sum", *(id for id in REGISTRY if REGISTRY[id].study != "user")}
+    assert all(address > 0 for address in seven.addresses.values())
+    assert len(set(seven.addresses.values())) == len(seven.addresses)
+    assert seven.bare("heuristic_address", len(seven.addresses)) == 0
+
+
+@pytest.mark.parametrize("board", [*BOARDS[::7], SEVEN, EIGHT], ids=lambda board: board.text)
+def test_boards_are_laid_out_alike(board: Board) -> None:
+    engine = WasmEngine(board)
+    size = FIELDS.itemsize
+    there = bytes(engine.memory.read(engine.store, engine.base, engine.base + size))
+    found, wanted = np.frombuffer(there, FIELDS)[0], geometry(board)[0]
+    for field in FIELDS.names or ():
+        assert np.array_equal(found[field], wanted[field]), field
+
+
+@pytest.mark.parametrize("board", [SEVEN, EIGHT, Board.of(5, 6), Board.of(4, 9)], ids=str)
+def test_rules(board: Board) -> None:
+    engine, rng = WasmEngine(board), random.Random(7)
+    for position in positions(board, 300, seed=1):
+        open, mover, waiter = words(position)
+        cells = {
+            cell for cell in range(board.cells) if engine.set("moves", open, mover) >> cell & 1
+        }
+        assert cells == set(position.targets(position.to_move))
+        assert bool(engine.call("mirrored", open, mover, waiter)) == loses_by_reflection(position)
+        number = rng.randrange(len(board.symmetries))
+        image = {board.symmetries[number][cell] for cell in position.open}
+        assert engine.set("image", number, open) == sum(1 << cell for cell in image)
+    start = Position.from_moves((), board.width, board.height)
+    assert engine.call("perft", *words(start), 3) == perft_of(start, 3)
+    assert engine.call("symmetries") == len(board.symmetries)
+
+
+def test_reach_and_separation(seven: WasmEngine) -> None:
+    """Against floods in plain Python."""
+    apart = 0
+    for position in positions(SEVEN, 300, seed=2, plies=40):
+        open, mover, waiter = words(position)
+        floods = []
+        for cell in (mover, waiter):
+            found, edge = set[int](), [cell]
+            while edge:
+                here = edge.pop()
+                fresh = [c for c in SEVEN.knight[here] if c in position.open and c not in found]
+                found.update(fresh)
+                edge += fresh
+            floods.append(found)
+            assert seven.set("reach", open, cell) == sum(1 << c for c in found)
+        separated = not floods[0] & floods[1]
+        assert bool(seven.call("separated", open, mover, waiter)) == separated
+        apart += separated
+    assert apart > 5
+
+
+HEURISTICS = [id for id in REGISTRY if REGISTRY[id].study != "user" and not REGISTRY[id].parameter]
+SUMS = ["static_reach(1/2)", "2*open-improved", "1/3*open+static_reach(0.25)", "-main",
+        "near_opponent+bfs_reach", "0.1*center-3*null+bfs_reach"]  # fmt: skip
+
+
+def terms_of(id: str) -> list[tuple[float, str, float]]:
+    found = []
+    for weight, atom in parse_heuristic(id).terms:
+        assert isinstance(atom, Id)
+        found.append((float(weight), atom.name, float(atom.parameter or Fraction(0))))
+    return found
+
+
+@pytest.mark.parametrize("id", [*HEURISTICS, *SUMS])
+def test_heuristics(id: str, seven: WasmEngine, eight: WasmEngine) -> None:
+    costly = any(REGISTRY[name].costly for _, name, _ in terms_of(id))
+    native = evaluator(id)
+    for engine, number in ((seven, 40), (eight, 20)):
+        address = engine.heuristic(terms_of(id))
+        plies = 40 if costly else 30
+        for position in positions(engine.board, 3 if costly else number, seed=3, plies=plies):
+            if costly and len(position.open) > 25:
+                continue
+            for side in ("w", "b"):
+                open, me, opp = words(position, side)
+                _, mover, _ = words(position)
+                value = engine.call("evaluate", address, open, me, opp, mover)
+                assert value == native.value(position, side)
+
+
+SEARCHES = [
+    ("minimax", "open", Budget(depth=3)),
+    ("alphabeta", "improved", Budget(depth=5)),
+    ("plain_deepening", "center", Budget(nodes=2500)),
+    ("deepening", "improved", Budget(nodes=20_000)),
+    ("deepening", "main", Budget(nodes=1500)),
+    ("deepening", "bfs_reach", Budget(depth=6)),
+    ("deepening", "2*open-improved", Budget(nodes=5000)),
+    ("any_move", "null", Budget(depth=1)),
+]
+
+
+@pytest.mark.parametrize(("method", "id", "budget"), SEARCHES, ids=lambda it: str(it))
+def test_searches_node_for_node(method: str, id: str, budget: Budget, seven: WasmEngine,
+                                eight: WasmEngine) -> None:  # fmt: skip
+    native = evaluator(id)
+    for engine in (seven, eight):
+        for seed, position in enumerate(positions(engine.board, 12, seed=4)):
+            found = engine.search(
+                position, method, engine.heuristic(terms_of(id)), symmetric=native.symmetric,
+                depth=budget.depth or 64, nodes=budget.nodes, seed=seed,
+            )  # fmt: skip
+            wanted = think(position, method, native, budget, seed)
+            assert found == {
+                "move": wanted.move, "score": wanted.score, "depth": wanted.depth,
+                "nodes": wanted.nodes, "pv": wanted.pv,
+            }  # fmt: skip
+
+
+def test_winners_and_lengths(seven: WasmEngine) -> None:
+    engine = Engine(SEVEN)
+    solver = Solver(engine, use_atlas=False)
+    there = WasmEngine(SEVEN)
+    for position in positions(SEVEN, 60, seed=5):
+        before = engine.nodes, there.call("proof_nodes")
+        assert bool(there.call("wins", NO_LIMIT, 0, *words(position))) == engine.wins(position)
+        assert engine.nodes - before[0] == there.call("proof_nodes") - before[1]
+        if len(position.open) < 36:
+            assert there.call("plies", NO_LIMIT, 0, *words(position)) == solver.plies(position)
+
+
+def test_a_limit_and_a_clock_stop_it(eight: WasmEngine) -> None:
+    position = Position.from_fen(openings(EIGHT)[7])
+    spent = eight.call("proof_nodes")
+    assert eight.call("wins", 10_000, 0, *words(position)) == -1
+    assert eight.call("proof_nodes") - spent <= 10_000 + 64
+    assert eight.call("plies", 10_000, 0, *words(position)) == -1
+    assert eight.call("wins", NO_LIMIT, 1, *words(position)) == -1  # long past
