@@ -1,0 +1,218 @@
+// The engine in a thread of its own.  Rules, searches and truth are all in the wasm file; this only
+// passes numbers.  Whoever wants it to stop ends the thread: another one is there in some milliseconds.
+
+const POCKET = 64, NEVER = 1n << 62n, PAGE = 65536, NONE = -1;
+let engine = null;
+
+onmessage = async ({ data }) => {
+  if (data.load) {
+    engine = await load(data.load);
+    postMessage({ ready: true });
+    return;
+  }
+  const { id, ask, ...rest } = data;
+  try {
+    postMessage({ id, answer: ASKED[ask](rest, (part) => postMessage({ id, part })) });
+  } catch (error) {
+    postMessage({ id, error: String(error?.message ?? error) });
+  }
+};
+
+async function load({ wasm, about, atlas }) {
+  const clock = { now: () => performance.now() };
+  const { instance } = await WebAssembly.instantiate(wasm, { env: clock });
+  const { memory, __heap_base, ...call } = instance.exports;
+  const base = Math.ceil(__heap_base.value / 64) * 64;
+  memory.grow(Math.ceil((base + about.memory) / PAGE) - memory.buffer.byteLength / PAGE);
+  const addresses = Object.fromEntries(
+    about.heuristics.map(({ id }, at) => [id, call.heuristic_address(BigInt(at))]),
+  );
+  return { call, memory, base, about, atlas, addresses, size: "", classes: {} };
+}
+
+/** The engine's functions for a board, their first argument given. */
+function on(board) {
+  const { call, memory, base, about } = engine, size = `${board.width}x${board.height}`;
+  if (engine.size !== size) {
+    new Uint8Array(memory.buffer, base, about.memory).fill(0); // proofs are of one board only
+    call.begin(BigInt(base), BigInt(board.width), BigInt(board.height));
+    call.set_clock(BigInt(base), call.clock_address());
+    engine.size = size;
+  }
+  return new Proxy(call, {
+    get: (functions, name) => (...values) => functions[name](BigInt(base), ...values),
+  });
+}
+
+const big = (cell) => BigInt(cell);
+const set = (word) => BigInt.asUintN(64, word);
+const words = ({ open, white, black, side }) =>
+  side === "w" ? [open, big(white), big(black)] : [open, big(black), big(white)];
+const deadline = (ms) => (ms > 0 ? BigInt(Math.round((performance.now() + ms) * 1e6)) : 0n);
+
+function after(position, cell) {
+  const white = position.side === "w" ? cell : position.white;
+  const black = position.side === "b" ? cell : position.black;
+  return { ...position, white, black, open: position.open & ~(1n << big(cell)), side: position.side === "w" ? "b" : "w" };
+}
+
+function targets(position) {
+  const at = on(position), [open, mover] = words(position);
+  let left = set(at.moves(open, mover));
+  const found = [];
+  for (let cell = 0; left; cell++, left >>= 1n) if (left & 1n) found.push(cell);
+  return found;
+}
+
+const placed = ({ white, black }) => white !== POCKET && black !== POCKET;
+
+// -- the truth ---------------------------------------------------------------------------------
+
+/** What the atlas has on an opening: the plies of the game; undefined for anything else. */
+function stored(position) {
+  const { width, height } = position, cells = width * height;
+  if (!placed(position) || count(position.open) !== cells - 2 || width > height) return undefined;
+  const entries = engine.atlas[`${width}x${height}`];
+  if (!entries) return undefined;
+  const at = on(position), [, mover, waiter] = words(position);
+  const classes = (engine.classes[engine.size] ??= classesOf(at, cells));
+  const number = classes.get(at.class_of(mover, waiter));
+  return parseInt(entries.slice(6 * number, 6 * number + 2), 16);
+}
+
+function classesOf(at, cells) {
+  const found = new Set();
+  for (let one = 0; one < cells; one++) {
+    for (let other = 0; other < cells; other++) if (one !== other) found.add(at.class_of(big(one), big(other)));
+  }
+  return new Map([...found].sort((a, b) => (a < b ? -1 : 1)).map((key, place) => [key, place]));
+}
+
+function count(word) {
+  let number = 0;
+  for (; word; word &= word - 1n) number++;
+  return number;
+}
+
+/** Plies that a game lasts, odd if the mover wins; −1 if the time was too short. */
+function plies(position, until) {
+  const known = stored(position);
+  if (known !== undefined) return known;
+  return Number(on(position).plies(NEVER, until, ...words(position)));
+}
+
+function wins(position, until) {
+  const known = stored(position);
+  if (known !== undefined) return known % 2;
+  const at = on(position), [open, mover, waiter] = words(position);
+  if (set(at.moves(open, mover)) === 0n) return 0;
+  return Number(at.wins(NEVER, until, open, mover, waiter));
+}
+
+/** For each move whether it wins and how long the game then lasts; told as it becomes known. */
+function truth({ position, ms }, tell) {
+  const until = deadline(ms), known = {};
+  if (!placed(position)) return placements(position, until, tell);
+  const moves = targets(position);
+  for (const cell of moves) {
+    const lost = wins(after(position, cell), until);
+    if (lost !== NONE) known[cell] = { wins: lost === 0, plies: null };
+  }
+  tell(known);
+  for (const cell of moves) {
+    if (!known[cell]) continue;
+    const length = plies(after(position, cell), until);
+    if (length >= 0) known[cell].plies = length + 1;
+    tell(known);
+  }
+  return known;
+}
+
+/** Before the knights stand only the atlas can tell. */
+function placements(position, until, tell) {
+  const known = {};
+  if (!engine.atlas[`${position.width}x${position.height}`]) return known;
+  for (const cell of targets(position)) {
+    const next = after(position, cell);
+    const lengths = placed(next) ? [stored(next)] : targets(next).map((reply) => stored(after(next, reply)) + 1);
+    if (placed(next)) known[cell] = { wins: lengths[0] % 2 === 0, plies: lengths[0] + 1 };
+    else {
+      const wonByReply = lengths.filter((length) => length % 2 === 1);
+      const length = wonByReply.length ? Math.min(...wonByReply) : Math.max(...lengths);
+      known[cell] = { wins: !wonByReply.length, plies: length + 1 };
+    }
+  }
+  tell(known);
+  return known;
+}
+
+// -- agents ------------------------------------------------------------------------------------
+
+function heuristic(at, terms) {
+  const [[weight, id]] = terms;
+  const row = engine.about.heuristics.find((one) => one.id === id);
+  if (terms.length === 1 && weight === 1 && !row.parameter) return engine.addresses[id];
+  at.clear_sum();
+  for (const [factor, name, parameter] of terms) at.add_term(engine.addresses[name], factor, parameter);
+  return engine.addresses.sum;
+}
+
+function isSymmetric(terms) {
+  return terms.every(([, id]) => engine.about.heuristics.find((one) => one.id === id).symmetric);
+}
+
+function tableFor(nodes) {
+  let size = 1 << 12;
+  while (size * 16 < nodes && size < engine.about.entries) size *= 2;
+  return BigInt(size);
+}
+
+function search(position, { method, terms, depth, nodes, ms, seed }) {
+  const at = on(position), expected = nodes || (ms ? 50_000 * ms : 1_000_000);
+  at.ask_search(heuristic(at, terms), isSymmetric(terms) ? 1n : 0n, big(depth || 64), BigInt(seed),
+    method === "deepening" ? tableFor(expected) : 1n << 12n);
+  at.search(big(engine.about.methods.indexOf(method)), nodes ? BigInt(nodes) : NEVER, deadline(0.9 * ms), ...words(position));
+  const [cell, score, reached, spent, length] = [0n, 1n, 2n, 3n, 4n].map((which) => at.answer(which));
+  const line = [];
+  for (let ply = 0; ply < length; ply++) line.push(Number(at.line(BigInt(ply))));
+  return { cell, score, depth: reached, nodes: spent, line };
+}
+
+function choose({ position, agent }) {
+  if (agent.kind !== "perfect") return search(position, agent);
+  const known = truth({ position, ms: 0.65 * agent.ms }, () => {});
+  const moves = targets(position), sure = moves.filter((cell) => known[cell]);
+  const winning = sure.filter((cell) => known[cell].wins);
+  const length = (cell) => known[cell].plies ?? (known[cell].wins ? 999 : 0);
+  if (winning.length) return { cell: winning.reduce((a, b) => (length(b) < length(a) ? b : a)), proven: true };
+  if (sure.length === moves.length) return { cell: sure.reduce((a, b) => (length(b) > length(a) ? b : a)), proven: true };
+  return search(position, { method: "deepening", terms: [[1, "improved", 0]], depth: 0, nodes: 0, ms: 0.3 * agent.ms, seed: agent.seed });
+}
+
+// -- what there is to see ----------------------------------------------------------------------
+
+function look({ position }) {
+  const at = on(position), [open, mover, waiter] = words(position), seen = { moves: targets(position) };
+  if (!placed(position)) return seen;
+  seen.reach = { [position.side]: set(at.reach(open, mover)), [position.side === "w" ? "b" : "w"]: set(at.reach(open, waiter)) };
+  seen.separated = at.separated(open, mover, waiter) === 1n;
+  seen.mirrored = at.mirrored(open, mover, waiter) === 1n;
+  if (seen.separated) {
+    const [mine, theirs] = [mover, waiter].map((cell) => Number(at.longest_walk(open, cell)));
+    seen.walks = position.side === "w" ? { w: mine, b: theirs } : { w: theirs, b: mine };
+  }
+  return seen;
+}
+
+/** What heuristics say of each move, from the mover's view. */
+function opinions({ position, sums }) {
+  const at = on(position), found = {};
+  if (!placed(position)) return found;
+  for (const cell of targets(position)) {
+    const next = after(position, cell), [open, mover, waiter] = words(next);
+    found[cell] = sums.map((terms) => at.evaluate(heuristic(at, terms), open, waiter, mover, mover));
+  }
+  return found;
+}
+
+const ASKED = { truth, choose, look, opinions };
