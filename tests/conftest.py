@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import naive_search
 import naive_solver
 import pytest
 import typer.testing
+import warm_python
 from hypothesis import HealthCheck, settings
 
 from knightfall.user_files import expendable
@@ -52,6 +54,18 @@ LONGEST_FIRST = (
 """Two processes that share the files are busy to the end if what takes long comes first."""
 
 
+COLD = (
+    "arena/test_agent_process.py",
+    "arena/test_events.py",
+    "arena/test_hostile_agents.py",
+    "arena/test_workers.py",
+    "heuristics/test_hostile_heuristics.py",
+    "test_load_trial.py",
+    "test_sigint.py",
+)
+"""Where the package's own processes start as they do for users, with nothing loaded."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Compile everything once before there are two processes that would."""
     expendable()  # the tests' own files do no harm, and each would be loaded twice
@@ -74,6 +88,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _warm_starts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Workers, agents and what is done apart cost a test what they do, and no second to start."""
+    cold = request.path in {HERE / name for name in COLD}
+    with nullcontext() if cold else warm_python.warm_starts():
+        yield
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -17,6 +17,7 @@ from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import warm_python
@@ -100,12 +101,6 @@ def quits(board, open, me, opp, to_move):
         os._exit(9)
     return 1.0
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _warm_workers() -> Iterator[None]:
-    with warm_python.warm_workers():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -499,8 +494,15 @@ def dask_cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     import dask
 
+    # Its workers are forks of the server that makes warm processes, which is there by then.
+    warm_python.run([sys.executable, "-c", ""])
+    how = {
+        "distributed.scheduler.allowed-failures": 0,
+        "distributed.worker.multiprocessing-method": "forkserver",
+    }
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        mock.patch("distributed.utils._forkserver_preload_set", True),
+        dask.config.set(how),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
