@@ -263,7 +263,7 @@ def test_bad_agents_are_found_before_the_run(tmp_path: Path) -> None:
 
 @needs_signals
 def test_killed_workers_are_replaced(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = list(islice(plan_of(QUICK, pairs=1000, board="7x7").tasks(), 600))
+    tasks = list(islice(plan_of(QUICK, pairs=1000, board="7x7").tasks(), 400))
     undisturbed = play_chunk(tasks)
     monkeypatch.setattr(pool, "_most", 20)  # pairs in a chunk, so that there are many
     rng, records, killed = random.Random(1), [], []
@@ -522,13 +522,13 @@ def test_dask(league: Plan, expected: list[PairRecord], cluster: Cluster) -> Non
 
 @needs_signals
 def test_a_killed_dask_worker(cluster: Cluster) -> None:
-    tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 2000))
+    tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 1000))
     undisturbed = play_chunk(tasks)
     victim = next(iter(cluster._client.run(os.getpid).values()))
     records = []
     for record in cluster.play(iter(tasks)):
         records.append(record)
-        if len(records) == 300:
+        if len(records) == 150:
             os.kill(victim, signal.SIGKILL)
     assert in_order(iter(records)) == undisturbed
 

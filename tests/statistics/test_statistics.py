@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import bisect_left
 from functools import cache
-from itertools import combinations
+from itertools import chain, combinations, count
 
 import numpy as np
 import pytest
@@ -341,8 +342,9 @@ def test_tests_that_make_no_sense_are_refused(wrong: dict[str, float], named: st
 
 def played(test: Sprt, true_elo: float, matches: int, seed: int) -> tuple[float, float]:
     """The share of so many matches that accept H1, and how many pairs they took on average."""
-    chances = np.cumsum(pair_distribution(true_elo, model=test.model))
+    chances = np.cumsum(pair_distribution(true_elo, model=test.model)).tolist()
     rng = np.random.default_rng(seed)
+    draws = chain.from_iterable(rng.random(10_000).tolist() for _ in count())
 
     @cache
     def verdict(lost: int, split: int, won: int) -> str | None:
@@ -352,7 +354,7 @@ def played(test: Sprt, true_elo: float, matches: int, seed: int) -> tuple[float,
     for _ in range(matches):
         state = [0, 0, 0]
         while (end := verdict(*state)) is None:
-            state[int(np.searchsorted(chances, rng.random()))] += 1
+            state[bisect_left(chances, next(draws))] += 1
         accepted += end == "H1"
         pairs += sum(state)
     return accepted / matches, pairs / matches
