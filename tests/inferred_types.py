@@ -27,6 +27,9 @@ class _Inferred(Exception):
 class _Tell(AnalysisPass):  # type: ignore[misc]
     _name = "tell_what_was_inferred"
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def run_pass(self, state: Any) -> bool:
         raise _Inferred(state.type_annotation)
 

@@ -205,6 +205,7 @@ def cut_off_within(position: Position, plies: int) -> bool:
     return any(cut_off_within(position.play(move), plies - 1) for move in position.legal_moves)
 
 
+@some_and_all
 @pytest.mark.parametrize(
     "id",
     [
@@ -214,9 +215,9 @@ def cut_off_within(position: Position, plies: int) -> bool:
         *("1/999999999*bfs_reach", "999999999*bfs_reach", "1/999999999*improved"),
     ],
 )
-def test_deepening_gives_the_value_of_plain_alphabeta(id: str) -> None:
+def test_deepening_gives_the_value_of_plain_alphabeta(id: str, step: int) -> None:
     compared = 0
-    for position in early(25, seed=3):
+    for position in early(25, seed=3)[::step]:
         if cut_off_within(position, 2):
             continue
         for depth in range(1, 7):
@@ -229,7 +230,7 @@ def test_deepening_gives_the_value_of_plain_alphabeta(id: str) -> None:
             assert len(report.pv) <= depth, told
             played(position, report.pv)
             compared += 1
-    assert compared > 100
+    assert compared > 100 // step
 
 
 def value_of_move(position: Position, move: str, id: str, depth: int) -> float:
@@ -381,12 +382,13 @@ def misleading_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@some_and_all
 @pytest.mark.parametrize(
     "name", ["huge", "hopeless", "infinite", "minus_infinite", "not_a_number", "moody"]
 )
-def test_no_heuristic_outweighs_a_proof(misleading_file: Path, name: str) -> None:
+def test_no_heuristic_outweighs_a_proof(misleading_file: Path, name: str, step: int) -> None:
     misleading = evaluator(f"{misleading_file}:{name}")
-    for position in solvable()[::2]:
+    for position in solvable()[:: 2 * step]:
         plies = plies_to_end(position)
         check_exact(position, think(position, "deepening", misleading, Budget(depth=64)))
         for method in METHODS:

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from helpers import FULL_WORD, NEARLY_FULL_WORD, at_length, random_positions
+from helpers import FULL_WORD, NEARLY_FULL_WORD, at_length, random_positions, some_and_all
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_search import mirrored, plies_by_the_rules, swapped
@@ -313,30 +313,32 @@ def check_plies(one: Solver, two: Solver, position: Position) -> None:
     assert one.plies(position) == expected, position.fen
 
 
+@some_and_all
 @pytest.mark.parametrize(("size", "most"), [((6, 6), 34), ((7, 7), 38), ((7, 8), 40), ((8, 8), 42)])
-def test_whoever_wins_has_a_move_that_wins(size: tuple[int, int], most: int) -> None:
+def test_whoever_wins_has_a_move_that_wins(size: tuple[int, int], most: int, step: int) -> None:
     board = Board.of(*size)
     one, two = engine(board), engine(board)
     checked = 0
-    for position in random_positions(*size, 1500, sum(size), min_placed=2):
+    for position in random_positions(*size, 1500 // step, sum(size), min_placed=2):
         if len(position.open) <= most:
             check_winner(one, two, position)
             checked += 1
-    assert checked > 500
+    assert checked > 500 // step
 
 
+@some_and_all
 @pytest.mark.parametrize(("size", "most"), [((5, 5), 23), ((6, 6), 30), ((7, 7), 32), ((8, 8), 34)])
 def test_a_game_lasts_one_ply_longer_than_after_the_best_move(
-    size: tuple[int, int], most: int
+    size: tuple[int, int], most: int, step: int
 ) -> None:
     board = Board.of(*size)
     one, two = solver(board), solver(board)
     checked = 0
-    for position in random_positions(*size, 800, sum(size), min_placed=2):
+    for position in random_positions(*size, 800 // step, sum(size), min_placed=2):
         if len(position.open) <= most:
             check_plies(one, two, position)
             checked += 1
-    assert checked > 100
+    assert checked > 100 // step
 
 
 def test_openings_of_6x6_last_one_ply_longer_than_after_the_best_move() -> None:
