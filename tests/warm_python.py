@@ -3,7 +3,8 @@
 A fork server that has everything loaded makes them, so that a command costs a test what it does and
 not a second of getting ready.  `Popen` and `run` are `subprocess`'s, for commands of the form
 ``[sys.executable, "-c", code, …]``; environment, folder, streams and signals are as they would be.
-`warm_starts` has the package start its own processes so, also from a process that is itself warm.
+`warm_starts` has the package start its own processes so, also from a process that is itself warm,
+unless COLD_STARTS is in its environment: those are not in the process group of who starts them.
 Tests of what happens while a process starts use `subprocess` itself.
 """
 
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from multiprocessing import forkserver, process, reduction, resource_tracker
 from types import SimpleNamespace
@@ -183,7 +184,7 @@ def _run(
     new_session: bool,
     safe: bool,
 ) -> None:
-    _may_start_others()
+    warm = _may_start_others() and "COLD_STARTS" not in env
     for there, here in enumerate(streams):
         os.dup2(here, there)
     for there, here in passed.items():
@@ -214,19 +215,22 @@ def _run(
     main.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = main
     try:
-        with warm_starts():
+        with warm_starts() if warm else nullcontext():
             exec(compile(code, "<string>", "exec"), main.__dict__)
     except SystemExit as end:
         # What Python does of a code that is no number is not asked of these processes.
         sys.exit(end.code if isinstance(end.code, int) else int(end.code is not None))
 
 
-def _may_start_others() -> None:
-    """Let this process ask the server that made it for others, which has to be told.
+def _may_start_others() -> bool:
+    """Let this process ask the server that made it for others; whether it may.
 
     What leads there is put where no descriptor that is passed will be.
     """
     server, tracker = forkserver._forkserver, resource_tracker._resource_tracker
+    if hasattr(server, "_forkserver_authkey"):  # later Pythons keep it from whom the server made
+        return False
     server.ensure_running = lambda: None
     for owner, name in ((server, "_forkserver_alive_fd"), (tracker, "_fd")):
         setattr(owner, name, fcntl.fcntl(getattr(owner, name), fcntl.F_DUPFD_CLOEXEC, 200))
+    return True
