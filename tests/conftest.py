@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import naive_search
@@ -109,8 +110,14 @@ def _warm_starts(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _forget_what_slow_twins_remember() -> Iterator[None]:
+def _forget_what_slow_twins_and_solvers_remember() -> Iterator[None]:
     """Each file begins with empty hands, or the suite would need gigabytes."""
     yield
+    from knightfall.solver.solve import _kept_engine  # whoever hands out the tests need not load it
+
     naive_solver.forget()
     naive_search.forget()
+    _kept_engine.cache_clear()
+    gc.collect()
+    with suppress(OSError, AttributeError):  # where the system has no such thing
+        ctypes.CDLL(None).malloc_trim(0)
