@@ -26,6 +26,7 @@ test: $(VENV)/ready-to-test
 
 test-slow: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest $(PARALLEL) -m hypothesis --hypothesis-profile thorough
 
 # The files are damaged beside all the rest: either keeps one core busy.
 torture: $(VENV)/ready-to-test

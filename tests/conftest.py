@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 import naive_search
 import naive_solver
@@ -32,8 +33,10 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 HERE = Path(__file__).parent
 
 # On a busy machine anything may be slow once; that says nothing of what is tested.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+BUSY: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("quick", **BUSY, max_examples=50)
+settings.register_profile("thorough", **BUSY, max_examples=500)  # for make test-slow
+settings.load_profile("quick")
 
 LONGEST_FIRST = (
     "arena/test_runners.py",

@@ -551,6 +551,7 @@ def test_a_cluster_on_which_a_file_is_missing(cluster: Cluster, tmp_path: Path) 
             list(cluster.play(tasks_of("random", text)))
 
 
+@pytest.mark.slow
 def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: Cluster) -> None:
     check_the_guilty(cluster, guilty[1:])
 

@@ -10,6 +10,7 @@ from itertools import chain, combinations, count
 
 import numpy as np
 import pytest
+from helpers import some_and_all
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -360,12 +361,14 @@ def played(test: Sprt, true_elo: float, matches: int, seed: int) -> tuple[float,
     return accepted / matches, pairs / matches
 
 
+@some_and_all
 @pytest.mark.parametrize("model", MODELS)
-def test_error_rates_and_lengths_are_as_promised(model: str) -> None:
+def test_error_rates_and_lengths_are_as_promised(model: str, step: int) -> None:
     test = Sprt(0, 100, model=model) if model == "normalized" else Sprt(0, 80, model=model)
-    noise = 3 * math.sqrt(0.05 * 0.95 / 1000)
+    matches = 1000 // step
+    noise = 3 * math.sqrt(0.05 * 0.95 / matches)
     for truth, most_wrong in ((test.elo0, test.alpha), (test.elo1, test.beta)):
-        passed, pairs = played(test, truth, 1000, seed=1)
+        passed, pairs = played(test, truth, matches, seed=1)
         wrong = passed if truth == test.elo0 else 1 - passed
         assert wrong < most_wrong + noise
         expected = forecast(test, truth)
