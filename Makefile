@@ -11,6 +11,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Files are shared out whole: what a file compiles or plays at its beginning is done once.
 PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
+# Python keeps the bytecode it makes, whatever the shell says: the tests start it a hundred times, and
+# pytest's own bytecode takes either process half a minute.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: wasm run test test-slow torture lint bench bench-docs docs studies clean
 
@@ -24,6 +27,7 @@ test: $(VENV)/ready-to-test
 
 test-slow: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest $(PARALLEL) -m hypothesis --hypothesis-profile thorough
 
 # The files are damaged beside all the rest: either keeps one core busy.
 torture: $(VENV)/ready-to-test

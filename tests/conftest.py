@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 import naive_search
 import naive_solver
 import pytest
 import typer.testing
+import warm_python
 from hypothesis import HealthCheck, settings
 
 from knightfall.user_files import expendable
@@ -29,27 +33,51 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 HERE = Path(__file__).parent
 
 # On a busy machine anything may be slow once; that says nothing of what is tested.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+BUSY: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("quick", **BUSY, max_examples=50)
+settings.register_profile("thorough", **BUSY, max_examples=500)  # for make test-slow
+settings.load_profile("quick")
 
 LONGEST_FIRST = (
     "arena/test_runners.py",
     "solver/test_solver.py",
     "studies/test_reproduce.py",
-    "heuristics/test_user_heuristic_errors.py",
-    "search/test_search.py",
-    "cli/test_cli_process.py",
-    "arena/test_conduct.py",
-    "cli/test_cli.py",
-    "oracle/test_grade.py",
-    "oracle/test_check.py",
-    "cli/test_cli_arena.py",
     "docs/test_blocks.py",
+    "search/test_search.py",
+    "heuristics/test_user_heuristic_errors.py",
     "heuristics/test_heuristics.py",
+    "course/test_course_check.py",
+    "cli/test_cli_process.py",
+    "oracle/test_check.py",
+    "oracle/test_grade.py",
+    "statistics/test_ratings.py",
+    "statistics/test_statistics.py",
+    "course/test_course_agents.py",
+    "arena/test_hostile_agents.py",
+    "arena/test_agent_process.py",
+    "cli/test_cli_arena.py",
     "arena/test_charts.py",
+    "solver/test_certificate.py",
+    "solver/test_theory.py",
+    "test_load_trial.py",
+    "course/test_course_run.py",
     "test_sigint.py",
+    "torture/test_kills.py",
+    "course/test_course_games.py",
 )
 """Two processes that share the files are busy to the end if what takes long comes first."""
+
+
+COLD = (
+    "arena/test_agent_process.py",
+    "arena/test_events.py",
+    "arena/test_hostile_agents.py",
+    "arena/test_workers.py",
+    "heuristics/test_hostile_heuristics.py",
+    "test_load_trial.py",
+    "test_sigint.py",
+)
+"""Where the package's own processes start as they do for users, with nothing loaded."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -77,8 +105,22 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _forget_what_slow_twins_remember() -> Iterator[None]:
+def _warm_starts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Workers, agents and what is done apart cost a test what they do, and no second to start."""
+    cold = request.path in {HERE / name for name in COLD}
+    with nullcontext() if cold else warm_python.warm_starts():
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forget_what_slow_twins_and_solvers_remember() -> Iterator[None]:
     """Each file begins with empty hands, or the suite would need gigabytes."""
     yield
+    from knightfall.solver.solve import _kept_engine  # whoever hands out the tests need not load it
+
     naive_solver.forget()
     naive_search.forget()
+    _kept_engine.cache_clear()
+    gc.collect()
+    with suppress(OSError, AttributeError):  # where the system has no such thing
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,9 +1,15 @@
-"""Boards and positions for tests that are not property tests: the same ones on every run."""
+"""Boards and positions for tests that are not property tests: the same ones on every run.
+
+Where there are more of them than a quick suite can look at, it looks at some and `make test-slow`
+at all.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+
+import pytest
 
 from knightfall.board import MOST_CELLS, SMALLEST_SIDE, Board
 from knightfall.position import Position
@@ -20,6 +26,16 @@ FULL_WORD = [Board.of(8, 8), Board.of(4, 16), Board.of(16, 4)]
 
 NEARLY_FULL_WORD = [Board.of(3, 21), Board.of(21, 3), Board.of(9, 7), Board.of(7, 9)]
 """The longest boards, and others of 63 cells."""
+
+some_and_all = pytest.mark.parametrize(
+    "step", [pytest.param(3, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+)
+"""For tests of very many cases: every third of them is enough, unless there is time."""
+
+
+def at_length(*values: object) -> object:
+    """A case that takes long, for `parametrize`; shorter ones of its kind must be beside it."""
+    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 def random_game(start: Position, rng: random.Random) -> Iterator[Position]:

@@ -1,19 +1,11 @@
-"""Hypothesis strategies for boards and positions.
-
-Importing this module also lifts Hypothesis's time limit per example: the first call of a compiled
-function may wait for the compiler.
-"""
+"""Hypothesis strategies for boards and positions."""
 
 from __future__ import annotations
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from knightfall.board import MOST_CELLS, SMALLEST_SIDE, Board
 from knightfall.position import Position, Side
-
-settings.register_profile("knightfall", deadline=None)
-settings.load_profile("knightfall")
 
 WORDS = st.one_of(
     st.integers(0, 2**64 - 1),

@@ -3,6 +3,8 @@
 A fork server that has everything loaded makes them, so that a command costs a test what it does and
 not a second of getting ready.  `Popen` and `run` are `subprocess`'s, for commands of the form
 ``[sys.executable, "-c", code, …]``; environment, folder, streams and signals are as they would be.
+`warm_starts` has the package start its own processes so, also from a process that is itself warm,
+unless COLD_STARTS is in its environment: those are not in the process group of who starts them.
 Tests of what happens while a process starts use `subprocess` itself.
 """
 
@@ -14,13 +16,25 @@ import os
 import subprocess
 import sys
 import termios
-from contextlib import AbstractContextManager, suppress
-from multiprocessing import reduction
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
+from multiprocessing import forkserver, process, reduction, resource_tracker
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(["preloaded"])
+HERE = os.path.dirname(__file__)
+
+
+@cache
+def _have_the_server_begun() -> None:
+    """It looks for what it should load where its environment says, and else loads nothing."""
+    path = os.pathsep.join(filter(None, (HERE, os.environ.get("PYTHONPATH"))))
+    with mock.patch.dict(os.environ, PYTHONPATH=path):
+        forkserver._forkserver.ensure_running()
 
 
 class Popen(subprocess.Popen[Any]):
@@ -52,7 +66,9 @@ class Popen(subprocess.Popen[Any]):
         start_new_session: bool,
         *rest: Any,
     ) -> None:
-        python, dash, code, *argv = args
+        python, *words = args
+        safe = words[:1] == ["-P"]  # the folder it works in is none to import from
+        dash, code, *argv = words[safe:]
         assert (python, dash) == (sys.executable, "-c"), f"this is not warm: {args}"
         streams = [
             own if own != -1 else inherited
@@ -68,9 +84,12 @@ class Popen(subprocess.Popen[Any]):
                 [_Passed(fd) for fd in streams],
                 {fd: _Passed(fd) for fd in pass_fds},
                 start_new_session,
+                safe,
             ),
         )
+        _have_the_server_begun()
         self._child.start()
+        process._children.discard(self._child)  # or it is waited for at the end
         assert self._child.pid is not None
         self.pid = self._child.pid
         self._child_created = True
@@ -108,13 +127,37 @@ def run(
     return done
 
 
-def warm_workers() -> AbstractContextManager[None]:
-    """While the block runs, pools get warm processes.  How they start is for others to test."""
+@contextmanager
+def warm_starts() -> Iterator[None]:
+    """While the block runs, the package's own processes are warm: workers, agents, what is apart.
 
-    def start(command: list[str], **how: Any) -> Popen:
-        return Popen([word for word in command if word != "-P"], **how)
+    How they start is for others to test.
+    """
+    with (
+        mock.patch("knightfall.arena.runners.worker_process.Popen", _begin),
+        mock.patch("knightfall.arena.game.agent_child.subprocess", _WARM),
+        mock.patch("knightfall.apart.subprocess", _WARM),
+    ):
+        yield
 
-    return mock.patch("knightfall.arena.runners.worker_process.Popen", start)
+
+def _begin(command: list[str], **how: Any) -> subprocess.Popen[Any]:
+    """A process of ours, warm unless its surroundings decide what Python is like there."""
+    if how.get("env") is not None:
+        return subprocess.Popen(command, **how)
+    python, *words = command
+    if "-m" in words:
+        flags, (module, *argv) = words[: words.index("-m")], words[words.index("-m") + 1 :]
+        code = "import runpy, sys, warnings\n"
+        if flags[1:] == ["-W", "ignore"]:
+            code += "warnings.simplefilter('ignore')\n"
+        code += f"sys.modules.pop({module!r}, None)\n"  # or there were two of it
+        code += f"runpy.run_module({module!r}, run_name='__main__', alter_sys=True)\n"
+        words = ["-P", "-c", code, *argv]
+    return Popen([python, *words], **how)
+
+
+_WARM = SimpleNamespace(**{**vars(subprocess), "Popen": _begin})
 
 
 class _Passed:
@@ -139,7 +182,9 @@ def _run(
     streams: list[int],
     passed: dict[int, int],
     new_session: bool,
+    safe: bool,
 ) -> None:
+    warm = _may_start_others() and "COLD_STARTS" not in env
     for there, here in enumerate(streams):
         os.dup2(here, there)
     for there, here in passed.items():
@@ -155,7 +200,7 @@ def _run(
     os.environ.clear()
     os.environ.update(env)
     os.chdir(folder)
-    sys.path[:] = ["", *(entry for entry in sys.path if entry)]
+    sys.path[:] = [*([] if safe else [""]), *(entry for entry in sys.path if entry)]
     sys.argv[:] = ["-c", *argv]
     encoding = env.get("PYTHONIOENCODING", "utf-8")
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -170,7 +215,22 @@ def _run(
     main.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = main
     try:
-        exec(compile(code, "<string>", "exec"), main.__dict__)
+        with warm_starts() if warm else nullcontext():
+            exec(compile(code, "<string>", "exec"), main.__dict__)
     except SystemExit as end:
         # What Python does of a code that is no number is not asked of these processes.
         sys.exit(end.code if isinstance(end.code, int) else int(end.code is not None))
+
+
+def _may_start_others() -> bool:
+    """Let this process ask the server that made it for others; whether it may.
+
+    What leads there is put where no descriptor that is passed will be.
+    """
+    server, tracker = forkserver._forkserver, resource_tracker._resource_tracker
+    if hasattr(server, "_forkserver_authkey"):  # later Pythons keep it from whom the server made
+        return False
+    server.ensure_running = lambda: None
+    for owner, name in ((server, "_forkserver_alive_fd"), (tracker, "_fd")):
+        setattr(owner, name, fcntl.fcntl(getattr(owner, name), fcntl.F_DUPFD_CLOEXEC, 200))
+    return True

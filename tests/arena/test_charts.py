@@ -26,6 +26,7 @@ from chart_runs import (
     play,
     tournament_of,
 )
+from helpers import at_length
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, QuadMesh
@@ -440,7 +441,7 @@ def boxes(figure: Figure, texts: list[Any]) -> list[Any]:
     return [text.get_window_extent(canvas.get_renderer()) for text in texts if text.get_text()]
 
 
-@pytest.mark.parametrize("size", [2, 40])
+@pytest.mark.parametrize("size", [2, 16, at_length(40)])
 def test_names_have_room(size: int, tmp_path: Path) -> None:
     agents = [f"random(seed={at + 1})" for at in range(size)]
     plan = league_plan(agents, pairs=1, board="3x3")

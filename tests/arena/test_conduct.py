@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import warm_python
+from helpers import some_and_all
 
 from knightfall.arena.conduct import conduct
 from knightfall.arena.game.play import play_pair
@@ -147,7 +148,7 @@ def test_workers_make_no_difference(
     tmp_path: Path, undisturbed: dict[str, list[tuple[object, ...]]]
 ) -> None:
     agents = [entrant.agent for entrant in LEAGUE.entrants]
-    with warm_python.warm_workers(), Pool(2, agents) as pool:
+    with Pool(2, agents) as pool:
         play(tmp_path / "arena.sqlite", LEAGUE, pool)
     assert rows(tmp_path / "arena.sqlite") == undisturbed
 
@@ -382,7 +383,8 @@ def test_a_file_edited_during_a_run_ends_it(
         assert store.run(1).played == 7
 
 
-def test_equal_agents_are_seldom_told_apart_however_often_one_looks() -> None:
+@some_and_all
+def test_equal_agents_are_seldom_told_apart_however_often_one_looks(step: int) -> None:
     import numpy as np
 
     from knightfall.arena.results.stopping import Separated
@@ -390,7 +392,7 @@ def test_equal_agents_are_seldom_told_apart_however_often_one_looks() -> None:
     two = enter(["greedy(improved)", "greedy(open)"])
     plan = Plan("league", two, everyone(two), pairs=300, stop={"rule": "until", "error": 1.0})
     rng, wrong = np.random.default_rng(5), 0
-    for _ in range(60):
+    for _ in range(60 // step):
         rule, outcomes = Separated(plan, 1.0), array("b")
         for outcome in rng.choice(4, 300, p=(1 / 6, 1 / 3, 1 / 3, 1 / 6)):
             outcomes.append(int(outcome))
@@ -398,4 +400,4 @@ def test_equal_agents_are_seldom_told_apart_however_often_one_looks() -> None:
             if rule.verdict is not None:
                 wrong += 1
                 break
-    assert wrong <= 6  # 5 % of 60 are 3; looking without care gave 38 %
+    assert wrong <= 6 // step  # 5 % of 60 are 3; looking without care gave 38 %

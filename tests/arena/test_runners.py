@@ -17,6 +17,7 @@ from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import warm_python
@@ -100,12 +101,6 @@ def quits(board, open, me, opp, to_move):
         os._exit(9)
     return 1.0
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _warm_workers() -> Iterator[None]:
-    with warm_python.warm_workers():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -268,7 +263,7 @@ def test_bad_agents_are_found_before_the_run(tmp_path: Path) -> None:
 
 @needs_signals
 def test_killed_workers_are_replaced(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = list(islice(plan_of(QUICK, pairs=1000, board="7x7").tasks(), 600))
+    tasks = list(islice(plan_of(QUICK, pairs=1000, board="7x7").tasks(), 400))
     undisturbed = play_chunk(tasks)
     monkeypatch.setattr(pool, "_most", 20)  # pairs in a chunk, so that there are many
     rng, records, killed = random.Random(1), [], []
@@ -340,11 +335,13 @@ if __name__ == "__main__":
 """
 
 
-def driver(tmp_path: Path, workers: int, pairs: int, *agents: str) -> subprocess.Popen[str]:
+def driver(
+    tmp_path: Path, workers: int, pairs: int, *agents: str, **env: str
+) -> subprocess.Popen[str]:
     """Another process that plays pairs and prints who wins, and how."""
     return warm_python.Popen(
         [sys.executable, "-c", DRIVER, str(workers), str(pairs), *agents],
-        env={**os.environ, "KNIGHTFALL_QUIET": "1"},
+        env={**os.environ, "KNIGHTFALL_QUIET": "1", **env},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -396,7 +393,8 @@ def test_a_killed_driver_leaves_nobody_behind(tmp_path: Path, chooser: str) -> N
 @needs_signals
 @pytest.mark.parametrize("workers", [0, 2])
 def test_ctrl_c_ends_everything_at_once(tmp_path: Path, workers: int) -> None:
-    process = driver(tmp_path, workers, 500, *QUICK[:2], "id(bfs_reach, nodes=20000)")
+    slow = "id(bfs_reach, nodes=20000)"
+    process = driver(tmp_path, workers, 500, *QUICK[:2], slow, COLD_STARTS="1")  # all in one group
     assert process.stdout is not None
     assert process.stderr is not None
     crew = crew_of(process) if workers else []
@@ -499,8 +497,15 @@ def dask_cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     import dask
 
+    # Its workers are forks of the server that makes warm processes, which is there by then.
+    warm_python.run([sys.executable, "-c", ""])
+    how = {
+        "distributed.scheduler.allowed-failures": 0,
+        "distributed.worker.multiprocessing-method": "forkserver",
+    }
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        mock.patch("distributed.utils._forkserver_preload_set", True),
+        dask.config.set(how),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
@@ -520,13 +525,13 @@ def test_dask(league: Plan, expected: list[PairRecord], cluster: Cluster) -> Non
 
 @needs_signals
 def test_a_killed_dask_worker(cluster: Cluster) -> None:
-    tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 2000))
+    tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 1000))
     undisturbed = play_chunk(tasks)
     victim = next(iter(cluster._client.run(os.getpid).values()))
     records = []
     for record in cluster.play(iter(tasks)):
         records.append(record)
-        if len(records) == 300:
+        if len(records) == 150:
             os.kill(victim, signal.SIGKILL)
     assert in_order(iter(records)) == undisturbed
 
@@ -546,6 +551,7 @@ def test_a_cluster_on_which_a_file_is_missing(cluster: Cluster, tmp_path: Path) 
             list(cluster.play(tasks_of("random", text)))
 
 
+@pytest.mark.slow
 def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: Cluster) -> None:
     check_the_guilty(cluster, guilty[1:])
 

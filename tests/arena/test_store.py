@@ -468,6 +468,18 @@ def test_a_damaged_store_is_told(file: Path) -> None:
     refused(read, str(file))
 
 
+def test_a_store_whose_tables_have_impossible_names_is_told(file: Path) -> None:
+    """SQLite quotes them in what it says, and Python cannot read that."""
+    fake_run(file, fake_plan(1, 2))
+    content = file.read_bytes()
+    file.write_bytes(
+        content.replace(b"CREATE TABLE games (", b"CREATE" + 2 * b"\xce\xff\xf5" + b" games (", 1)
+    )
+    for read_only in (True, False):
+        with pytest.raises(KnightfallError, match="is damaged"):
+            Store.open(file, read_only=read_only)
+
+
 def test_a_locked_store_is_waited_for(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_file, "BUSY_SECONDS", 0.1)
     fake_run(file, fake_plan(), 5)

@@ -13,13 +13,13 @@ import re
 
 import pyffish
 import pytest
-from helpers import random_game, random_positions
+from helpers import at_length, random_game, random_positions
 
 from knightfall.kernel.rules import perft_of
 from knightfall.position import Position
 
 # Width, height, and how many positions to compare.
-SIZES = [(7, 7, 200), (8, 8, 200), (10, 6, 40), (3, 10, 40)]
+SIZES = [(7, 7, 80), (8, 8, 80), (10, 6, 40), (3, 10, 40)]
 
 for _width, _height, _ in SIZES:
     _rows = "/".join([str(_width)] * _height)
@@ -57,7 +57,9 @@ def joust_perft(variant: str, fen: str, depth: int, played: list[str]) -> int:
     return sum(joust_perft(variant, fen, depth - 1, [*played, move]) for move in moves)
 
 
-each_size = pytest.mark.parametrize(("width", "height", "how_many"), SIZES)
+each_size = pytest.mark.parametrize(
+    ("width", "height", "how_many"), [*SIZES, at_length(7, 7, 400), at_length(8, 8, 400)]
+)
 
 
 @each_size

@@ -19,7 +19,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle_helpers import BOARD, mover_wins, naive_winning_moves, run
-from warm_python import warm_workers
 
 from knightfall import KnightfallError
 from knightfall.agents import Agent, agent
@@ -162,8 +161,7 @@ def test_same_seed_same_grade_and_another_seed_another() -> None:
 
 def test_any_number_of_workers_finds_the_same() -> None:
     alone = grade("id(improved, nodes=50)", openings=9, board=BOARD)
-    with warm_workers():
-        shared = grade("id(improved, nodes=50)", openings=9, board=BOARD, workers=2)
+    shared = grade("id(improved, nodes=50)", openings=9, board=BOARD, workers=2)
     assert timeless(shared) == timeless(alone)
 
 
@@ -177,7 +175,7 @@ def test_what_a_heuristic_does_wrong_in_a_worker_is_told_here(tmp_path: Path) ->
         "    raise ValueError('too late')\n"
     )
     player = agent(f"greedy({file}:late)")  # which tries it out, on a roomy board
-    with warm_workers(), pytest.raises(KnightfallError, match=r"line 5: ValueError: too late"):
+    with pytest.raises(KnightfallError, match=r"line 5: ValueError: too late"):
         grade(player, openings=2, board=BOARD, workers=2)
 
 

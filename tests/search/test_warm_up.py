@@ -1,7 +1,8 @@
 """An agent that is prepared for a board does nothing in its first move that it would not do again.
 
 No clock is looked at: what is slow only once is counted instead.  Each case runs in a process of
-its own, in which nothing was searched before.
+its own, in which nothing was searched before: a fork of one that has done no more than to import
+what every agent needs.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 MEASURED = """
-import json, sys, threading
+import json, os, sys, threading
 import knightfall.kernel.geometry as geometry
 import knightfall.search.table as table
 import knightfall.solver.atlas as atlas
@@ -33,43 +34,62 @@ def done_once():
         "modules": len(sys.modules),
     }
 
-text, width, height, prepared = json.loads(sys.argv[1])
-position = Position.from_moves(["a1", "c2"], width, height)
-thinker = parse_agent(text)
-if prepared:
-    thinker.prepare(position.board)
-counts = [done_once()]
-for blocked in (1, 4):
-    thinker.analyse(position)
-    position = Position(
-        position.board, position.open - {blocked}, position.white, position.black, "w"
-    )
-    counts.append(done_once())
-print(json.dumps(counts))
+def counted(text, width, height, prepared):
+    position = Position.from_moves(["a1", "c2"], width, height)
+    thinker = parse_agent(text)
+    if prepared:
+        thinker.prepare(position.board)
+    counts = [done_once()]
+    for blocked in (1, 4):
+        thinker.analyse(position)
+        position = Position(
+            position.board, position.open - {blocked}, position.white, position.black, "w"
+        )
+        counts.append(done_once())
+    return counts
+
+assert threading.active_count() == 1
+for case in json.loads(sys.argv[1]):
+    child = os.fork()
+    if child == 0:
+        try:
+            print(json.dumps(counted(*case)), flush=True)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
 """
 
+CASES = [
+    ("id(improved, time=5ms)", 8, 8, True),
+    ("id(improved, time=5ms)", 7, 7, True),
+    ("perfect(time=40ms)", 8, 8, True),
+    ("perfect(time=40ms)", 7, 7, True),
+    ("perfect(time=40ms)", 8, 8, False),
+]
 
-def counted(text: str, width: int, height: int, prepared: bool) -> list[dict[str, Any]]:
+
+@pytest.fixture(scope="module")
+def counted() -> dict[Any, list[dict[str, Any]]]:
     """What had been done once before the first move, after it, and after the second."""
-    asked = json.dumps([text, width, height, prepared])
     done = subprocess.run(
-        [sys.executable, "-c", MEASURED, asked], capture_output=True, text=True, check=True
+        [sys.executable, "-c", MEASURED, json.dumps(CASES)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
+    return dict(zip(CASES, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
-@pytest.mark.parametrize("text", ["id(improved, time=5ms)", "perfect(time=40ms)"])
-@pytest.mark.parametrize("size", [(8, 8), (7, 7)])
+@pytest.mark.parametrize("case", CASES[:-1], ids=str)
 def test_whoever_is_prepared_has_nothing_left_to_get_ready(
-    text: str, size: tuple[int, int]
+    case: tuple[str, int, int, bool], counted: dict[Any, list[dict[str, Any]]]
 ) -> None:
-    before, first, second = counted(text, *size, prepared=True)
+    before, first, second = counted[case]
     assert before == first == second
 
 
-def test_whoever_is_not_has() -> None:
+def test_whoever_is_not_has(counted: dict[Any, list[dict[str, Any]]]) -> None:
     """So that the test above says something."""
-    before, first, _ = counted("perfect(time=40ms)", 8, 8, prepared=False)
+    before, first, _ = counted[CASES[-1]]
     for what in ("geometries", "tables", "engines", "mirror images", "atlas read", "threads"):
         assert first[what] > before[what], what

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import EVERY_BOARD, random_game, random_positions
+from helpers import EVERY_BOARD, at_length, random_game, random_positions
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive import knight_moves
@@ -157,10 +157,9 @@ def test_reflection_wins_whatever_the_first_player_tries(size: tuple[int, int]) 
     assert ends > 10
 
 
-SMALL_EVEN = [(3, 4), (4, 3), (4, 4), (3, 6), (6, 3), (4, 5), (5, 4)]
-
-
-@pytest.mark.parametrize("size", SMALL_EVEN)
+@pytest.mark.parametrize(
+    "size", [(3, 4), (4, 3), (4, 4), (3, 6), (6, 3), at_length((4, 5)), at_length((5, 4))]
+)
 def test_what_reflection_says_of_a_small_board_is_so(size: tuple[int, int]) -> None:
     """Held against every line there is, from the empty board and after each first placement."""
     brute, start = BruteForce(Board.of(*size)), Position.start(*size)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import bisect_left
 from functools import cache
-from itertools import combinations
+from itertools import chain, combinations, count
 
 import numpy as np
 import pytest
+from helpers import some_and_all
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -341,8 +343,9 @@ def test_tests_that_make_no_sense_are_refused(wrong: dict[str, float], named: st
 
 def played(test: Sprt, true_elo: float, matches: int, seed: int) -> tuple[float, float]:
     """The share of so many matches that accept H1, and how many pairs they took on average."""
-    chances = np.cumsum(pair_distribution(true_elo, model=test.model))
+    chances = np.cumsum(pair_distribution(true_elo, model=test.model)).tolist()
     rng = np.random.default_rng(seed)
+    draws = chain.from_iterable(rng.random(10_000).tolist() for _ in count())
 
     @cache
     def verdict(lost: int, split: int, won: int) -> str | None:
@@ -352,18 +355,20 @@ def played(test: Sprt, true_elo: float, matches: int, seed: int) -> tuple[float,
     for _ in range(matches):
         state = [0, 0, 0]
         while (end := verdict(*state)) is None:
-            state[int(np.searchsorted(chances, rng.random()))] += 1
+            state[bisect_left(chances, next(draws))] += 1
         accepted += end == "H1"
         pairs += sum(state)
     return accepted / matches, pairs / matches
 
 
+@some_and_all
 @pytest.mark.parametrize("model", MODELS)
-def test_error_rates_and_lengths_are_as_promised(model: str) -> None:
+def test_error_rates_and_lengths_are_as_promised(model: str, step: int) -> None:
     test = Sprt(0, 100, model=model) if model == "normalized" else Sprt(0, 80, model=model)
-    noise = 3 * math.sqrt(0.05 * 0.95 / 1000)
+    matches = 1000 // step
+    noise = 3 * math.sqrt(0.05 * 0.95 / matches)
     for truth, most_wrong in ((test.elo0, test.alpha), (test.elo1, test.beta)):
-        passed, pairs = played(test, truth, 1000, seed=1)
+        passed, pairs = played(test, truth, matches, seed=1)
         wrong = passed if truth == test.elo0 else 1 - passed
         assert wrong < most_wrong + noise
         expected = forecast(test, truth)

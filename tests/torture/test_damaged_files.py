@@ -15,7 +15,7 @@ NAMES = (
     "atlas journal", "certificate", "studies (toml)", "costs (toml)", "grades",
     "students' costs (toml)", "fits (json)", "trials",
 )  # fmt: skip
-SLOW = {"store": 40, "store, rows": 40, "run (jsonl)": 100, "studies (toml)": 100}
+SLOW = {"store": 20, "store, rows": 20, "run (jsonl)": 50, "studies (toml)": 40}
 NEVER_REFUSED = ("atlas journal", "grades", "trials")  # what cannot be read is done again
 
 
@@ -41,7 +41,7 @@ def test_damage_is_refused_and_nothing_else(
     name: str, every_kind: dict[str, Kind], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
-    count = SLOW.get(name, 250)
+    count = SLOW.get(name, 120)
     tally = torture(name, every_kind[name], range(10**6, 10**6 + count), tmp_path)
     assert tally.others == []
     assert tally.files == count

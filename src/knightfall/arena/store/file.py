@@ -287,6 +287,8 @@ class StoreFile:
             yield
         except sqlite3.Error as error:
             raise KnightfallError(self._told(error)) from None
+        except UnicodeDecodeError:  # SQLite's own words on damage may quote it
+            raise self.damaged("it holds texts that are none") from None
 
     def _told(self, error: sqlite3.Error) -> str:
         code, path, what = _code(error), self.path, " ".join(str(error).split())
@@ -311,7 +313,8 @@ class StoreFile:
 
 
 def _checkpoint(db: sqlite3.Connection) -> None:
-    with suppress(sqlite3.Error):  # a disk that is full or cannot be written to
+    # A disk that is full or cannot be written to, or damage that SQLite quotes.
+    with suppress(sqlite3.Error, UnicodeDecodeError):
         db.execute("PRAGMA busy_timeout = 0")
         try:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
