@@ -30,6 +30,7 @@ from knightfall.cli.commands.replay import replay
 from knightfall.cli.commands.reproduce import reproduce
 from knightfall.cli.commands.runs import runs
 from knightfall.cli.commands.show import show
+from knightfall.cli.commands.site import site
 from knightfall.cli.commands.solve import solve
 from knightfall.cli.commands.sprt import sprt
 from knightfall.cli.commands.stats import stats
@@ -88,6 +89,7 @@ app.command(name="tournament")(tournament)
 app.command(name="match")(match)
 app.command(name="league")(league)
 app.add_typer(course)
+app.command(name="site")(site)
 app.command(name="worth")(worth)
 app.command(name="reproduce")(reproduce)
 app.command(name="runs")(runs)

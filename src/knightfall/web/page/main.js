@@ -1,14 +1,16 @@
 // The page: what was clicked becomes a question to the engine, and what it answers is shown.
 
 import { parseAgent, parseTerms } from "./agents.js";
+import { Atlas } from "./atlas.js";
 import "./board.js";
+import { $ } from "./dom.js";
 import { Engine, Stopped } from "./engine.js";
-import { emptyBoard, formatFen, isIn, nameOf, parseFen, POCKET } from "./notation.js";
+import { drawGraph } from "./graph.js";
+import { emptyBoard, formatFen, nameOf, parseFen, POCKET } from "./notation.js";
 import { fromAddress, toAddress, Tree } from "./tree.js";
 
 const NAMES = { w: "First player", b: "Second player" };
 const TRUTH_MS = 8000;
-const $ = (id) => document.getElementById(id);
 const other = (side) => (side === "w" ? "b" : "w");
 const plies = (number) => `${number} ${number === 1 ? "ply" : "plies"}`;
 
@@ -16,7 +18,8 @@ export class App {
   constructor(source) {
     this.source = source;
     this.about = source.load.about;
-    this.engine = new Engine(source); // what is looked at
+    this.rules = new Engine(source); // answers at once, and is never stopped
+    this.solver = new Engine(source); // the truth about what is looked at
     this.player = new Engine(source); // who plays against you
     this.tree = new Tree(emptyBoard(7, 7));
     this.you = "w";
@@ -29,6 +32,8 @@ export class App {
   async begin() {
     this.fillForms();
     this.listen();
+    this.atlas = new Atlas(this, this.source);
+    this.atlas.begin();
     if (location.hash.length > 1) await this.readAddress();
     else await this.newGame();
   }
@@ -41,7 +46,7 @@ export class App {
 
   /** The position after a move, null if the engine does not allow it. */
   async advance(position, cell) {
-    const { moves } = await this.engine.ask("look", { position });
+    const { moves } = await this.rules.ask("look", { position });
     if (!moves.includes(cell)) return null;
     const side = position.side, open = position.open & ~(1n << BigInt(cell));
     const [white, black] = side === "w" ? [cell, position.black] : [position.white, cell];
@@ -90,7 +95,7 @@ export class App {
         position = position && (await this.advance(position, cell));
         steps.push([cell, position]);
       }
-      if (!position || !(await this.engine.ask("look", { position })).moves.length) continue;
+      if (!position || !(await this.rules.ask("look", { position })).moves.length) continue;
       this.tree = new Tree(emptyBoard(position.width, position.height));
       for (const [cell, next] of steps) this.tree.play(cell, next);
       return;
@@ -99,7 +104,7 @@ export class App {
 
   async letThemMove() {
     if (!this.agent || this.busy || this.resigned || this.position.side === this.you) return;
-    const { moves } = await this.engine.ask("look", { position: this.position });
+    const { moves } = await this.rules.ask("look", { position: this.position });
     if (!moves.length || this.position.side === this.you) return;
     const before = this.tree.at;
     this.busy = true;
@@ -118,7 +123,7 @@ export class App {
 
   stopAll() {
     this.player.stop();
-    this.engine.stop();
+    this.solver.stop();
     this.busy = false;
   }
 
@@ -128,6 +133,7 @@ export class App {
       return;
     }
     const before = this.tree.at, teaching = $("teach").checked;
+    before.answered = true;
     const known = this.truths.get(formatFen(before.position));
     if (!(await this.play(cell))) {
       this.say(`${nameOf(this.position, cell)} is not a legal move.`, "bad");
@@ -157,7 +163,7 @@ export class App {
   async truthOf(position, onPart = () => {}) {
     const fen = formatFen(position), known = this.truths.get(fen);
     if (known) return known;
-    const found = await this.engine.ask("truth", { position, ms: TRUTH_MS }, onPart);
+    const found = await this.solver.ask("truth", { position, ms: TRUTH_MS }, onPart);
     this.truths.set(fen, found);
     return found;
   }
@@ -191,9 +197,9 @@ export class App {
 
   async refresh(quiet = false) {
     const node = this.tree.at, { position } = node;
-    this.engine.stop();
+    this.solver.stop();
     try {
-      const seen = await this.engine.ask("look", { position });
+      const seen = await this.rules.ask("look", { position });
       if (this.tree.at !== node) return;
       this.seen = seen;
       this.draw({});
@@ -210,13 +216,14 @@ export class App {
     let opinions = null;
     if ($("heuristic").value && seen.moves.length) {
       const sums = [parseTerms($("heuristic").value, this.about.heuristics)];
-      opinions = await this.engine.ask("opinions", { position: node.position, sums });
+      opinions = await this.rules.ask("opinions", { position: node.position, sums });
     }
     const show = (truth) => {
       if (this.tree.at === node) this.draw(this.marksOf(truth, opinions));
     };
     show(null);
-    if ($("truth").checked && seen.moves.length) show(await this.truthOf(node.position, show));
+    const hidden = $("after").checked && this.agent && node.position.side === this.you && !node.answered;
+    if ($("truth").checked && seen.moves.length && !hidden) show(await this.truthOf(node.position, show));
   }
 
   draw(marks) {
@@ -270,7 +277,7 @@ export class App {
     const add = (node, depth) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = `${this.tree.line(node).length}. ${nameOf(node.position, node.cell)}${node.mark ?? ""}`;
+      button.textContent = `${this.tree.line(node).length}. ${nameOf(node.position, node.cell)}${node.blunder ? " ??" : ""}`;
       button.className = node === this.tree.at ? "here" : "";
       if (node === this.tree.at) button.setAttribute("aria-current", "step");
       button.style.marginInlineStart = `${depth}rem`;
@@ -292,21 +299,39 @@ export class App {
     await this.refresh();
   }
 
-  /** Judge every move of the line, and mark those that threw a win away. */
+  /** Judge every move of the line, draw who was winning, and mark what threw a win away. */
   async review() {
     const line = this.tree.line();
-    let wrong = 0;
-    for (const [number, node] of line.entries()) {
-      const before = node.parent.position;
-      if (before.white === POCKET || before.black === POCKET) continue;
-      this.say(`Judging move ${number + 1} of ${line.length} …`);
-      const truth = await this.truthOf(before);
-      const blunder = truth[node.cell] && !truth[node.cell].wins && this.hasWin(truth);
-      node.mark = blunder ? " ??" : "";
-      wrong += blunder;
+    try {
+      for (const [number, node] of line.entries()) {
+        this.say(`Judging move ${number + 1} of ${line.length} …`);
+        const { position: before } = node.parent;
+        if (before.white === POCKET || before.black === POCKET) continue;
+        const truth = await this.truthOf(before), known = Object.keys(truth).length;
+        node.winner = !truth[node.cell] ? null : truth[node.cell].wins ? before.side : other(before.side);
+        node.blunder = Boolean(known && truth[node.cell] && !truth[node.cell].wins && this.hasWin(truth));
+      }
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error;
+      return;
     }
+    const wrong = line.filter((node) => node.blunder).length;
     this.drawMoves();
+    drawGraph($("graph"), line, (node) => this.goTo(node));
+    for (const id of ["previous", "next"]) $(id).disabled = !wrong;
     this.say(wrong ? `${wrong} ${wrong === 1 ? "move" : "moves"} threw a win away (??).` : "No move threw a win away.");
+  }
+
+  /** Go to the position before the next, or previous, blunder: there it can be done better. */
+  async toMistake(step) {
+    let end = this.tree.at;
+    while (end.children.length) end = end.children[0];
+    const places = this.tree.line(end).filter((node) => node.blunder).map((node) => node.parent);
+    const here = this.tree.line().length, depth = (node) => this.tree.line(node).length;
+    const found = step > 0 ? places.find((node) => depth(node) > here) : places.reverse().find((node) => depth(node) < here);
+    if (!found) return this.say("There is no other mistake that way.");
+    await this.goTo(found);
+    this.say(`${NAMES[found.position.side]} threw the win away here. What would have kept it?`);
   }
 
   say(text, kind = "") {
@@ -370,11 +395,11 @@ export class App {
     $("opponent").addEventListener("change", () => ($("agent-row").hidden = $("opponent").value !== "own"));
     const act = {
       undo: () => this.undo(), redo: () => this.step("forward"), resign: () => this.resign(),
-      swap: () => this.swap(), review: () => this.review(), copy: () => this.copy(location.href, "The link"),
+      swap: () => this.swap(), review: () => this.review(), previous: () => this.toMistake(-1), next: () => this.toMistake(1), copy: () => this.copy(location.href, "The link"),
       "copy-fen": () => this.copy($("fen").value, "The position"), help: () => $("shortcuts").showModal(),
     };
     for (const [id, doing] of Object.entries(act)) $(id).addEventListener("click", doing);
-    for (const id of ["truth", "heuristic", "layer-reach"]) $(id).addEventListener("change", () => this.refresh(true));
+    for (const id of ["truth", "after", "heuristic", "layer-reach"]) $(id).addEventListener("change", () => this.refresh(true));
     $("set-up").addEventListener("submit", (event) => {
       event.preventDefault();
       this.setUp($("fen").value);

@@ -2,16 +2,16 @@
 // passes numbers.  Whoever wants it to stop ends the thread: another one is there in some milliseconds.
 
 const POCKET = 64, NEVER = 1n << 62n, PAGE = 65536, NONE = -1;
-let engine = null;
+let engine = null, loading = null;
 
 onmessage = async ({ data }) => {
   if (data.load) {
-    engine = await load(data.load);
-    postMessage({ ready: true });
+    loading = load(data.load);
     return;
   }
   const { id, ask, ...rest } = data;
   try {
+    engine ??= await loading;
     postMessage({ id, answer: ASKED[ask](rest, (part) => postMessage({ id, part })) });
   } catch (error) {
     postMessage({ id, error: String(error?.message ?? error) });
@@ -146,6 +146,16 @@ function placements(position, until, tell) {
   return known;
 }
 
+/** For each cell of a board, who wins if the second knight is placed there, by the atlas. */
+function openings({ position }) {
+  const known = {};
+  for (const cell of targets(position)) {
+    const length = stored(after(position, cell));
+    if (length !== undefined) known[cell] = { wins: length % 2 === 0, plies: length };
+  }
+  return known;
+}
+
 // -- agents ------------------------------------------------------------------------------------
 
 function heuristic(at, terms) {
@@ -215,4 +225,4 @@ function opinions({ position, sums }) {
   return found;
 }
 
-const ASKED = { truth, choose, look, opinions };
+const ASKED = { truth, choose, look, opinions, openings };

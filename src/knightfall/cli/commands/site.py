@@ -1,0 +1,62 @@
+"""``knightfall site``: the page that needs no server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from knightfall.cli.options.common import Json
+from knightfall.cli.screen.output import print_json, print_line
+
+Out = Annotated[
+    Path,
+    typer.Argument(
+        metavar="OUT", help="A folder, or a file with --single-file.", show_default=False
+    ),
+]
+
+
+def site(
+    out: Out,
+    single: Annotated[
+        bool, typer.Option("--single-file", help="One HTML file, which also works from a disk.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Write the page: play, search and see the exact truth in a browser, with nothing installed.
+
+    The engine is WebAssembly made from the same kernels.  Any web host can serve the folder; a
+    single file can be sent to somebody and opened.  Nothing is fetched from anywhere else.
+
+    \b
+    Examples:
+      knightfall site public/
+      knightfall site knightfall.html --single-file
+    """
+    from knightfall.errors import KnightfallError
+    from knightfall.files import atomic_write
+    from knightfall.web.site import single_file, write_site
+
+    if single:
+        if out.is_dir():
+            raise KnightfallError(f"{out} is a folder: --single-file needs the name of a file")
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write(out, single_file())
+        except OSError as error:
+            raise KnightfallError(f"{out}: {error.strerror or error}") from None
+        written = [out]
+    else:
+        if out.exists() and not out.is_dir():
+            raise KnightfallError(f"{out} is a file: name a folder, or add --single-file")
+        written = write_site(out)
+    size = sum(file.stat().st_size for file in written)
+    first = out if single else out / "index.html"
+    if json:
+        print_json({"page": str(first), "files": [str(file) for file in written], "bytes": size})
+        return
+    print_line(f"wrote {first} ({size / 1000:,.0f} kB)")
+    if not single:
+        print_line(f"to look at it: python -m http.server --directory {out}")

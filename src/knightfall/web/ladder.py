@@ -1,0 +1,62 @@
+"""``python -m knightfall.web.ladder``: the page's opponents, rated in a league of their own.
+
+The ratings are measured here, on 7×7 from random openings, and shipped with the page.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).parent / "ladder.json"
+
+LADDER = (
+    ("Beginner", "random"),
+    ("Casual", "greedy(open)"),
+    ("Club player", "minimax(improved, depth=2)"),
+    ("Course player", "alphabeta(improved, depth=4)"),
+    ("Strong", "id(improved, nodes=2500)"),
+    ("Expert", "id(bfs_reach, nodes=50000)"),
+    ("Perfect", "perfect(time=1500ms)"),
+)
+"""From beginner to perfect: what a person calls them, and the agent that they are."""
+
+USUAL = "Club player"
+"""Whom a newcomer meets."""
+
+PAIRS = 100
+
+
+def measured(pairs: int = PAIRS, workers: int | None = None) -> list[dict[str, Any]]:
+    """The ladder with ratings around the mean, and their 95 % errors."""
+    import knightfall as kf
+
+    # In a browser perfect has longer to think; nearly all of its moves take far less.
+    played = [agent.replace("1500ms", "150ms") for _, agent in LADDER]
+    report = kf.league(played, pairs=pairs, workers=workers)
+    if report.interrupted:
+        raise KeyboardInterrupt
+    return [
+        {
+            "name": name,
+            "agent": agent,
+            "elo": round(report.ratings.elo(number), 1),
+            "error": round(report.ratings.error(number), 1),
+            "usual": name == USUAL,
+        }
+        for number, (name, agent) in enumerate(LADDER)
+    ]
+
+
+def main() -> None:
+    """Play the league and write the file."""
+    found = measured(*map(int, sys.argv[1:2]))
+    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    for row in found:
+        print(f"{row['name']:<14}{row['elo']:>8.0f} ± {row['error']:.0f}  {row['agent']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+// An element by its id.
+
+export const $ = (id) => document.getElementById(id);
