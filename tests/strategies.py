@@ -41,14 +41,20 @@ def positions(draw: st.DrawFn, min_placed: int = 0, board: Board | None = None) 
 
 
 @st.composite
-def odd_positions(draw: st.DrawFn) -> Position:
-    """Any position a FEN can express: blocked cells anywhere, either turn, full pockets."""
+def odd_positions(draw: st.DrawFn, most_open: int = MOST_CELLS) -> Position:
+    """Any position a FEN can express: blocked cells anywhere, either turn, full pockets.
+
+    Not more cells are open than that.
+    """
     board = draw(boards())
     white, black = draw(
         st.lists(st.integers(0, board.cells - 1), min_size=2, max_size=2, unique=True)
     )
-    blocked = draw(st.integers(0, (1 << board.cells) - 1))
-    free = {cell for cell in range(board.cells) if not blocked >> cell & 1}
+    if most_open < MOST_CELLS:  # two more may become open below
+        free = draw(st.sets(st.integers(0, board.cells - 1), max_size=most_open - 2))
+    else:
+        blocked = draw(st.integers(0, (1 << board.cells) - 1))
+        free = {cell for cell in range(board.cells) if not blocked >> cell & 1}
     in_pocket = draw(st.sampled_from([0, 0, 0, 0, 1, 2]))
     if in_pocket == 2:
         # Both players need a cell: the two that a knight would stand on are as good as any.

@@ -13,7 +13,7 @@ from torture.damaged_files import Kind, kinds, torture
 NAMES = (
     "run (jsonl)", "store", "store, rows", "saved game", "game as text", "book", "atlas",
     "atlas journal", "certificate", "studies (toml)", "costs (toml)", "grades",
-    "students' costs (toml)", "fits (json)", "trials",
+    "students' costs (toml)", "fits (json)", "trials", "lessons of a class",
 )  # fmt: skip
 SLOW = {"store": 20, "store, rows": 20, "run (jsonl)": 50, "studies (toml)": 40}
 NEVER_REFUSED = ("atlas journal", "grades", "trials")  # what cannot be read is done again
