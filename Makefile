@@ -15,12 +15,23 @@ PARALLEL := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 # pytest's own bytecode takes either process half a minute.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: wasm run test test-slow torture lint bench bench-docs docs studies clean
+.PHONY: wasm browser run test test-slow torture lint bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
 
-test: $(VENV)/ready-to-test
+# The page's tests need a browser: Debian's is installed where we may, and else they are skipped.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null && exit 0; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing Debian's chromium for the page's tests …"; \
+	    apt-get install --yes --quiet --no-install-recommends chromium >/dev/null 2>&1 || \
+	      { apt-get update --quiet >/dev/null 2>&1 && \
+	        apt-get install --yes --quiet --no-install-recommends chromium >/dev/null 2>&1; } || true; \
+	  fi; \
+	  command -v chromium >/dev/null || echo "no chromium here: the page's tests will be skipped"
+
+test: $(VENV)/ready-to-test browser
 	@$(BIN)/python tests/warm_up.py & warming=$$!; \
 	  $(MAKE) --no-print-directory lint || { kill $$warming; exit 1; }; wait $$warming
 	$(BIN)/python -m pytest $(PARALLEL)

@@ -27,6 +27,7 @@ export class App {
     this.resigned = null;
     this.truths = new Map();
     this.busy = false;
+    this.parts = { parseAgent, parseFen, nameOf, app: this }; // for the console
   }
 
   async begin() {
@@ -36,6 +37,7 @@ export class App {
     this.atlas.begin();
     if (location.hash.length > 1) await this.readAddress();
     else await this.newGame();
+    this.ready = true;
   }
 
   // -- positions -------------------------------------------------------------------------------
@@ -77,28 +79,25 @@ export class App {
     const [width, height] = form.get("board").split("x").map(Number), seat = form.get("seat");
     this.you = seat === "any" ? (Math.random() < 0.5 ? "w" : "b") : seat;
     this.stopAll();
+    const game = (this.game = {}); // another one may be begun before this one stands
+    const tree = form.get("placement") === "random" ? await this.placedAtRandom(width, height) : new Tree(emptyBoard(width, height));
+    if (this.game !== game) return;
     this.resigned = null;
-    this.tree = new Tree(emptyBoard(width, height));
-    if (form.get("placement") === "random") await this.placeAtRandom();
+    this.tree = tree;
     this.saveAddress();
     await this.refresh();
     await this.letThemMove();
   }
 
-  async placeAtRandom() {
+  async placedAtRandom(width, height) {
     for (;;) {
-      let position = emptyBoard(this.position.width, this.position.height);
-      const cells = position.width * position.height;
-      const drawn = [0, 0].map(() => Math.floor(Math.random() * cells));
-      const steps = [];
-      for (const cell of drawn) {
-        position = position && (await this.advance(position, cell));
-        steps.push([cell, position]);
+      const tree = new Tree(emptyBoard(width, height));
+      for (let knight = 0; knight < 2; knight++) {
+        const { moves } = await this.rules.ask("look", { position: tree.at.position });
+        const cell = moves[Math.floor(Math.random() * moves.length)];
+        tree.play(cell, await this.advance(tree.at.position, cell));
       }
-      if (!position || !(await this.rules.ask("look", { position })).moves.length) continue;
-      this.tree = new Tree(emptyBoard(position.width, position.height));
-      for (const [cell, next] of steps) this.tree.play(cell, next);
-      return;
+      if ((await this.rules.ask("look", { position: tree.at.position })).moves.length) return tree;
     }
   }
 
@@ -307,7 +306,8 @@ export class App {
         this.say(`Judging move ${number + 1} of ${line.length} …`);
         const { position: before } = node.parent;
         if (before.white === POCKET || before.black === POCKET) continue;
-        const truth = await this.truthOf(before), known = Object.keys(truth).length;
+        const truth = this.truths.get(formatFen(before)) ?? (await this.solver.ask("verdicts", { position: before, ms: TRUTH_MS }));
+        const known = Object.keys(truth).length;
         node.winner = !truth[node.cell] ? null : truth[node.cell].wins ? before.side : other(before.side);
         node.blunder = Boolean(known && truth[node.cell] && !truth[node.cell].wins && this.hasWin(truth));
       }

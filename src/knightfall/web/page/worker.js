@@ -128,6 +128,17 @@ function truth({ position, ms }, tell) {
   return known;
 }
 
+/** Who wins after each move, without how soon: for whole games. */
+function verdicts({ position, ms }) {
+  const until = deadline(ms), known = {};
+  if (!placed(position)) return known;
+  for (const cell of targets(position)) {
+    const lost = wins(after(position, cell), until);
+    if (lost !== NONE) known[cell] = { wins: lost === 0, plies: null };
+  }
+  return known;
+}
+
 /** Before the knights stand only the atlas can tell. */
 function placements(position, until, tell) {
   const known = {};
@@ -225,4 +236,4 @@ function opinions({ position, sums }) {
   return found;
 }
 
-const ASKED = { truth, choose, look, opinions, openings };
+const ASKED = { truth, verdicts, choose, look, opinions, openings };
