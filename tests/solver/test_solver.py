@@ -154,7 +154,7 @@ def test_positions_with_blocked_cells_on_boards_of_every_shape() -> None:
     assert lengths >= set(range(12))
 
 
-@given(odd_positions().filter(lambda position: len(position.open) <= 12))
+@given(odd_positions(few=12))
 def test_any_position_a_fen_can_express(position: Position) -> None:
     """Pockets, too."""
     check_against(BruteForce(position.board), position)
