@@ -41,21 +41,21 @@ def positions(draw: st.DrawFn, min_placed: int = 0, board: Board | None = None) 
 
 
 @st.composite
-def odd_positions(draw: st.DrawFn, most_open: int = MOST_CELLS) -> Position:
+def odd_positions(draw: st.DrawFn, few: int | None = None) -> Position:
     """Any position a FEN can express: blocked cells anywhere, either turn, full pockets.
 
-    Not more cells are open than that.
+    With `few`, no more cells than that are open, and those are close to a knight.
     """
     board = draw(boards())
     white, black = draw(
         st.lists(st.integers(0, board.cells - 1), min_size=2, max_size=2, unique=True)
     )
-    if most_open < MOST_CELLS:  # two more may become open below
-        free = draw(st.sets(st.integers(0, board.cells - 1), max_size=most_open - 2))
-    else:
-        blocked = draw(st.integers(0, (1 << board.cells) - 1))
-        free = {cell for cell in range(board.cells) if not blocked >> cell & 1}
+    blocked = draw(st.integers(0, (1 << board.cells) - 1))
+    free = {cell for cell in range(board.cells) if not blocked >> cell & 1}
     in_pocket = draw(st.sampled_from([0, 0, 0, 0, 1, 2]))
+    if few is not None:  # a cell where a knight would stand may become an open one
+        near = sorted(free - {white, black}, key=lambda cell: (board.distance[white][cell], cell))
+        free = set(near[: few - in_pocket])
     if in_pocket == 2:
         # Both players need a cell: the two that a knight would stand on are as good as any.
         return Position(board, frozenset(free | {white, black}), None, None, "w")
