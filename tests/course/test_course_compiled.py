@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import random
 import re
@@ -15,14 +14,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from both_boards import Seen, imported, random_game
 from cli_runner import FEN, answer, refused, run
 from student_scores import COMPILED, HELPERS, PLAIN, SCORES
 from submissions import in_2017a
 
 from knightfall.agents import parse_agent
 from knightfall.arena.plan.entrants import enter, files_of
-from knightfall.course import Board
-from knightfall.course.paths import folder
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.students.named import StudentScore
@@ -34,7 +32,6 @@ SIZES = ((7, 7, 18), (5, 6, 8), (8, 8, 4), (9, 4, 8))
 """Boards, and how many random games on each: some 1,200 positions, each for both players."""
 
 Score = Callable[[Any, Any], float]
-Seen = tuple[Position, Board]
 
 
 def write(folder: Path, text: str, name: str = "game_agent.py") -> Path:
@@ -63,30 +60,8 @@ def unshuffled(monkeypatch: pytest.MonkeyPatch) -> None:
 def played(width: int, height: int, games: int) -> list[Seen]:
     """Positions of random games in which somebody can move, on our board and on the course's."""
     rng = random.Random(f"{width}x{height}")
-    found: list[Seen] = []
-    for _ in range(games):
-        position, board = Position.start(width, height), Board("white", "black", width, height)
-        while moves := board.get_legal_moves():
-            if position.placed:
-                found.append((position, board.copy()))
-            row, column = rng.choice(sorted(moves))
-            board.apply_move((row, column))
-            position = position.play(position.board.name(row * width + column))
-    return found
-
-
-def imported(file: Path) -> ModuleType:
-    """A submission as Python imports it by itself, with the course's modules."""
-    places = [str(folder("2017b")), str(file.parent)]
-    before = set(sys.modules)
-    sys.path[:0] = places
-    try:
-        return importlib.import_module(file.stem)
-    finally:
-        del sys.path[: len(places)]
-        for name in set(sys.modules) - before:
-            if name.partition(".")[0] in ("isolation", "sample_players", "my_helpers", file.stem):
-                del sys.modules[name]
+    found = [seen for _ in range(games) for seen in random_game(width, height, rng)]
+    return [(position, board) for position, board in found if position.legal_moves]
 
 
 def expected(score: Score, seen: list[Seen]) -> tuple[list[Question], list[float]]:

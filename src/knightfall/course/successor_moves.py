@@ -52,16 +52,18 @@ def ask(
         said += _heard(hears, 0.0)  # what it put in time, on a machine that has no time for us
     finally:
         os.close(hears)
-    action, wrong = None, ""
+    actions, wrong = list[Any](), ""
     for kind, value in _items(said):
         if kind == "error":
             wrong = value
         else:
             agent.context, action = value
-    if action is None and wrong:
+            actions.append(action)
+    if not actions and wrong:
         raise AgentFailure("crash", wrong)
-    if action is None:
+    if not actions:
         raise AgentFailure("timeout", f"{name} put no action within {limit:g} ms")
+    action = actions[-1]
     if action not in state.actions():
         raise AgentFailure("forfeit", f"{name} put {action!r:.60}, which is no legal action")
     return int(action)
