@@ -17,7 +17,9 @@ from knightfall.course import board_2017a, board_oldest
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.published import published_ids
 from knightfall.heuristics.registry import REGISTRY
+from knightfall.heuristics.signature import ask_once
 from knightfall.heuristics.variants import VARIANTS
+from knightfall.kernel.geometry import geometry
 from knightfall.oracle.questions import Question, answers
 from knightfall.position import Position, Side
 
@@ -135,7 +137,7 @@ def test_as_coded_a_search_with_it_is_worth_as_much(id: str) -> None:
         return float(SCORES[id](game, player))
 
     valued = 0
-    for depth, roots in ((2, games()[::25]), (5, ends()[::5])):
+    for depth, roots in ((2, games()[::25]), (3, ends()[::3]), (5, ends()[::5])):
         ours = parse_agent(f"student({id}, depth={depth}, minimax, legal)").prepare()
         for position, board in roots:
             if not position.legal_moves:
@@ -152,8 +154,29 @@ def test_as_coded_a_search_with_it_is_worth_as_much(id: str) -> None:
             valued += isfinite(found.score)
     assert valued > 20
     assert STUDIES.blanks_at_root == 0
-    for low, high in ((0.0, 0.2), (0.2, 0.4), (0.4, 0.7), (0.7, 1.0)):
+    for low, high in ((0.0, 0.2), (0.2, 0.4), (0.4, 0.7), (0.7, 0.8), (0.8, 1.0)):
         assert any(low <= share < high for share in shares), "no leaf was asked in this phase"
+
+
+@pytest.mark.parametrize("id", [row.id for row in VARIANTS if row.study == "staged"])
+def test_so_it_is_as_far_below_a_root_as_it_matters(
+    id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Around each share of the root's open cells from which on something else is asked."""
+    number = 0
+    for position, board in ends()[::2]:
+        here, boards = len(position.open), geometry(position.board)
+        shares = (10 * here // 7, 5 * here // 2, 5 * here)
+        roots = {root + more for root in shares for more in (-1, 0, 1)}
+        for root in sorted(root for root in roots if here <= root < position.board.cells):
+            boards["blanks"] = root
+            monkeypatch.setattr(STUDIES, "blanks_at_root", root)
+            for side, player in SIDES:
+                asked = Question(position, side)
+                ours = ask_once(boards, evaluator(id).address, *asked.words)
+                assert agree(id, SCORES[id](board, player), ours), (asked.place, root)
+                number += 1
+    assert number > 500
 
 
 # -- as a heuristic ----------------------------------------------------------------------------
