@@ -18,8 +18,10 @@ from naive_solver import BruteForce
 
 import knightfall as kf
 from knightfall.board import Board
+from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY, count, mobility
 from knightfall.heuristics.evaluator import evaluator
+from knightfall.oracle import check as check_module
 from knightfall.oracle import questions
 from knightfall.oracle.findings import Check, Finding
 from knightfall.oracle.questions import sample
@@ -229,3 +231,27 @@ def test_the_command(tmp_path: Path) -> None:
     for args in ((f"{file}:none",), ("no_such_heuristic",), ("improved", "--board", "2x2")):
         refused = run("check", *args)
         assert (refused.exit_code, refused.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [], "text", {}, {"positions": 1}, {"check": "gASVAAAAAAAAAAAu"},
+        {"positions": 10**9, "findings": [], "cost": None, "truth": None},
+        {"positions": 9, "findings": [{"about": 1}], "cost": None, "truth": None},
+        {"positions": 9, "findings": [], "cost": [1.0], "truth": None},
+        {"positions": 9, "findings": [], "cost": None, "truth": [None, 1.0, 1.0, 1.0, 1.0]},
+        {"positions": 9, "findings": [], "cost": None, "truth": [5, 0.5]},
+    ],
+)  # fmt: skip
+def test_what_another_process_says_is_not_believed(
+    said: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A heuristic that runs there may say what it likes in our name."""
+    file = tmp_path / "plain.py"
+    text = "return float(__import__('math').floor(me))"  # which no compiler takes
+    file.write_text(f"def score(board, open, me, opp, to_move):\n    {text}\n")
+    monkeypatch.setattr(check_module, "is_expendable", lambda: False)
+    monkeypatch.setattr(check_module, "apart", lambda *args, **more: said)
+    with pytest.warns(match="cannot be compiled"), pytest.raises(KnightfallError, match="strange"):
+        check_module.check(f"{file}:score")

@@ -5,15 +5,15 @@ The first thing to ask about a heuristic one has written.
 
 from __future__ import annotations
 
-import base64
-import pickle
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict, astuple
 from typing import Any
 
 import numpy as np
 
+from knightfall import shape
 from knightfall.apart import Ended, apart, quietly, tell
 from knightfall.board import Board
 from knightfall.display.numbers import for_json
@@ -25,7 +25,7 @@ from knightfall.heuristics.user_heuristic import same
 from knightfall.kernel.compile import quiet
 from knightfall.kernel.geometry import geometry
 from knightfall.oracle.findings import BASELINE, Agreement, Check, Cost, Finding
-from knightfall.oracle.measures import Scored, auc
+from knightfall.oracle.measures import Auc, Scored, auc
 from knightfall.oracle.questions import (
     Question,
     SecondProcess,
@@ -39,6 +39,7 @@ from knightfall.oracle.questions import (
 )
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
+from knightfall.shape import Between, Whole
 from knightfall.statistics.rates import Z
 from knightfall.user_files import expendable, is_expendable
 
@@ -83,13 +84,35 @@ def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
         said = apart(lambda: _checked(name, size), __name__, name, size, seconds=EXAMINING)
     except Ended as ended:
         raise KnightfallError(f"heuristic {name} {ended}") from None
-    if "error" in said:
+    if isinstance(said, dict) and isinstance(said.get("error"), str):
         raise KnightfallError(said["error"])
-    found: Check = pickle.loads(base64.b64decode(said["check"]))  # the file has run here before
-    return found
+    try:
+        shape.check(_SAID, said)
+    except KnightfallError as wrong:
+        raise KnightfallError(f"heuristic {name} says something strange: {wrong}") from None
+    cost, truth = said["cost"], said["truth"]
+    if len(cost or (0, 0)) != 2 or len(truth or (0,) * 5) != 5 or None in (truth or [0])[:2]:
+        raise KnightfallError(f"heuristic {name} says something strange of itself")
+    return Check(
+        name,
+        board,
+        said["positions"],
+        tuple(Finding(**one) for one in said["findings"]),
+        Cost(*cost) if cost else None,
+        Agreement(truth[0], Auc(*truth[1:3]), Auc(*truth[3:])) if truth else None,
+    )
 
 
-def _checked(heuristic: str, board: str) -> dict[str, str]:
+_SAID = {
+    "positions": Whole(0, POSITIONS),
+    "findings": [{"about": str, "text": str, "wrong": bool, "example": (None, {str: object})}],
+    "cost": (None, [Between(0, 1e18)]),
+    "truth": (None, [(None, float)]),
+}
+"""What is said of a heuristic in another process, where that may say what it likes."""
+
+
+def _checked(heuristic: str, board: str) -> dict[str, Any]:
     """Examine a heuristic where nothing is lost."""
     expendable()
     try:
@@ -98,7 +121,13 @@ def _checked(heuristic: str, board: str) -> dict[str, str]:
         return {"error": str(error)}
     except KeyboardInterrupt:
         return {"error": f"heuristic {heuristic} raises KeyboardInterrupt"}
-    return {"check": base64.b64encode(pickle.dumps(found)).decode()}
+    cost, truth = found.cost, found.truth
+    return {
+        "positions": found.positions,
+        "findings": [asdict(one) for one in found.findings],
+        "cost": cost and [cost.nanoseconds, cost.baseline],
+        "truth": truth and [truth.positions, *astuple(truth.auc), *astuple(truth.baseline)],
+    }
 
 
 def _affordable(ready: Evaluator, positions: Sequence[Position]) -> int:
