@@ -73,8 +73,10 @@ def test_every_compiled_module_is_named() -> None:
         for file in FILES
         if re.search(r"@compiled\(|@intrinsic|from_dtype\(", file.read_text(encoding="utf-8"))
     }
-    # These compile what belongs to one process and is never cached.
-    assert using - {"heuristics/evaluator.py", "heuristics/user_heuristic.py"} <= set(COMPILED)
+    # These compile what belongs to one process and is never cached, or goes into a file.
+    elsewhere = {name for name in using if name.startswith("web/engine/")}
+    elsewhere |= {"heuristics/evaluator.py", "heuristics/user_heuristic.py"}
+    assert using - elsewhere <= set(COMPILED)
 
 
 NO_PART = {

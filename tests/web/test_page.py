@@ -88,7 +88,8 @@ def test_a_whole_game_by_mouse(browser: Any, file: Path) -> None:
         page.click("text=New game")
         for _ in range(40):
             page.wait_for_function(
-                "() => /won|You to/.test(document.getElementById('status').textContent)"
+                "() => !knightfall.busy && !knightfall.handling && (knightfall.position.side "
+                "=== knightfall.you || /won/.test(document.getElementById('status').textContent))"
             )
             if "won" in said(page):
                 break

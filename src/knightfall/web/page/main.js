@@ -126,7 +126,19 @@ export class App {
     this.busy = false;
   }
 
+  /** One click at a time: a second one must not move for the opponent. */
   async onCell(cell) {
+    if (this.handling) return;
+    this.handling = true;
+    try {
+      await this.tryCell(cell);
+    } finally {
+      this.handling = false;
+    }
+    await this.letThemMove();
+  }
+
+  async tryCell(cell) {
     if (this.agent && this.position.side !== this.you && !this.resigned) {
       this.say("It is the opponent’s turn.");
       return;
@@ -138,23 +150,21 @@ export class App {
       this.say(`${nameOf(this.position, cell)} is not a legal move.`, "bad");
       return;
     }
-    if (teaching && (await this.wasMistake(before, cell, known))) return;
-    await this.letThemMove();
+    if (teaching) await this.wasMistake(before, cell, known);
   }
 
   /** In teaching mode: say what was wrong with a move that threw the win away, and take it back. */
   async wasMistake(before, cell, known) {
     const truth = known ?? (await this.truthOf(before.position));
-    if (!truth[cell] || truth[cell].wins) return false;
+    if (!truth[cell] || truth[cell].wins) return;
     const better = Object.keys(truth).filter((one) => truth[one].wins);
-    if (!better.length) return false;
+    if (!better.length) return;
     const names = better.map((one) => `${nameOf(before.position, Number(one))}${truth[one].plies ? ` (${plies(truth[one].plies)})` : ""}`);
     const length = truth[cell].plies ? ` in ${plies(truth[cell].plies)}` : "";
     this.say(`${nameOf(before.position, cell)} loses${length}. ${names.join(", ")} would have won. Try again, or go on with redo.`, "bad");
     this.tree.at = before;
     this.saveAddress();
     await this.refresh(true);
-    return true;
   }
 
   // -- the truth -------------------------------------------------------------------------------
