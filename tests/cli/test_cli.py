@@ -47,6 +47,7 @@ COMMANDS = (
     "heuristics",
     "agents",
     "bench",
+    "site",
 )
 
 

@@ -179,11 +179,12 @@ def test_the_truth_is_the_solver_s(browser: Any, file: Path) -> None:
             position = random_position(seed, 14 + seed)
             page.fill("#fen", position.fen)
             page.click("text=Set up")
-            number = len(position.legal_moves)
             page.wait_for_function(
-                "n => [...document.querySelectorAll('#board button')]"
-                ".filter(b => / in \\d+ pl/.test(b.ariaLabel)).length === n", arg=number,
-            )  # fmt: skip
+                "names => names.join() === [...document.querySelectorAll('#board button')]"
+                ".filter(b => / in \\d+ pl/.test(b.ariaLabel)).map(b => b.ariaLabel.split(',')[0])"
+                ".join()",
+                arg=list(position.legal_moves),
+            )
             wanted = {}
             for move in position.legal_moves:
                 after = kf.solve(position.play(move), progress=False)

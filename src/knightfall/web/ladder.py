@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from knightfall.display.printable import print_line
+
 FILE = Path(__file__).parent / "ladder.json"
 
 LADDER = (
@@ -56,7 +58,7 @@ def main() -> None:
     found = measured(*map(int, sys.argv[1:2]))
     FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     for row in found:
-        print(f"{row['name']:<14}{row['elo']:>8.0f} ± {row['error']:.0f}  {row['agent']}")
+        print_line(f"{row['name']:<14}{row['elo']:>8.0f} ± {row['error']:.0f}  {row['agent']}")
 
 
 if __name__ == "__main__":

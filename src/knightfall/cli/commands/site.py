@@ -25,10 +25,11 @@ def site(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Write the page: play, search and see the exact truth in a browser, with nothing installed.
+    """Write the page: play and see the truth in a browser.
 
-    The engine is WebAssembly made from the same kernels.  Any web host can serve the folder; a
-    single file can be sent to somebody and opened.  Nothing is fetched from anywhere else.
+    Nothing needs to be installed there: the engine is WebAssembly made from the same kernels.  Any
+    web host can serve the folder; a single file can be sent to somebody and opened.  Nothing is
+    fetched from anywhere else.
 
     \b
     Examples:

@@ -19,6 +19,7 @@ def main() -> None:
     """Build it and say how large it is."""
     os.environ["KNIGHTFALL_CACHE_DIR"] = os.devnull + "/none"  # code that is kept has no source
     os.environ["KNIGHTFALL_QUIET"] = "1"
+    from knightfall.display.printable import print_line
     from knightfall.heuristics.registry import REGISTRY
     from knightfall.heuristics.signature import HEURISTIC
     from knightfall.web.engine import layout, llvm
@@ -49,7 +50,7 @@ def main() -> None:
     ENGINE.write_bytes(content)
     ABOUT.write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     size = f"{len(content):,} bytes"
-    print(f"{ENGINE.name}: {size}, {len(EXPORTED)} functions, {len(scores)} heuristics")
+    print_line(f"{ENGINE.name}: {size}, {len(EXPORTED)} functions, {len(scores)} heuristics")
 
 
 if __name__ == "__main__":

@@ -80,12 +80,14 @@ export class App {
     this.you = seat === "any" ? (Math.random() < 0.5 ? "w" : "b") : seat;
     this.stopAll();
     const game = (this.game = {}); // another one may be begun before this one stands
+    this.handling = true;
     const tree = form.get("placement") === "random" ? await this.placedAtRandom(width, height) : new Tree(emptyBoard(width, height));
     if (this.game !== game) return;
     this.resigned = null;
     this.tree = tree;
     this.saveAddress();
     await this.refresh();
+    this.handling = false;
     await this.letThemMove();
   }
 
@@ -215,10 +217,14 @@ export class App {
       this.drawMoves();
       if (!quiet) this.status(seen);
       this.explain(seen);
-      await this.addOpinions(node, seen);
+      this.addOpinions(node, seen).catch((error) => this.told(error)); // the truth may take a while
     } catch (error) {
-      if (!(error instanceof Stopped)) this.say(error.message, "bad");
+      this.told(error);
     }
+  }
+
+  told(error) {
+    if (!(error instanceof Stopped)) this.say(error.message, "bad");
   }
 
   async addOpinions(node, seen) {
