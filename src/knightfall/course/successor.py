@@ -179,53 +179,48 @@ class DebugState(Isolation):
 
 
 class TimedQueue:
-    """What an agent puts its actions into: until its time is up, each with its `context`.
+    """What an agent puts its actions into, until its time is up, each with its `context`.
 
-    `sender.send` gets (context, action); what `receiver` still holds is replaced, so that the last
-    one counts.  The time begins with `start_timer`.
+    The two ends are those of a pipe: (context, action) goes in, and what nobody has taken out by
+    then makes room for it, so that the last one counts.  The time begins with `start_timer`.
     """
 
-    # Names with two underscores are those that a student finds who looks how much time is left.
-
     def __init__(self, receiver: Any, sender: Any, time_limit: float = TIME_LIMIT_MILLIS) -> None:
-        self.__receiver = receiver
-        self.__sender = sender
-        self.__time_limit = time_limit / 1000
-        self.__stop_time: float | None = None
         self.agent: Any = None
+        self._out, self._in = receiver, sender
+        self._seconds = time_limit / 1000
+        # By this name a student finds it who looks how much time is left.
+        self.__stop_time: float | None = None
 
     def start_timer(self) -> None:
         """From now on."""
-        self.__stop_time = perf_counter() + self.__time_limit
+        self.__stop_time = self._seconds + perf_counter()
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         """Answer with an action, until a better one is put; raises StopSearch when it is late."""
-        if self.__stop_time and perf_counter() > self.__stop_time:
+        late = self.__stop_time is not None and self.__stop_time < perf_counter()
+        if late:
             raise StopSearch
-        if self.__receiver.poll():
-            self.__receiver.recv()
-        self.__sender.send((getattr(self.agent, "context", None), item))
-
-    def put_nowait(self, item: Any) -> None:
-        """The same."""
-        self.put(item)
+        while self.full():
+            self.get()
+        self._in.send((getattr(self.agent, "context", None), item))
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """What was put last, with its context."""
-        return self.__receiver.recv()
-
-    def get_nowait(self) -> Any:
-        """The same."""
-        return self.get()
-
-    def qsize(self) -> int:
-        """1 after an action was put, 0 before."""
-        return int(self.__receiver.poll())
+        return self._out.recv()
 
     def full(self) -> bool:
         """Whether an action was put."""
-        return bool(self.__receiver.poll())
+        return bool(self._out.poll())
+
+    def qsize(self) -> int:
+        """1 after an action was put, 0 before."""
+        return int(self.full())
 
     def empty(self) -> int:
         """-1 or -2, which are both true: the original's mistake."""
         return ~self.qsize()
+
+    # Nobody waits for anything here.
+    put_nowait = put
+    get_nowait = get
