@@ -175,7 +175,9 @@ export class App {
     const fen = formatFen(position), known = this.truths.get(fen);
     if (known) return known;
     const found = await this.solver.ask("truth", { position, ms: TRUTH_MS }, onPart);
-    this.truths.set(fen, found);
+    const { moves } = await this.rules.ask("look", { position });
+    const whole = moves.every((cell) => found[cell] && found[cell].plies !== null);
+    if (whole) this.truths.set(fen, found); // what there was no time for is asked again
     return found;
   }
 
