@@ -46,6 +46,7 @@ def chromium() -> Iterator[Any]:
 def opened(browser: Any, url: str, **options: Any) -> Iterator[Any]:
     """A page that must not complain."""
     context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+    context.set_default_timeout(60_000)  # milliseconds: the machine may be busy
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))

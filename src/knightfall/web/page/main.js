@@ -216,6 +216,7 @@ export class App {
       if (this.tree.at !== node) return;
       this.seen = seen;
       this.draw({});
+      $("fen").value = formatFen(position); // once: somebody may be writing there
       this.drawMoves();
       if (!quiet) this.status(seen);
       this.explain(seen);
@@ -254,7 +255,6 @@ export class App {
       targets: over ? [] : seen.moves,
       last: cell === null ? null : [cell, ...(from < POCKET ? [from] : [])],
     });
-    $("fen").value = formatFen(position);
   }
 
   status(seen) {
