@@ -94,6 +94,8 @@ def test_rules(board: Board) -> None:
         }
         assert cells == set(position.targets(position.to_move))
         assert bool(engine.call("mirrored", open, mover, waiter)) == loses_by_reflection(position)
+        hunts = position.hunter == position.to_move
+        assert bool(engine.call("is_hunter", mover, waiter)) == hunts
         number = rng.randrange(len(board.symmetries))
         image = {board.symmetries[number][cell] for cell in position.open}
         assert engine.set("image", number, open) == sum(1 << cell for cell in image)

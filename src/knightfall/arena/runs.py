@@ -75,7 +75,7 @@ def play_all(
 
     One runner plays them all, so its processes start once.
     """
-    everybody = _together(plans)
+    everybody = together(plans)
     crew.check(everybody)
     engine, versions = version.engine(), version.versions()
     found = [None if again else store.find(plan, engine) for plan in plans]
@@ -97,7 +97,7 @@ def play_all(
     return runs, False
 
 
-def _together(plans: Sequence[Plan]) -> Plan:
+def together(plans: Sequence[Plan]) -> Plan:
     """All entrants in one plan: whom a runner has to get ready."""
     entrants: dict[str, Entrant] = {}
     for plan in plans:

@@ -129,7 +129,7 @@ class Session:
             )
         if self._game is None:
             _seed_all(seed, position.to_move)
-            self._game = SeatBoard(self.submission.generation, self._player, position.to_move)
+            self._game = SeatBoard(self._player, position.to_move)
         limit_processor(self._time / 1000.0 if not self._counted else None)
         board = self._game.board(position)
         legal = board.get_legal_moves()
@@ -174,7 +174,7 @@ class Session:
         if not callable(score):
             raise AgentFailure("crash", f"{self.submission.file.name}: its player has no score")
         limit_processor(PATIENT)
-        game = SeatBoard(self.submission.generation, self._player, position.to_move)
+        game = SeatBoard(self._player, position.to_move)
         found: dict[str, float | None] = {}
         for name in position.legal_moves:
             cell = position.board.cell(name)

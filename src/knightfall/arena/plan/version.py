@@ -10,23 +10,10 @@ DECIDES = (
     *(f"agents/{name}.py" for name in ("base", "course", "parse", "student_costs")),
     "agents/student_costs.toml",
     "python_agent.py",
-    *(
-        f"course/{name}.py"
-        for name in (
-            "reference",
-            "submission",
-            "player",
-            "clocks",
-            "seat_board",
-            "crashes",
-            "scratch",
-            "score_player",
-        )
-    ),
-    *(
-        f"course/{name}.py"
-        for name in ("find", "modules", "successor", "successor_moves", "old_names", "visit")
-    ),
+    *(f"course/{name}.py" for name in ("reference", "submission", "find", "modules", "visit")),
+    *(f"course/{name}.py" for name in ("player", "clocks", "seat_board", "laid_out", "crashes")),
+    *(f"course/{name}.py" for name in ("scratch", "score_player", "old_names")),
+    *(f"course/{name}.py" for name in ("successor", "successor_moves")),
     *(f"course/board_{name}.py" for name in ("2017b", "2017a", "oldest")),
     *(f"course/{name}.py" for name in ("knights", "game_loop", "scores", "drawing")),
     *(f"course/sample_players_{name}.py" for name in ("2017b", "2017a")),

@@ -8,6 +8,7 @@ import typer
 
 from knightfall.cli.options.arena import Seed, Workers
 from knightfall.cli.options.common import Json, at_least_one
+from knightfall.cli.options.course import Clock, MoveTime, Opponents
 
 Folder = Annotated[
     str,
@@ -21,14 +22,7 @@ def classroom(
         str | None,
         typer.Option("--output", metavar="DIR", help="Where pages go; FOLDER-report if not given."),
     ] = None,
-    opponents: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--opponents",
-            metavar="AGENT",
-            help="An opponent; may be repeated. By default the course's seven.",
-        ),
-    ] = None,
+    opponents: Opponents = None,
     pairs: Annotated[
         int,
         typer.Option(
@@ -45,18 +39,8 @@ def classroom(
             help="How many of the others each submission meets, too.",
         ),
     ] = 4,
-    time: Annotated[
-        str | None,
-        typer.Option("--time", metavar="TIME", help="Time for a move; 150ms by default."),
-    ] = None,
-    clock: Annotated[
-        str,
-        typer.Option(
-            "--clock",
-            metavar="CLOCK",
-            help="ticks: the time left goes down by each question for it; or wall.",
-        ),
-    ] = "ticks",
+    time: MoveTime = None,
+    clock: Clock = "ticks",
     seed: Seed = 0,
     workers: Workers = None,
     json: Json = False,

@@ -8,6 +8,7 @@ import typer
 
 from knightfall.cli.options.arena import Again, Seed, Workers
 from knightfall.cli.options.common import Json, at_least_one
+from knightfall.cli.options.course import Clock, MoveTime, Opponents
 from knightfall.cli.options.store import StorePath, store_path
 
 Path = Annotated[
@@ -21,14 +22,7 @@ Path = Annotated[
 
 def run(
     path: Path,
-    opponents: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--opponents",
-            metavar="AGENT",
-            help="An opponent; may be repeated. By default the course's seven of its year.",
-        ),
-    ] = None,
+    opponents: Opponents = None,
     pairs: Annotated[
         int | None,
         typer.Option(
@@ -38,22 +32,8 @@ def run(
             help="Pairs of games per opponent: the course's 5 (2017b) or 10 (before).",
         ),
     ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(
-            "--time",
-            metavar="TIME",
-            help="Time for a move; 150ms if not given, 200ms on the oldest board.",
-        ),
-    ] = None,
-    clock: Annotated[
-        str,
-        typer.Option(
-            "--clock",
-            metavar="CLOCK",
-            help="wall, or ticks: the time left goes down by each question for it.",
-        ),
-    ] = "wall",
+    time: MoveTime = None,
+    clock: Clock = "wall",
     seed: Seed = 0,
     workers: Workers = None,
     store: StorePath = None,

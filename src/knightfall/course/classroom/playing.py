@@ -14,6 +14,7 @@ from knightfall.arena.plan import version
 from knightfall.arena.plan.plan import Entrant, Plan
 from knightfall.arena.results.scoreboard import Scoreboard
 from knightfall.arena.runners.hire import Crew, Notice
+from knightfall.arena.runs import together
 from knightfall.arena.store.run import Run
 from knightfall.arena.store.store import Store
 from knightfall.course.classroom.roster import Student
@@ -138,7 +139,7 @@ class Season:
         done = [run.played for run in runs]
         ahead = _Ahead(runs, done, min(cores(), self.crew.workers or cores()) or 1)
         with (
-            self.crew.hire(_together(plans), notice) as runner,
+            self.crew.hire(together(plans), notice) as runner,
             progress(what, 2 * total, done=2 * before, after=0.0 if show else 1e9) as tell,
         ):
             tell.ahead = ahead.seconds
@@ -211,12 +212,6 @@ def _seconds(run: Run) -> dict[str, float]:
         for entrant in _submissions(run.plan)
         if entrant.agent in spent
     }
-
-
-def _together(plans: Sequence[Plan]) -> Plan:
-    """All entrants in one plan: whom a runner has to get ready."""
-    entrants = {entrant.agent: entrant for plan in plans for entrant in plan.entrants}
-    return replace(max(plans, key=lambda plan: plan.total), entrants=tuple(entrants.values()))
 
 
 def hopeless(run: Run) -> str:

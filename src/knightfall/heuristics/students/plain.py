@@ -12,7 +12,8 @@ from typing import Any
 
 from knightfall.course import board_2017a, board_2017b, board_oldest
 from knightfall.course.board_2017b import OUR_OWN
-from knightfall.course.knights import KNIGHT_STEPS, Cell, cells_by_column
+from knightfall.course.knights import KNIGHT_STEPS, Cell
+from knightfall.course.laid_out import lay_out
 from knightfall.course.sample_players_2017b import RandomPlayer
 from knightfall.course.score_player import ScorePlayer
 
@@ -55,7 +56,6 @@ def as_heuristic(
 ) -> Callable[[Any, int, int, int, int], float]:
     """The function of five arguments that asks a score of a game and a player."""
     player, opponent = ScorePlayer(score), RandomPlayer()
-    lay_out = _lay_out_oldest if generation == "oldest" else _lay_out
     kind: type[Any] = board_oldest.Board if generation == "oldest" else in_order(generation)
 
     def asked(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
@@ -65,32 +65,9 @@ def as_heuristic(
         first = mine == (gone % 2 == 0)  # whether we are player 1
         players = (player, opponent) if first else (opponent, player)
         game = kind(*players, width, height)
-        game.move_count = gone
+        knights = (me, opp) if first else (opp, me)
         turn = (player, opponent) if mine else (opponent, player)
-        lay_out(game, open, (me, opp) if first else (opp, me), turn)
+        lay_out(game, open, knights, turn, {knights[1]: 2})
         return score(game, player)
 
     return update_wrapper(asked, score)
-
-
-def _lay_out(game: Any, open: int, knights: tuple[int, int], turn: tuple[Any, Any]) -> None:
-    """Fill a flat board: the cells column by column, who is to move, and player 2's cell first."""
-    width, height = game.width, game.height
-    state: list[Any] = [
-        1 - (open >> row * width + column & 1) for row, column in cells_by_column(width, height)
-    ]
-    numbers = [cell // width + cell % width * height for cell in knights]
-    game._board_state = [*state, int(turn[0] is not game._player_1), numbers[1], numbers[0]]
-    game._active_player, game._inactive_player = turn
-
-
-def _lay_out_oldest(game: Any, open: int, knights: tuple[int, int], turn: tuple[Any, Any]) -> None:
-    """Fill the first board; cells that nobody stands on are player 1's, for who knows."""
-    width = game.width
-    for row, column in cells_by_column(width, game.height):
-        if not open >> row * width + column & 1:
-            game.__board_state__[row][column] = 1
-    game.__board_state__[knights[1] // width][knights[1] % width] = 2
-    for player, cell in zip((game.__player_1__, game.__player_2__), knights, strict=True):
-        game.__last_player_move__[player] = cell // width, cell % width
-    game.__active_player__, game.__inactive_player__ = turn

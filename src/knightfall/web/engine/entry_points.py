@@ -15,7 +15,7 @@ from numba import from_dtype, types
 from knightfall.heuristics.reachability import _static
 from knightfall.heuristics.signature import HEURISTIC
 from knightfall.kernel import rules
-from knightfall.kernel.bits import Bits, ask, first, records, rest
+from knightfall.kernel.bits import Bits, address_of, ask, first, records, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, NO_LIMIT
 from knightfall.search import separation, symmetry
@@ -31,7 +31,7 @@ from knightfall.solver.state import PLIES
 from knightfall.solver.state import STATE as PROOF
 from knightfall.web.engine import layout
 from knightfall.web.engine.geometry import lay_out
-from knightfall.web.engine.memory import address_of, arrays
+from knightfall.web.engine.memory import arrays
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 _void = types.void
@@ -106,6 +106,13 @@ def mirrored(base: int, open: Bits, mover: int, waiter: int) -> int:
     """1 if the mover loses by reflection."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     return _i64(reflection.mirrored(board, open, mover, waiter))  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64, _i64, _i64))
+def is_hunter(base: int, mover: int, waiter: int) -> int:
+    """1 if the mover is the hunter: the knights stand on cells of one colour."""
+    dark = _board_at(base + _u64(BOARD_AT), _u64(0)).dark
+    return _i64((dark >> _u64(mover) ^ dark >> _u64(waiter)) & _u64(1) == _u64(0))  # type: ignore[no-any-return]
 
 
 @exported(_u64(_u64, _i64, _u64))

@@ -2,10 +2,10 @@
 
 ::
 
-    base   BOARD    SEARCH    PROOF    SUM     ROOM          PROOFS            TABLE
-           the      one       one      terms   answers that  the solver's      a search's
-           geometry search's  solver's of a    are more than table, 16 MB      table, 8 MB
-           record   state     state    sum     one number
+    base   BOARD     SEARCH     PROOF      SUM        PROOFS         TABLE
+           the       one        one        the terms  the solver's   a search's
+           geometry  search's   solver's   of a sum   table, 16 MB   table, 8 MB
+           record    state      state
 """
 
 from __future__ import annotations
@@ -37,9 +37,6 @@ SUM_DTYPE = np.dtype(
     align=True,
 )
 
-ROOM = 4096
-"""Bytes for answers."""
-
 PROOFS = 1 << 20
 """Entries of the solver's table, as many as the native engine has by default."""
 
@@ -55,8 +52,7 @@ BOARD_AT = 0
 SEARCH_AT = BOARD_AT + _line(FIELDS.itemsize)
 PROOF_AT = SEARCH_AT + _line(SEARCH_DTYPE.itemsize)
 SUM_AT = PROOF_AT + _line(PROOF_DTYPE.itemsize)
-ROOM_AT = SUM_AT + _line(SUM_DTYPE.itemsize)
-PROOFS_AT = ROOM_AT + ROOM
+PROOFS_AT = SUM_AT + _line(SUM_DTYPE.itemsize)
 TABLE_AT = PROOFS_AT + PROOFS * PROOF_ENTRY.itemsize
 READING_AT = BOARD_AT + int(FIELDS.fields["reading"][1])  # type: ignore[index]
 ENTRY_SIZE = ENTRY_DTYPE.itemsize

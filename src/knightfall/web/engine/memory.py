@@ -1,10 +1,9 @@
-"""What lies at an address, for compiled code: records, arrays of one, numbers."""
+"""What lies at an address, for compiled code: an array of one record."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
@@ -35,13 +34,3 @@ def arrays(record: Any) -> Any:
         return kind(types.uint64), emit
 
     return at
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def address_of(typing: Any, record: Any) -> Any:
-    """Where a record lies."""
-
-    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return builder.ptrtoint(values[0], ir.IntType(64))
-
-    return types.uint64(record), emit

@@ -47,12 +47,8 @@ export class App {
   }
 
   /** The position after a move, null if the engine does not allow it. */
-  async advance(position, cell) {
-    const { moves } = await this.rules.ask("look", { position });
-    if (!moves.includes(cell)) return null;
-    const side = position.side, open = position.open & ~(1n << BigInt(cell));
-    const [white, black] = side === "w" ? [cell, position.black] : [position.white, cell];
-    return { ...position, open, white, black, side: other(side) };
+  advance(position, cell) {
+    return this.rules.ask("advance", { position, cell });
   }
 
   async play(cell) {
@@ -274,10 +270,7 @@ export class App {
     const { position } = this, rows = [];
     if (position.black === POCKET) rows.push("Both knights are placed first; any open cell will do.");
     else {
-      const colour = (cell) => (Math.floor(cell / position.width) + (cell % position.width)) % 2;
-      const same = colour(position.white) === colour(position.black);
-      const hunter = same ? position.side : other(position.side);
-      rows.push(`${NAMES[hunter]} is the hunter: only it can ever take a cell that the other was about to go to. That never changes during a game.`);
+      rows.push(`${NAMES[seen.hunter]} is the hunter: only it can ever take a cell that the other was about to go to. That never changes during a game.`);
       if (seen.separated) {
         const { w, b } = seen.walks;
         rows.push(w < 0 || b < 0

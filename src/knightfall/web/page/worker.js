@@ -56,6 +56,9 @@ function after(position, cell) {
   return { ...position, white, black, open: position.open & ~(1n << big(cell)), side: position.side === "w" ? "b" : "w" };
 }
 
+/** The position after a move, null if it is none. */
+const advance = ({ position, cell }) => (targets(position).includes(cell) ? after(position, cell) : null);
+
 function targets(position) {
   const at = on(position), [open, mover] = words(position);
   let left = set(at.moves(open, mover));
@@ -217,6 +220,7 @@ function look({ position }) {
   if (!placed(position)) return seen;
   seen.reach = { [position.side]: set(at.reach(open, mover)), [position.side === "w" ? "b" : "w"]: set(at.reach(open, waiter)) };
   seen.separated = at.separated(open, mover, waiter) === 1n;
+  seen.hunter = at.is_hunter(mover, waiter) === 1n ? position.side : position.side === "w" ? "b" : "w";
   seen.mirrored = at.mirrored(open, mover, waiter) === 1n;
   if (seen.separated) {
     const [mine, theirs] = [mover, waiter].map((cell) => Number(at.longest_walk(open, cell)));
@@ -236,4 +240,4 @@ function opinions({ position, sums }) {
   return found;
 }
 
-const ASKED = { truth, verdicts, choose, look, opinions, openings };
+const ASKED = { advance, truth, verdicts, choose, look, opinions, openings };
