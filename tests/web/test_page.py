@@ -214,6 +214,7 @@ def test_agents_play_as_they_do_elsewhere(browser: Any, file: Path) -> None:
 def test_the_atlas_is_ours(browser: Any, file: Path) -> None:
     board = kf.Board.of(7, 7)
     with opened(browser, file_url(file)) as page:
+        page.click("nav >> text=Atlas")
         page.locator("#atlas button[aria-label^='c5,']").click()
         page.wait_for_function(
             "() => document.getElementById('atlas-told').textContent.includes('c5')"

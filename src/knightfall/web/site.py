@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 PAGE = HERE / "page"
 ATLAS = HERE.parent / "solver" / "atlas.json"
 
-MODULES = ("dom", "notation", "agents", "engine", "board", "tree", "graph", "atlas", "main")
+MODULES = ("dom", "notation", "agents", "engine", "board", "tree", "graph", "views", "atlas", "main")
 """The page's modules, each after those that it imports."""
 
 POLICY = (
@@ -95,7 +95,8 @@ const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("
 const wasm = await new Response(stream).arrayBuffer();
 const worker = URL.createObjectURL(new Blob([parts.worker], {{ type: "text/javascript" }}));
 const load = {{ wasm, about: parts.about, atlas: parts.atlas }};
-globalThis.knightfall = new App({{ worker, load, ladder: parts.ladder }});
+const part = async (name) => parts[name];
+globalThis.knightfall = new App({{ worker, load, ladder: parts.ladder, part }});
 await globalThis.knightfall.begin();
 """
 

@@ -1,20 +1,31 @@
 // Every opening of a solved board: choose the first knight's cell, see who wins for each reply.
 
 import { $ } from "./dom.js";
-import { cellsIn, emptyBoard, nameOf, POCKET } from "./notation.js";
+import { cellNamed, cellsIn, emptyBoard, nameOf, POCKET } from "./notation.js";
 
 export class Atlas {
   constructor(app, source) {
     this.app = app;
     this.boards = Object.keys(source.load.atlas);
     this.first = POCKET;
+    this.title = "Atlas";
+    this.begin();
   }
 
   begin() {
     $("atlas-board").append(...this.boards.map((name) => new Option(name.replace("x", "×"), name, name === "7x7", name === "7x7")));
-    $("atlas-board").addEventListener("change", () => this.show(POCKET));
+    $("atlas-board").addEventListener("change", () => this.go());
     $("atlas").addEventListener("cell", ({ detail }) => this.choose(detail.cell));
-    this.show(POCKET);
+  }
+
+  /** The address is of a board, and of the first knight's cell if it stands. */
+  go(first = POCKET) {
+    location.hash = `/atlas/${$("atlas-board").value}${first === POCKET ? "" : `/${nameOf(this.empty, first)}`}`;
+  }
+
+  async show([board, first]) {
+    if (this.boards.includes(board)) $("atlas-board").value = board;
+    await this.draw((first && cellNamed(this.empty, first)) ?? POCKET);
   }
 
   get empty() {
@@ -22,14 +33,13 @@ export class Atlas {
   }
 
   async choose(cell) {
-    if (this.first === POCKET) return this.show(cell);
-    if (cell === this.first) return this.show(POCKET);
+    if (this.first === POCKET) return this.go(cell);
+    if (cell === this.first) return this.go();
     const { width, height } = this.empty;
     location.hash = `board=${width}x${height}&moves=${nameOf(this.empty, this.first)}.${nameOf(this.empty, cell)}`;
-    $("board").scrollIntoView({ behavior: "smooth", block: "nearest" });
   }
 
-  async show(first) {
+  async draw(first) {
     this.first = first;
     const start = this.empty, all = cellsIn(start.open);
     if (first === POCKET) {

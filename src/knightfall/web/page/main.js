@@ -8,6 +8,7 @@ import { Engine, Stopped } from "./engine.js";
 import { drawGraph } from "./graph.js";
 import { emptyBoard, formatFen, nameOf, parseFen, POCKET } from "./notation.js";
 import { fromAddress, toAddress, Tree } from "./tree.js";
+import { Views } from "./views.js";
 
 const NAMES = { w: "First player", b: "Second player" };
 const TRUTH_MS = 8000;
@@ -33,11 +34,21 @@ export class App {
   async begin() {
     this.fillForms();
     this.listen();
-    this.atlas = new Atlas(this, this.source);
-    this.atlas.begin();
-    if (location.hash.length > 1) await this.readAddress();
-    else await this.newGame();
+    this.views = new Views();
+    this.views.add("play", { title: "Play", show: () => this.showGame() });
+    this.views.add("atlas", new Atlas(this, this.source));
+    await this.views.follow();
     this.ready = true;
+  }
+
+  /** The game of the address, which may be the one that stands; a new one where there is none. */
+  async showGame() {
+    const text = location.hash.slice(1);
+    if (text && !text.startsWith("/")) {
+      if (!this.began || text !== toAddress(this.tree)) await this.readAddress();
+    } else if (!this.began) await this.newGame();
+    else this.saveAddress();
+    this.began = true;
   }
 
   // -- positions -------------------------------------------------------------------------------
@@ -354,7 +365,9 @@ export class App {
   // -- the address -----------------------------------------------------------------------------
 
   saveAddress() {
-    history.replaceState(null, "", `#${toAddress(this.tree)}`);
+    const address = `#${toAddress(this.tree)}`;
+    this.views.remember("play", address);
+    if (this.views.now === "play") history.replaceState(null, "", address);
   }
 
   async readAddress() {
@@ -415,7 +428,7 @@ export class App {
       event.preventDefault();
       this.setUp($("fen").value);
     });
-    addEventListener("hashchange", () => this.readAddress());
+    addEventListener("hashchange", () => this.views.follow());
     addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, dialog *")) return;
       if (event.target.closest("knight-board") && /^[a-z0-9]$/i.test(event.key)) return;
