@@ -1,4 +1,5 @@
 # make run    set up and play the course's tournament    make test   set up and run every check
+# make serve  set up and open the page with the lab, FILES="mine.py" for files of yours
 # make bench  the performance ratios                    make docs   write the generated pages anew
 # make bench-docs  measure anew all that docs/performance.md and docs/theory.md tell (minutes)
 # make torture  kills at every write and at random, hostile agents and heuristics, damaged files (minutes)
@@ -15,10 +16,13 @@ PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # pytest's own bytecode takes either process half a minute.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: wasm browser run test test-slow torture lint bench bench-docs docs studies clean
+.PHONY: wasm browser run serve test test-slow torture lint bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
+
+serve: $(VENV)/ready-to-serve
+	$(BIN)/knightfall serve $(FILES)
 
 # The page's tests need a browser: Debian's is installed where we may, and else they are skipped.
 browser:
@@ -85,6 +89,10 @@ $(VENV)/ready-to-run: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
+$(VENV)/ready-to-serve: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[web]'
+	@touch $@ $(VENV)/ready-to-run
+
 $(VENV)/ready-to-test: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
-	@touch $@ $(VENV)/ready-to-run
+	@touch $@ $(VENV)/ready-to-run $(VENV)/ready-to-serve

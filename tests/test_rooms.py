@@ -57,6 +57,7 @@ ROOMS = (
     "studies",
     "web.engine",
     "web",
+    "web.lab",
     "cli.screen",
     "cli.options",
     "cli.play",

@@ -48,6 +48,7 @@ COMMANDS = (
     "agents",
     "bench",
     "site",
+    "serve",
 )
 
 

@@ -29,6 +29,7 @@ from knightfall.cli.commands.plot import plot
 from knightfall.cli.commands.replay import replay
 from knightfall.cli.commands.reproduce import reproduce
 from knightfall.cli.commands.runs import runs
+from knightfall.cli.commands.serve import serve
 from knightfall.cli.commands.show import show
 from knightfall.cli.commands.site import site
 from knightfall.cli.commands.solve import solve
@@ -90,6 +91,7 @@ app.command(name="match")(match)
 app.command(name="league")(league)
 app.add_typer(course)
 app.command(name="site")(site)
+app.command(name="serve")(serve)
 app.command(name="worth")(worth)
 app.command(name="reproduce")(reproduce)
 app.command(name="runs")(runs)

@@ -57,6 +57,18 @@ def grade(
     except KeyboardInterrupt:
         if not records:
             raise
+    return summed_up(who, board, openings, seed, records, time.perf_counter() - start)
+
+
+def summed_up(
+    who: Agent | Analyst,
+    board: Board,
+    openings: int,
+    seed: int,
+    records: Sequence[Record],
+    seconds: float = 0.0,
+) -> Grade:
+    """The grade that the records of the first games come to."""
     return Grade(
         player=who.name if isinstance(who, Agent) else type(who).__name__,
         board=board,
@@ -66,7 +78,7 @@ def grade(
         keeping=keeping_by_kind(records),
         first_blunder=first_blunder(records),
         reliability=reliability(records),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         timed=isinstance(who, Agent) and who.budget.time is not None,
     )
 

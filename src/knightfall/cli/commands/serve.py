@@ -1,0 +1,110 @@
+"""``knightfall serve``: the page, with the lab behind it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from knightfall.cli.options.common import Json
+from knightfall.cli.options.store import StorePath, store_path
+from knightfall.cli.screen.guard import INTERRUPTED, say
+from knightfall.cli.screen.output import print_json, print_line
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE...",
+        help="Your files with heuristics or agents; the page may use these and no others.",
+        show_default=False,
+    ),
+]
+Host = Annotated[
+    str, typer.Option("--host", metavar="NAME", help="Where to listen; others can reach it then.")
+]
+
+
+def _port(given: str | int | None) -> int | None:
+    text = str(given)
+    if given is None or (text.isascii() and text.isdigit() and int(text) < 65536):
+        return None if given is None else int(text)
+    raise typer.BadParameter(f"{text!r} is no port: a whole number from 0 to 65535")
+
+
+Port = Annotated[
+    int | None,
+    typer.Option(
+        "--port",
+        metavar="N",
+        parser=_port,
+        help="The port; 8747 by default, or a free one if that is taken.",
+        show_default=False,
+    ),
+]
+
+
+def serve(
+    files: Files = None,
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    store: StorePath = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open the page in a browser.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Open the page with the lab: start runs and watch them.
+
+    It is the page of knightfall site, with what needs Python behind it: matches, tournaments,
+    leagues and gradings, every stored run, and your own heuristics and agents, read again whenever
+    you edit their file.  Ctrl-C ends it; runs that are going on are kept, and can be gone on with.
+
+    \b
+    Examples:
+      knightfall serve
+      knightfall serve mine.py
+      knightfall serve mine.py --port 9000 --no-browser
+    """
+    from knightfall.arena.store.file import user_store
+    from knightfall.web.lab.address import listen
+    from knightfall.web.lab.server import check_installed
+
+    check_installed()
+    listening, address = listen(host, port)
+    if not address.loopback:
+        say(
+            f"warning: everyone who can reach {host} can use this lab: it plays, reads your runs "
+            "and asks your files; nothing is encrypted"
+        )
+    # The port is open: whoever asks now waits, while everything else is imported.
+    if json:
+        print_json({"url": address.url, "host": address.host, "port": address.port})
+    else:
+        print_line(f"the lab is at {address.url} (Ctrl-C ends it)")
+    sys.stdout.flush()
+    from knightfall.sigint import raise_from_here
+    from knightfall.web.lab.server import serve as serve_lab
+
+    where = os.path.abspath(os.path.expanduser(store_path(store) or user_store()))
+    if not no_browser and _has_display():
+        import webbrowser
+
+        webbrowser.open(address.url)
+    raise_from_here()
+    try:
+        stopped = serve_lab(listening, address, files or [], where)
+    except KeyboardInterrupt:
+        stopped = 0
+    if not json:
+        kept = f"; {stopped} going on: stopped and kept" if stopped else ""
+        say(f"knightfall: the lab is closed{kept}")
+    raise typer.Exit(INTERRUPTED)
+
+
+def _has_display() -> bool:
+    """Whether there is anybody to show a page to."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

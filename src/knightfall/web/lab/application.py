@@ -1,0 +1,96 @@
+"""The lab as an ASGI application: pages, questions, and the guard before them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from knightfall import __version__
+from knightfall.web.lab.address import Address
+from knightfall.web.lab.api import endpoint_of, json_answer
+from knightfall.web.lab.guard import REPORT_POLICY, Guard, Refused
+from knightfall.web.lab.lab import Lab
+from knightfall.web.lab.openapi import ENDPOINTS, description
+from knightfall.web.lab.pages import INDEX, kind_of, pages
+from knightfall.web.lab.studies import report_page
+
+Answering = Callable[[Request], Awaitable[Response]]
+
+
+def application(lab: Lab, address: Address, token: str | None = None) -> Guard:
+    """The whole of it; the token is a new one each time unless it is given."""
+    token = token or secrets.token_urlsafe(32)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with lab.open():
+            yield
+
+    app = Starlette(
+        routes=[
+            *_questions(lab),
+            Route("/openapi.json", _openapi, methods=["GET"]),
+            Route("/studies", _report, methods=["GET"]),
+            Route("/{name:path}", _page_of(pages(token)), methods=["GET"]),
+        ],
+        exception_handlers={Refused: _refused, HTTPException: _wrong},
+        lifespan=lifespan,
+    )
+    return Guard(app, address, token)
+
+
+def _questions(lab: Lab) -> list[Route]:
+    """A route for each path, so that a method it does not have is told which there are."""
+    by_path: dict[str, dict[str, Answering]] = {}
+    for endpoint in ENDPOINTS:
+        by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint_of(lab, endpoint)
+
+    def route(path: str, by_method: dict[str, Answering]) -> Route:
+        async def answer(request: Request) -> Response:
+            return await by_method["GET" if request.method == "HEAD" else request.method](request)
+
+        return Route(path, answer, methods=list(by_method))
+
+    return [route(path, by_method) for path, by_method in by_path.items()]
+
+
+def _page_of(found: dict[str, bytes]) -> Answering:
+    async def page(request: Request) -> Response:
+        name = request.path_params["name"] or INDEX
+        if name not in found:
+            raise Refused(404, f"there is no page {name[:100]!r}")
+        return Response(found[name], media_type=kind_of(name))
+
+    return page
+
+
+async def _openapi(request: Request) -> Response:
+    return json_answer(description(__version__))
+
+
+async def _report(request: Request) -> Response:
+    text = report_page()
+    if text is None:
+        raise Refused(404, "there is no report here: knightfall reproduce writes one")
+    headers = {"content-security-policy": REPORT_POLICY}
+    return Response(text, media_type=kind_of(INDEX), headers=headers)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return json_answer({"error": str(error)}, error.status)
+
+
+async def _wrong(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    what = f"{request.method} {request.url.path[:100]}"
+    answer = json_answer({"error": f"{what}: {error.detail}"}, error.status_code)
+    answer.headers.update(error.headers or {})
+    return answer

@@ -1,0 +1,131 @@
+"""``python -m knightfall.web.lab.archive STORE``: reads the store for the lab, and only reads.
+
+Reports take their time where runs are long, so they are made here and not in the server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from knightfall.apart import quietly
+from knightfall.arena.store.store import Store
+from knightfall.display.printable import json_line, printable
+from knightfall.errors import KnightfallError
+from knightfall.web.lab import run_facts
+
+NOT_THERE = "there is no"
+"""How an error begins that means: not found."""
+
+
+class Archive:
+    """The store, opened when there is one."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._opened: Store | None = None
+        self._reports: dict[int, tuple[tuple[int, str | None], dict[str, Any]]] = {}
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """What is asked, or an error."""
+        asked: dict[str, Callable[..., dict[str, Any]]] = {
+            "runs": self.runs,
+            "run": self.run,
+            "games": self.games,
+            "game": self.game,
+            "watch": self.watch,
+        }
+        what = question.pop("ask")
+        try:
+            return {"answer": asked[what](**question)}
+        except KnightfallError as error:
+            return {"error": printable(str(error))}
+        except Exception as error:  # a store that somebody is just replacing, say
+            self._opened = None
+            return {"error": printable(f"the store cannot be read: {error}")}
+
+    @property
+    def _store(self) -> Store | None:
+        """None as long as nobody has played anything."""
+        if self._opened is None:
+            try:
+                self._opened = Store.open(self._path, read_only=True)
+            except KnightfallError as error:
+                if str(error).startswith("no runs yet"):
+                    return None
+                raise
+        return self._opened
+
+    def _run(self, id: int) -> Any:
+        store = self._store
+        if store is None:
+            raise KnightfallError(f"{NOT_THERE} run {id}: nothing has been played yet")
+        return store.run(id)
+
+    # -- questions -------------------------------------------------------------------------
+
+    def watch(self, runs: list[int]) -> dict[str, Any]:
+        """What changes when anybody writes, and how far some runs are."""
+        store = self._store
+        if store is None:
+            return {"version": 0, "played": {}}
+        ((version,),) = store.file.rows("PRAGMA data_version")
+        played = {str(id): store.run(id).played for id in runs}
+        return {"version": version + 1, "played": played}
+
+    def runs(self, limit: int) -> dict[str, Any]:
+        """The last runs, the very last first."""
+        store = self._store
+        found = [] if store is None else store.runs()[-limit:][::-1]
+        return {
+            "runs": [
+                {
+                    "id": info.id, "kind": info.kind, "names": list(info.names),
+                    "played": info.played, "total": info.total, "created": info.created,
+                    "finished": info.finished, "verdict": printable(info.verdict),
+                }
+                for info in found
+            ]
+        }  # fmt: skip
+
+    def run(self, run: int) -> dict[str, Any]:
+        """All about a run; a report is kept until more has been played."""
+        found = self._run(run)
+        state = found.played, found.finished
+        kept = self._reports.get(run)
+        if kept is None or kept[0] != state:
+            while len(self._reports) >= 16:
+                self._reports.pop(next(iter(self._reports)))
+            kept = self._reports[run] = state, run_facts.about(found)
+        return {**kept[1], "resume": run_facts.resuming(found)}
+
+    def games(self, run: int, **wanted: Any) -> dict[str, Any]:
+        """The games behind a number."""
+        return run_facts.games(self._run(run), **wanted)
+
+    def game(self, run: int, pair: int, game: int) -> dict[str, Any]:
+        """One game."""
+        found = self._run(run)
+        if pair >= found.played:
+            raise KnightfallError(
+                f"{NOT_THERE} pair {pair} in run {run}: it has {found.played:,}, counted from 0"
+            )
+        return run_facts.one_game(found, pair, game)
+
+
+def main() -> None:
+    """Answer until nobody asks any more."""
+    reading = os.dup(0)
+    writing = quietly()  # whoever prints shall not be heard
+    archive = Archive(sys.argv[1])
+    with os.fdopen(reading, "rb") as asked, os.fdopen(writing, "wb") as told:
+        for line in asked:
+            told.write(json_line(archive.answer(json.loads(line))).encode())
+            told.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Who may ask what: every request passes here before anything else sees it.
+
+A page of somebody else's that is open in the same browser can send requests to this machine, too.
+It is known by its `Origin`, by a `Host` that is not ours (DNS rebinding), and by what the browser
+says of where a request comes from.  Whoever wants to change anything needs a token besides, which
+stands in our page alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from knightfall.display.printable import json_line
+from knightfall.web.lab.address import Address
+from knightfall.web.site import POLICY
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+TOKEN, CLIENT = "x-knightfall-token", "x-knightfall-client"
+MOST_BYTES = 1 << 16
+"""Of a request's body: a league of forty agents takes four thousand."""
+
+READING = ("GET", "HEAD")
+
+PAGE_POLICY = POLICY + (
+    "script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; worker-src 'self'; "
+    "frame-ancestors 'none'"
+)
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+"""Of the studies' report: a page without scripts, whose style and charts are part of it."""
+
+HEADERS = {
+    "content-security-policy": PAGE_POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""What every answer says, unless the answer itself says otherwise."""
+
+
+class Refused(Exception):
+    """A request that is not granted: the status, and a sentence why."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+class Guard:
+    """The application behind it hears only from those who may ask."""
+
+    def __init__(self, app: App, address: Address, token: str) -> None:
+        self._app, self._address, self._token = app, address, token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # nothing here talks by websockets
+            return
+        guarded = _with_headers(send)
+        try:
+            self._check(scope)
+            body = _Body(receive)
+            self._check_length(scope)
+            await self._app(scope, body.receive, guarded)
+        except Refused as refused:
+            await refuse(guarded, refused)
+
+    def _check(self, scope: Scope) -> None:
+        given = _headers(scope)
+        host = given.get("host", "")
+        if not self._address.is_ours(host):
+            raise Refused(403, f"the host {host[:100]!r} is not this server's")
+        origin = given.get("origin")
+        if origin is not None and not self._address.is_our_origin(origin):
+            raise Refused(403, f"the origin {origin[:100]!r} is not this server's page")
+        if scope["path"].startswith("/api/") and given.get("sec-fetch-site", "none") not in (
+            "same-origin",
+            "none",
+        ):
+            raise Refused(403, "another site's page may not ask this server anything")
+        if scope["method"] not in READING:
+            token = given.get(TOKEN, "").encode("latin-1", "replace")
+            if not secrets.compare_digest(token, self._token):
+                raise Refused(403, f"{scope['method']} needs the page's token in {TOKEN}")
+
+    def _check_length(self, scope: Scope) -> None:
+        length = _headers(scope).get("content-length", "0")
+        if length.isascii() and length.isdigit() and len(length) < 20:
+            _bounded(int(length))
+
+
+class _Body:
+    """What is received, up to a bound."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive, self._bytes = receive, 0
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._bytes += len(message.get("body", b""))
+            _bounded(self._bytes)
+        return message
+
+
+def _bounded(length: int) -> None:
+    if length > MOST_BYTES:
+        raise Refused(413, f"a request has at most {MOST_BYTES:,} bytes, and this one more")
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """The headers by their names; of one that comes twice, both, which then is nobody's."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            known = {name.lower() for name, _ in message.get("headers", ())}
+            more = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in known]
+            message = {**message, "headers": [*message.get("headers", ()), *more]}
+        await send(message)
+
+    return sending
+
+
+async def refuse(send: Send, refused: Refused) -> None:
+    """Say no, with the reason."""
+    body = json_line({"error": str(refused)}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),  # whatever else was to come is not read
+    ]
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,190 @@
+"""Runs and gradings that are being played, each by a process of its own.
+
+What was played is in the store at any moment.  To stop a run is to interrupt its process, as Ctrl-C
+would; if the server dies, the system ends its processes, and the store has what was played.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+from knightfall.display.printable import one_line
+from knightfall.web.lab.guard import Refused
+
+AT_ONCE = 2
+"""Runs and gradings that are played at one time: each may use every core."""
+
+KEPT = 50
+"""Of those that are over, so many are remembered."""
+
+ENDING = 15.0
+"""Seconds that a process has to end once it was interrupted."""
+
+LONGEST = 1 << 24
+
+
+class Job:
+    """Something that is being played, or was."""
+
+    def __init__(self, id: str, kind: str, title: str, tab: str | None) -> None:
+        self.id, self.kind, self.title, self.tab = id, kind, title, tab
+        self.state = "starting"
+        self.run: int | None = None
+        self.done = self.total = 0
+        self.error = ""
+        self.notices: list[str] = []
+        self.grade: dict[str, Any] | None = None
+        self.games: list[dict[str, Any]] = []
+        self.stopping = False
+        self.process: asyncio.subprocess.Process | None = None
+        self.task: asyncio.Task[None] | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, in whatever way."""
+        return self.state in ("finished", "stopped", "failed")
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a browser may know."""
+        return {
+            "id": self.id, "kind": self.kind, "title": self.title, "state": self.state,
+            "run": self.run, "done": self.done, "total": self.total, "error": self.error,
+            "notices": self.notices, "stopping": self.stopping and not self.over,
+        }  # fmt: skip
+
+
+class Jobs:
+    """All of them."""
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        self._on_change = on_change
+        self._numbers = count(1)
+        self.all: dict[str, Job] = {}
+
+    @property
+    def active(self) -> list[Job]:
+        """Those that are being played."""
+        return [job for job in self.all.values() if not job.over]
+
+    def playing(self, run: int) -> Job | None:
+        """Whoever plays a run."""
+        return next((job for job in self.active if job.run == run), None)
+
+    def start(self, spec: dict[str, Any], title: str, tab: str | None) -> Job:
+        """Have something played; refused if there is enough going on."""
+        if len(self.active) >= AT_ONCE:
+            raise Refused(409, f"{AT_ONCE} runs are being played: stop one, or wait for its end")
+        job = Job(str(next(self._numbers)), spec["kind"], one_line(title)[:300], tab)
+        job.run = spec.get("run")
+        self.all[job.id] = job
+        over = [one for one in self.all.values() if one.over]
+        for old in over[: max(0, len(over) - KEPT)]:
+            del self.all[old.id]
+        job.task = asyncio.get_running_loop().create_task(self._play(job, spec))
+        self._on_change()
+        return job
+
+    async def _play(self, job: Job, spec: dict[str, Any]) -> None:
+        """Start the process, hear what it says, note how it ended."""
+        try:
+            job.process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "knightfall.web.lab.play_run"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for us, who pass it on
+                limit=LONGEST,
+            )
+            assert job.process.stdin is not None
+            assert job.process.stdout is not None
+            with suppress(OSError):
+                job.process.stdin.write(json.dumps(spec).encode() + b"\n")
+                await job.process.stdin.drain()
+                job.process.stdin.close()
+            if job.stopping:
+                self._interrupt(job)
+            async for line in job.process.stdout:
+                self._hear(job, line)
+            code = await job.process.wait()
+        except (OSError, ValueError) as error:
+            job.error, code = one_line(str(error)), 1
+            if job.process is not None and job.process.returncode is None:
+                job.process.kill()
+        if job.error:
+            job.state = "failed"
+        elif code == 0 and not (job.stopping and job.done < job.total):
+            job.state = "finished"
+        elif job.stopping:
+            job.state = "stopped"
+        else:
+            job.state, job.error = "failed", f"its process ended with {code}"
+        self._on_change()
+
+    def _hear(self, job: Job, line: bytes) -> None:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return
+        if "run" in said:
+            other = self.playing(said["run"])
+            job.run, job.total, job.state = said["run"], said["total"], "playing"
+            if other is not None and other is not job:
+                job.error = f"run {said['run']} is being played already"
+                self._interrupt(job)
+        if "done" in said:
+            job.state = "playing"
+            job.done, job.total = said["done"], said.get("total", job.total)
+        if "game" in said:
+            job.games.append(said["game"])
+        job.grade = said.get("grade", job.grade)
+        job.error = one_line(said.get("error", job.error))
+        if "notice" in said and len(job.notices) < 20:
+            job.notices.append(one_line(said["notice"])[:500])
+        self._on_change()
+
+    # -- ending ----------------------------------------------------------------------------
+
+    def stop(self, job: Job) -> None:
+        """Have it end with what was played by now."""
+        if not job.over and not job.stopping:
+            job.stopping = True
+            self._interrupt(job)
+            self._on_change()
+
+    def _interrupt(self, job: Job) -> None:
+        if job.process is not None and job.process.returncode is None:
+            with suppress(ProcessLookupError):
+                job.process.send_signal(signal.SIGINT)
+            asyncio.get_running_loop().create_task(self._insist(job))
+
+    async def _insist(self, job: Job) -> None:
+        """End it for good if it does not do so itself: the store has all but the last moments."""
+        assert job.process is not None
+        try:
+            await asyncio.wait_for(asyncio.shield(job.process.wait()), ENDING)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                job.process.kill()
+
+    def stop_those_of(self, tab: str) -> None:
+        """A tab is gone: what it started ends."""
+        for job in self.active:
+            if job.tab == tab:
+                self.stop(job)
+
+    async def end(self) -> int:
+        """Stop everything and wait for it; how many there were."""
+        active = self.active
+        for job in active:
+            self.stop(job)
+        tasks = [job.task for job in active if job.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=ENDING + 2)
+        return len(active)

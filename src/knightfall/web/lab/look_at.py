@@ -1,0 +1,119 @@
+"""``python -m knightfall.web.lab.look_at FILE``: what a user's file has to offer, or what is wrong.
+
+It is run where nothing is lost, for the file may do anything while it is loaded.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import warnings
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from knightfall.apart import quietly, tell
+from knightfall.display.printable import one_line
+from knightfall.errors import KnightfallError
+from knightfall.user_files import expendable, load
+
+POSITION = "7/7/1N5/7/7/4n2/7 w"
+"""Of which every heuristic is asked once."""
+
+MOST = 100
+"""Functions of a file that are listed."""
+
+
+def seen_in(path: str, shown: str) -> dict[str, Any]:
+    """The file's heuristics and agents, with what is wrong with each; what it depends on."""
+    expendable()
+    file = Path(path).resolve()
+    try:
+        loaded = load(file, shown)
+    except KnightfallError as error:
+        return {**_failed(str(error)), "sources": [str(file)]}
+    found: dict[str, Any] = {"error": "", "line": None, "heuristics": [], "agents": []}
+    for name, thing in list(vars(loaded.module).items()):
+        function = getattr(thing, "py_func", thing)
+        if not isinstance(function, FunctionType) or name.startswith("_"):
+            continue
+        if function.__code__.co_filename != str(file):
+            continue
+        takes = _positional(function)
+        if takes == 5 and len(found["heuristics"]) < MOST:
+            found["heuristics"].append(_heuristic(path, name, function, shown))
+        elif takes == 1 and len(found["agents"]) < MOST:
+            row = _row(name, f"python({shown}:{name})", function)
+            found["agents"].append(row)
+    found["agents"] += _players(path, shown)
+    return {**found, "sources": sorted(loaded.stamps)}
+
+
+def line_of(error: str, shown: str) -> int | None:
+    """The line of the file that an error names."""
+    found = re.search(rf"{re.escape(shown)}[^ ]*, line (\d+)|^line (\d+)", error)
+    return None if found is None else int(found[1] or found[2])
+
+
+def _failed(error: str) -> dict[str, Any]:
+    shown = error.partition(",")[0].partition(":")[0]
+    line = line_of(error, shown)
+    return {"error": one_line(error), "line": line, "heuristics": [], "agents": []}
+
+
+def _positional(function: FunctionType) -> int:
+    """How many arguments a function takes; −1 if it is not as simple as that."""
+    given = inspect.signature(function).parameters.values()
+    simple = all(one.kind is one.POSITIONAL_OR_KEYWORD for one in given)
+    return len(given) if simple else -1
+
+
+def _row(name: str, id: str, function: Any, error: str = "", note: str = "") -> dict[str, Any]:
+    summary = (inspect.getdoc(function) or "").strip().split("\n")[0]
+    line = getattr(getattr(function, "__code__", None), "co_firstlineno", None)
+    row = {"name": name, "id": id, "summary": one_line(summary)[:200], "line": line}
+    return {**row, "error": one_line(error), "note": one_line(note)}
+
+
+def _heuristic(path: str, name: str, function: FunctionType, shown: str) -> dict[str, Any]:
+    """A heuristic that was asked once; what it said is not told, only whether it could."""
+    from knightfall.heuristics.evaluator import evaluator
+    from knightfall.position import Position
+
+    error = ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            evaluator(f"{path}:{name}").measure(Position.from_fen(POSITION))
+        except KnightfallError as wrong:
+            error = str(wrong)
+        except Exception as wrong:
+            error = f"{type(wrong).__name__}: {wrong}"
+    ours = [one for one in caught if one.category.__module__.startswith("knightfall.")]
+    note = str(ours[0].message) if ours and not error else ""
+    row = _row(name, f"{shown}:{name}", function, error, note)
+    for key in ("error", "note"):
+        row[key] = row[key].replace(path, shown)
+    row["line"] = line_of(row["error"], shown) or row["line"]
+    return row
+
+
+def _players(path: str, shown: str) -> list[dict[str, Any]]:
+    """The classes of a submission of the course, if it is one; nothing of it is run for that."""
+    from knightfall.course.submission import read_submission
+
+    try:
+        found = read_submission(path)
+    except KnightfallError:
+        return []
+    if found.generation == "successor":
+        return []
+    return [
+        _row(player.name, f"course:{shown}#{player.name}", None) for player in found.players[:MOST]
+    ]
+
+
+if __name__ == "__main__":
+    out = quietly()
+    tell(out, seen_in(*sys.argv[1:3]))

@@ -1,0 +1,138 @@
+"""Moves and opinions, thought of in processes of their own: agents may hang, crash or lie there.
+
+They are the processes in which the arena has its agents asked (`knightfall.arena.game`).  A few are
+kept, so that the next question to the same agent is answered in a millisecond.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from typing import Any, TypeVar
+
+from knightfall.agents import Agent
+from knightfall.arena.game.agent_child import Child
+from knightfall.display.numbers import for_json
+from knightfall.display.printable import printable
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.position import Position
+from knightfall.web.lab.guard import Refused
+
+SECONDS = 10.0
+"""The longest that anybody may think about a position."""
+
+STARTING = 60.0
+"""Seconds in which an agent must be loaded, compiled and ready."""
+
+KEPT = 6
+"""Processes that are kept for the next question."""
+
+STEPS = 20_000_000
+"""Steps that a costly heuristic may spend on one position."""
+
+Answer = TypeVar("Answer")
+
+
+class Thinkers:
+    """Whoever is asked about positions."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, list[Child]] = OrderedDict()
+        self._hands = ThreadPoolExecutor(8, "knightfall-ask")
+
+    async def choose(self, agent: Agent, version: str, position: Position, seed: int) -> Any:
+        """An agent's move with all that it says of it."""
+        if not position.legal_moves:
+            raise Refused(422, f"there is no move in {position.fen!r}: the game is over")
+        seed = agent.seed or seed
+
+        def ask(child: Child) -> dict[str, Any]:
+            child.prepare(position.board)
+            return asdict(child.ask(position, seed, SECONDS))
+
+        limit = agent.budget.time
+        if limit is not None and limit > SECONDS * 1e6:
+            raise Refused(422, f"{agent.name} thinks too long: here it has {SECONDS:g} s at most")
+        report = await self._ask(agent, version, ask)
+        return {**report, "score": for_json(report["score"]), "note": printable(report["note"])}
+
+    async def opinions(self, asked: Agent, version: str, position: Position) -> dict[str, Any]:
+        """What a heuristic says of each legal move, for the side that makes it."""
+        moves = position.legal_moves if position.placed else ()
+        mover = position.to_move
+
+        def ask(child: Child) -> dict[str, float | str]:
+            child.prepare(position.board)
+            values = {
+                move: child.measure(position.play(move), mover, STEPS, SECONDS)[0] for move in moves
+            }
+            return {move: for_json(value) for move, value in values.items()}
+
+        return await self._ask(asked, version, ask) if moves else {}
+
+    async def _ask(self, agent: Agent, version: str, ask: Callable[[Child], Answer]) -> Answer:
+        """Ask the agent's process; it ends if it fails, takes too long, or nobody waits for it."""
+        text = str(replace(agent, seed=0))
+        key = f"{text}\n{version}"
+        asked = self._take(key) or await self._start(agent, text)
+        well = False
+        try:
+            await asyncio.wait_for(self._in_thread(asked.begin), STARTING)
+            answer = await asyncio.wait_for(self._in_thread(lambda: ask(asked)), SECONDS + 5)
+            well = True
+        except AgentFailure as failure:
+            well = asked.told_of(failure) or failure.reason in ("forfeit", "illegal")
+            raise Refused(422, printable(str(failure))) from None
+        except TimeoutError:
+            raise Refused(422, f"{printable(text)} did not answer in time") from None
+        finally:
+            self._give_back(key, asked, well)
+        return answer
+
+    async def _start(self, agent: Agent, text: str) -> Child:
+        try:
+            return await self._in_thread(lambda: _started(agent, text))
+        except (KnightfallError, OSError) as error:
+            raise Refused(422, printable(str(error))) from None
+
+    # -- processes -------------------------------------------------------------------------
+
+    def _take(self, key: str) -> Child | None:
+        found = self._kept.get(key)
+        child = found.pop() if found else None
+        if found is not None and not found:
+            del self._kept[key]
+        return child
+
+    def _give_back(self, key: str, child: Child, well: bool) -> None:
+        if not well:
+            self._hands.submit(child.end)
+            return
+        self._kept.setdefault(key, []).append(child)
+        self._kept.move_to_end(key)
+        while sum(len(some) for some in self._kept.values()) > KEPT:
+            oldest = next(iter(self._kept))
+            unused = self._take(oldest)
+            if unused is not None:
+                self._hands.submit(unused.end)
+
+    def _in_thread(self, work: Callable[[], Answer]) -> asyncio.Future[Answer]:
+        return asyncio.get_running_loop().run_in_executor(self._hands, work)
+
+    def end(self) -> None:
+        """End all processes."""
+        for child in [child for some in self._kept.values() for child in some]:
+            child.end()
+        self._kept.clear()
+        self._hands.shutdown(wait=False, cancel_futures=True)
+
+
+def _started(agent: Agent, text: str) -> Child:
+    if agent.kind != "course":
+        return Child(text)
+    from knightfall.course.find import find_file
+
+    return Child(text, beside=find_file(agent.files[0]))

@@ -1,0 +1,118 @@
+"""A lab for the tests: a server of its own, in a process that may be killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+httpx = pytest.importorskip("httpx", reason="httpx asks the lab")
+pytest.importorskip("starlette", reason="the lab needs it")
+pytest.importorskip("uvicorn", reason="the lab needs it")
+
+PATIENCE = 120.0
+"""Seconds for anything to happen: the machine may be busy."""
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+MINE = '''from knightfall.heuristics import heuristic, mobility, space
+
+
+@heuristic
+def cosy(board, open, me, opp, to_move):
+    """Likes room."""
+    return space(board, open, me) - 0.5 * mobility(board, open, opp)
+
+
+def choose(position):
+    """The first move there is."""
+    return position.legal_moves[0]
+'''
+
+
+class LabServer:
+    """A running `knightfall serve`, and somebody who asks it as its page would."""
+
+    def __init__(self, folder: Path, *files: str, port: int = 0, host: str = "127.0.0.1") -> None:
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "knightfall", "serve", *files, "--no-browser", "--json"),
+                *("--port", str(port), "--host", host, "--store", str(folder / "runs.sqlite")),
+            ],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "KNIGHTFALL_QUIET": "1", "PYTHONPATH": str(SOURCE)},
+        )
+        assert self.process.stdout is not None
+        said = json.loads(self.process.stdout.readline())
+        self.url, self.port = said["url"], said["port"]
+        self.client = httpx.Client(base_url=self.url, timeout=PATIENCE)
+        page = self.client.get("/").text
+        self.token = re.search(r'<meta name="knightfall-lab" content="([^"]+)">', page)[1]  # type: ignore[index]
+
+    def get(self, path: str, **query: Any) -> Any:
+        answer = self.client.get(path, params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def post(self, path: str, _tab: str | None = None, **body: Any) -> Any:
+        headers = {"X-Knightfall-Token": self.token}
+        if _tab is not None:
+            headers["X-Knightfall-Client"] = _tab
+        return self.client.post(path, json=body, headers=headers)
+
+    def job(self, id: str) -> dict[str, Any]:
+        jobs = self.get("/api/state")["jobs"]
+        return next(job for job in jobs if job["id"] == id)
+
+    def until_job(self, id: str, fits: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        return until(lambda: (job := self.job(id)) and fits(job) and job)
+
+    def begin(self, path: str, _tab: str | None = None, **body: Any) -> dict[str, Any]:
+        """A job that is being played."""
+        answer = self.post(path, _tab, **body)
+        assert answer.status_code == 202, answer.text
+        return self.until_job(
+            answer.json()["id"], lambda job: job["state"] != "starting" and job["done"] > 0
+        )
+
+    def end(self, how: int = signal.SIGINT) -> int:
+        self.client.close()
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode
+
+
+def until(happens: Callable[[], Any], patience: float = PATIENCE) -> Any:
+    """Wait for a condition; what it came to."""
+    last = time.monotonic() + patience
+    while time.monotonic() < last:
+        found = happens()
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it never happened")
+
+
+@contextmanager
+def lab(folder: Path, *files: str, **options: Any) -> Iterator[LabServer]:
+    """A lab for as long as the block runs."""
+    server = LabServer(folder, *files, **options)
+    try:
+        yield server
+    finally:
+        server.end()
