@@ -60,3 +60,21 @@ def opened(browser: Any, url: str, **options: Any) -> Iterator[Any]:
 
 def file_url(path: Path, address: str = "") -> str:
     return path.absolute().as_uri() + (f"#{address}" if address else "")
+
+
+def of(moves: list[str]) -> str:
+    return f"moves={'.'.join(moves)}"
+
+
+def said(page: Any) -> str:
+    return str(page.inner_text("#status"))
+
+
+def until_said(page: Any, words: str) -> None:
+    page.wait_for_function(
+        "words => document.getElementById('status').textContent.includes(words)", arg=words
+    )
+
+
+def cell(page: Any, name: str) -> Any:
+    return page.locator(f"#board button[aria-label^='{name},']")

@@ -6,7 +6,6 @@ import json
 import random
 import re
 import threading
-from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,47 +13,16 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from browser import chromium, file_url, need_browser, opened
+from browser import cell, file_url, need_browser, of, opened, said, until_said
 
 import knightfall as kf
 from knightfall.agents import parse_agent
 from knightfall.openings import openings
 from knightfall.position import Position
 from knightfall.solver.atlas import lookup, position_of
-from knightfall.web.site import single_file, write_site
+from knightfall.web.site import write_site
 
 need_browser()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("page") / "knightfall.html"
-    path.write_text(single_file(), encoding="utf-8")
-    return path
-
-
-def of(moves: list[str]) -> str:
-    return f"moves={'.'.join(moves)}"
-
-
-def said(page: Any) -> str:
-    return str(page.inner_text("#status"))
-
-
-def until_said(page: Any, words: str) -> None:
-    page.wait_for_function(
-        "words => document.getElementById('status').textContent.includes(words)", arg=words
-    )
-
-
-def cell(page: Any, name: str) -> Any:
-    return page.locator(f"#board button[aria-label^='{name},']")
 
 
 def random_position(seed: int, plies: int) -> Position:

@@ -18,7 +18,10 @@ HERE = Path(__file__).parent
 PAGE = HERE / "page"
 ATLAS = HERE.parent / "solver" / "atlas.json"
 
-MODULES = ("dom", "notation", "agents", "engine", "board", "tree", "graph", "views", "atlas", "main")
+MODULES = (
+    "dom", "words", "notation", "agents", "engine", "board", "tree", "graph", "marks", "layers",
+    "preview", "exchange", "analysis", "views", "atlas", "main",
+)  # fmt: skip
 """The page's modules, each after those that it imports."""
 
 POLICY = (

@@ -9,8 +9,10 @@ const HEAD = "M29 80C29 66 47 63 50 48C44 53 39 54 35 59C32 64 24 65 20 59C17 54
   "C52 13 54 16 55 20C71 28 79 48 77 80Z";
 const BASE = "M25 80H81Q84 80 84 84V88Q84 91 81 91H25Q22 91 22 88V84Q22 80 25 80Z";
 
+export const HEAD_AND_BASE = HEAD + BASE;
+
 const knight = (side) =>
-  `<svg class="knight ${side}" viewBox="0 0 100 100" aria-hidden="true"><path d="${HEAD}${BASE}"/></svg>`;
+  `<svg class="knight ${side}" viewBox="0 0 100 100" aria-hidden="true"><path d="${HEAD_AND_BASE}"/></svg>`;
 
 export class KnightBoard extends HTMLElement {
   constructor() {
@@ -21,22 +23,22 @@ export class KnightBoard extends HTMLElement {
     this.addEventListener("keydown", (event) => this.onKey(event));
     this.addEventListener("pointerdown", (event) => this.onDown(event));
     this.addEventListener("pointerup", (event) => this.onUp(event));
-    this.addEventListener("focusin", (event) => {
-      const cell = event.target.dataset?.cell;
-      if (cell !== undefined) this.preview(Number(cell));
-    });
+    this.addEventListener("focusin", ({ target }) => this.preview(target));
+    this.addEventListener("pointerover", (event) => event.pointerType === "mouse" && this.preview(event.target));
+    for (const left of ["focusout", "pointerleave"]) this.addEventListener(left, () => this.preview(null));
   }
 
   connectedCallback() {
     this.setAttribute("role", "grid");
   }
 
-  /** Draw: position, targets, marks by cell ({text, kind, told}), last move, layers by side, note. */
+  /** Draw: position, targets, marks by cell ({text, kind, told}), last move, layers by side, paths. */
   show(view) {
     const { position } = view, size = `${position.width}x${position.height}`;
     if (this.size !== size) this.layOut(position, size);
     this.view = view;
     for (const button of this.cells) this.draw(button, Number(button.dataset.cell));
+    this.trace(view.paths ?? []);
     this.rove(this.cursor, false);
   }
 
@@ -60,11 +62,18 @@ export class KnightBoard extends HTMLElement {
       }
       this.append(line);
     }
+    this.overlay = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    this.overlay.setAttribute("aria-hidden", "true"); // what it shows is told in words as well
+    this.overlay.setAttribute("class", "overlay");
+    const still = document.createElement("div");
+    still.setAttribute("role", "presentation");
+    still.append(this.overlay);
+    this.append(still);
     this.cursor = Math.floor((width * height) / 2);
   }
 
   draw(button, cell) {
-    const { position, targets = [], marks = {}, last, layers = {} } = this.view;
+    const { position, targets = [], marks = {}, last, layers = {}, roles } = this.view;
     const side = cell === position.white ? "w" : cell === position.black ? "b" : null;
     const open = isIn(position.open, cell), target = targets.includes(cell), mark = marks[cell];
     const classes = [(Math.floor(cell / position.width) + (cell % position.width)) % 2 ? "dark" : "light"];
@@ -77,8 +86,8 @@ export class KnightBoard extends HTMLElement {
     const name = nameOf(position, cell), column = cell % position.width;
     const corner = (column === 0 ? `<i class="rank">${name.slice(1)}</i>` : "") +
       (cell >= position.width * (position.height - 1) ? `<i class="file">${name[0]}</i>` : "");
-    button.innerHTML = `${corner}${side ? knight(side) : ""}${mark ? `<b>${mark.text}</b>` : ""}`;
-    const is = side ? (side === "w" ? "first player’s knight" : "second player’s knight") : open ? "open" : "gone";
+    button.innerHTML = `${corner}${side ? knight(side) : ""}${side && roles?.[side] ? `<em>${roles[side]}</em>` : ""}${mark ? `<b>${mark.text}</b>` : ""}`;
+    const is = side ? `${side === "w" ? "first" : "second"} player’s knight${roles?.[side] ? `, the ${roles[side]}` : ""}` : open ? "open" : "gone";
     button.setAttribute("aria-label", [name, is, target ? "legal move" : "", mark?.told ?? ""].filter(Boolean).join(", "));
     button.setAttribute("aria-disabled", String(!target));
   }
@@ -87,8 +96,23 @@ export class KnightBoard extends HTMLElement {
     this.dispatchEvent(new CustomEvent("cell", { detail: { cell }, bubbles: true }));
   }
 
-  preview(cell) {
-    this.dispatchEvent(new CustomEvent("preview", { detail: { cell }, bubbles: true }));
+  /** Tell which cell is looked at, by mouse or focus; null if none is any more. */
+  preview(element) {
+    const cell = element?.closest("[data-cell]")?.dataset.cell;
+    const detail = { cell: cell === undefined ? null : Number(cell) };
+    this.dispatchEvent(new CustomEvent("preview", { detail, bubbles: true }));
+  }
+
+  /** Draw paths over the cells: [{cells, kind}], each a line with the number of every step. */
+  trace(paths) {
+    const { width, height } = this.view.position;
+    this.overlay.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const at = (cell) => [cell % width + 0.5, Math.floor(cell / width) + 0.5];
+    this.overlay.innerHTML = paths.map(({ cells, kind, numbered = true }) => {
+      const points = cells.map(at), steps = numbered ? points.slice(1) : [];
+      return `<g class="${kind}"><polyline points="${points.map((point) => point.join(",")).join(" ")}"/>${steps.map(([x, y], step) =>
+        `<circle cx="${x + 0.3}" cy="${y - 0.3}" r="0.16"/><text x="${x + 0.3}" y="${y - 0.22}">${step + 1}</text>`).join("")}</g>`;
+    }).join("");
   }
 
   // -- keys: arrows walk, Enter plays, and a cell's name typed out plays as well ----------------

@@ -1,25 +1,30 @@
-// Who was winning after each move of a game, as bars to click.
+// Who was winning after each move of a game, as bars to click: up for the first player, down for the second.
 
-const WIDTH = 300, HIGH = 16;
+const WIDTH = 300, HIGH = 16, SPACE = "http://www.w3.org/2000/svg";
 
-export function drawGraph(svg, line, goTo) {
+function made(name, attributes, text) {
+  const element = document.createElementNS(SPACE, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text) element.textContent = text;
+  return element;
+}
+
+export function drawGraph(svg, line, goTo, at) {
   const judged = line.filter((node) => node.winner !== undefined);
-  svg.hidden = !judged.length;
+  svg.toggleAttribute("data-empty", !judged.length);
   const step = Math.min(14, WIDTH / Math.max(1, judged.length));
   svg.replaceChildren(...judged.map((node, number) => {
-    const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    const up = node.winner === "w";
-    const set = (name, value) => bar.setAttribute(name, value);
-    set("x", number * step);
-    set("y", node.winner === null ? 20 : up ? 4 : 22);
-    set("width", Math.max(1, step - 1));
-    set("height", node.winner === null ? 2 : HIGH);
-    set("class", node.blunder ? "blunder" : up ? "w" : "b");
-    const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
-    const who = node.winner === null ? "not known" : up ? "the first player wins" : "the second player wins";
-    title.textContent = `move ${line.indexOf(node) + 1}: ${who}${node.blunder ? ", a blunder" : ""}`;
-    bar.append(title);
+    const up = node.winner === "w", unknown = node.winner === null;
+    const bar = made("rect", {
+      x: number * step, y: unknown ? 20 : up ? 4 : 22, width: Math.max(1, step - 1), height: unknown ? 2 : HIGH,
+      class: `${node.blunder ? "blunder" : up ? "w" : "b"}${node === at ? " here" : ""}`,
+    });
+    const who = unknown ? "not known" : up ? "the first player wins" : "the second player wins";
+    bar.append(made("title", {}, `move ${line.indexOf(node) + 1}: ${who}${node.blunder ? ", a blunder" : ""}`));
     bar.addEventListener("click", () => goTo(node));
-    return bar;
+    if (!node.blunder) return bar;
+    const both = made("g", {}); // a blunder is not told by its colour alone
+    both.append(bar, made("text", { x: number * step + step / 2, y: up ? 32 : 17, "text-anchor": "middle" }, "??"));
+    return both;
   }));
 }

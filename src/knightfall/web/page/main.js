@@ -1,19 +1,20 @@
 // The page: what was clicked becomes a question to the engine, and what it answers is shown.
 
+import { Analysis, TRUTH_MS } from "./analysis.js";
 import { parseAgent, parseTerms } from "./agents.js";
 import { Atlas } from "./atlas.js";
-import "./board.js";
+import { HEAD_AND_BASE } from "./board.js";
 import { $ } from "./dom.js";
 import { Engine, Stopped } from "./engine.js";
-import { drawGraph } from "./graph.js";
+import { gameText, picture, readPasted, save } from "./exchange.js";
+import { explain, LAYERS, layersOf } from "./layers.js";
+import { marksOf } from "./marks.js";
 import { emptyBoard, formatFen, nameOf, parseFen, POCKET } from "./notation.js";
+import { Preview } from "./preview.js";
 import { fromAddress, toAddress, Tree } from "./tree.js";
 import { Views } from "./views.js";
+import { NAMES, other, plies } from "./words.js";
 
-const NAMES = { w: "First player", b: "Second player" };
-const TRUTH_MS = 8000;
-const other = (side) => (side === "w" ? "b" : "w");
-const plies = (number) => `${number} ${number === 1 ? "ply" : "plies"}`;
 
 export class App {
   constructor(source) {
@@ -22,6 +23,7 @@ export class App {
     this.rules = new Engine(source); // answers at once, and is never stopped
     this.solver = new Engine(source); // the truth about what is looked at
     this.player = new Engine(source); // who plays against you
+    this.guide = new Engine(source); // lines, walks and images, for those who look at them
     this.tree = new Tree(emptyBoard(7, 7));
     this.you = "w";
     this.agent = null;
@@ -34,6 +36,8 @@ export class App {
   async begin() {
     this.fillForms();
     this.listen();
+    this.analysis = new Analysis(this);
+    this.preview = new Preview(this);
     this.views = new Views();
     this.views.add("play", { title: "Play", show: () => this.showGame() });
     this.views.add("atlas", new Atlas(this, this.source));
@@ -111,7 +115,7 @@ export class App {
   }
 
   async letThemMove() {
-    if (!this.agent || this.busy || this.resigned || this.position.side === this.you) return;
+    if (!this.agent || this.busy || this.resigned || this.analysis.retrying || this.position.side === this.you) return;
     const { moves } = await this.rules.ask("look", { position: this.position });
     if (!moves.length || this.position.side === this.you) return;
     const before = this.tree.at;
@@ -148,7 +152,8 @@ export class App {
   }
 
   async tryCell(cell) {
-    if (this.agent && this.position.side !== this.you && !this.resigned) {
+    const retrying = this.analysis.retrying;
+    if (this.agent && this.position.side !== this.you && !this.resigned && !retrying) {
       this.say("It is the opponent’s turn.");
       return;
     }
@@ -159,7 +164,8 @@ export class App {
       this.say(`${nameOf(this.position, cell)} is not a legal move.`, "bad");
       return;
     }
-    if (teaching) await this.wasMistake(before, cell, known);
+    if (retrying) await this.analysis.answer(before, cell);
+    else if (teaching) await this.wasMistake(before, cell, known);
   }
 
   /** In teaching mode: say what was wrong with a move that threw the win away, and take it back. */
@@ -188,31 +194,6 @@ export class App {
     return found;
   }
 
-  marksOf(truth, opinions) {
-    const marks = {}, position = this.position;
-    const best = opinions && Math.max(...Object.values(opinions).map(([value]) => value));
-    for (const cell of new Set([...Object.keys(truth ?? {}), ...Object.keys(opinions ?? {})])) {
-      const one = truth?.[cell], value = opinions?.[cell]?.[0];
-      const liked = value !== undefined && value === best;
-      const texts = [], told = [];
-      if (one) {
-        texts.push(`${one.wins ? "✓" : "✗"}${one.plies ?? ""}`);
-        told.push(`${one.wins ? "wins" : "loses"}${one.plies ? ` in ${plies(one.plies)}` : ""}`);
-      }
-      if (value !== undefined) {
-        const number = Number.isFinite(value) ? String(Math.round(value * 100) / 100) : value > 0 ? "∞" : "−∞";
-        texts.push(`<small>${number}${liked && one && !one.wins && this.hasWin(truth) ? " !" : ""}</small>`);
-        told.push(`heuristic ${number}${liked ? ", its choice" : ""}`);
-      }
-      marks[cell] = { text: texts.join(" "), kind: one ? (one.wins ? "won" : "lost") : "valued", told: told.join(", ") };
-    }
-    return marks;
-  }
-
-  hasWin(truth) {
-    return Object.values(truth ?? {}).some((one) => one.wins);
-  }
-
   // -- showing ---------------------------------------------------------------------------------
 
   async refresh(quiet = false) {
@@ -222,11 +203,13 @@ export class App {
       const seen = await this.rules.ask("look", { position });
       if (this.tree.at !== node) return;
       this.seen = seen;
+      this.shownTruth = null;
+      this.preview.stop();
       this.draw({});
       $("fen").value = formatFen(position); // once: somebody may be writing there
-      this.drawMoves();
+      this.analysis.draw();
       if (!quiet) this.status(seen);
-      this.explain(seen);
+      explain(position, seen);
       this.addOpinions(node, seen).catch((error) => this.told(error)); // the truth may take a while
     } catch (error) {
       this.told(error);
@@ -243,25 +226,32 @@ export class App {
       const sums = [parseTerms($("heuristic").value, this.about.heuristics)];
       opinions = await this.rules.ask("opinions", { position: node.position, sums });
     }
+    const drawn = await layersOf(this, node.position, seen);
+    if (this.tree.at !== node) return;
     const show = (truth) => {
-      if (this.tree.at === node) this.draw(this.marksOf(truth, opinions));
+      if (this.tree.at !== node) return;
+      this.shownTruth = truth;
+      this.draw(marksOf(truth, opinions), drawn);
     };
     show(null);
     const hidden = $("after").checked && this.agent && node.position.side === this.you && !node.answered;
     if ($("truth").checked && seen.moves.length && !hidden) show(await this.truthOf(node.position, show));
   }
 
-  draw(marks) {
-    const { position, cell, parent } = this.tree.at, seen = this.seen ?? { moves: [] };
-    const from = parent && (position.side === "b" ? parent.position.white : parent.position.black);
-    const layers = {};
-    if ($("layer-reach").checked && seen.reach) Object.assign(layers, { w: seen.reach.w, b: seen.reach.b });
+  draw(marks, { layers = {}, paths = [], roles = null } = {}) {
+    const { position, cell } = this.tree.at, seen = this.seen ?? { moves: [] };
     const over = !seen.moves.length || this.resigned;
-    $("board").show({
-      position, marks, layers,
-      targets: over ? [] : seen.moves,
-      last: cell === null ? null : [cell, ...(from < POCKET ? [from] : [])],
-    });
+    this.paths = paths;
+    const targets = over ? [] : seen.moves;
+    $("board").show({ position, marks, layers, roles, targets, paths: this.preview.node ? [] : paths, last: cell === null ? null : this.lastMove() });
+    if (this.preview.node === this.tree.at) this.preview.draw();
+  }
+
+  /** The cells of the last move: where it went and where it came from. */
+  lastMove() {
+    const { position, cell, parent } = this.tree.at;
+    const from = parent && (position.side === "b" ? parent.position.white : parent.position.black);
+    return cell === null ? [] : [cell, ...(from < POCKET ? [from] : [])];
   }
 
   status(seen) {
@@ -276,84 +266,12 @@ export class App {
     this.say(`${who} to ${doing}.`);
   }
 
-  /** The sentences of the layers: why what is shown matters. */
-  explain(seen) {
-    const { position } = this, rows = [];
-    if (position.black === POCKET) rows.push("Both knights are placed first; any open cell will do.");
-    else {
-      rows.push(`${NAMES[seen.hunter]} is the hunter: only it can ever take a cell that the other was about to go to. That never changes during a game.`);
-      if (seen.separated) {
-        const { w, b } = seen.walks;
-        rows.push(w < 0 || b < 0
-          ? "The knights can no longer meet: whoever has the longer walk left wins."
-          : `The knights can no longer meet. The first player can still walk ${w} steps, the second ${b}: the side to move needs strictly more than the other.`);
-      } else rows.push("The knights can still meet: cells that both can reach are worth fighting for.");
-      if (seen.mirrored) rows.push("The position is its own image in the board’s centre: the side to move loses, for each of its moves can be answered by the image.");
-    }
-    $("why").replaceChildren(...rows.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
-  }
-
-  drawMoves() {
-    const list = $("moves"), rows = [];
-    const add = (node, depth) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = `${this.tree.line(node).length}. ${nameOf(node.position, node.cell)}${node.blunder ? " ??" : ""}`;
-      button.className = node === this.tree.at ? "here" : "";
-      if (node === this.tree.at) button.setAttribute("aria-current", "step");
-      button.style.marginInlineStart = `${depth}rem`;
-      button.onclick = () => this.goTo(node);
-      rows.push(button);
-      node.children.slice(1).forEach((child) => add(child, depth + 1));
-      if (node.children[0]) add(node.children[0], depth);
-    };
-    this.tree.root.children.slice(1).forEach((child) => add(child, 1));
-    if (this.tree.root.children[0]) add(this.tree.root.children[0], 0);
-    list.replaceChildren(...rows);
-    list.querySelector(".here")?.scrollIntoView({ block: "nearest" });
-  }
-
-  async goTo(node) {
+  async goTo(node, retrying = false) {
     this.player.stop();
+    if (!retrying) this.analysis.retrying = null;
     this.tree.at = node;
     this.saveAddress();
     await this.refresh();
-  }
-
-  /** Judge every move of the line, draw who was winning, and mark what threw a win away. */
-  async review() {
-    const line = this.tree.line();
-    try {
-      for (const [number, node] of line.entries()) {
-        this.say(`Judging move ${number + 1} of ${line.length} …`);
-        const { position: before } = node.parent;
-        if (before.white === POCKET || before.black === POCKET) continue;
-        const truth = this.truths.get(formatFen(before)) ?? (await this.solver.ask("verdicts", { position: before, ms: TRUTH_MS }));
-        const known = Object.keys(truth).length;
-        node.winner = !truth[node.cell] ? null : truth[node.cell].wins ? before.side : other(before.side);
-        node.blunder = Boolean(known && truth[node.cell] && !truth[node.cell].wins && this.hasWin(truth));
-      }
-    } catch (error) {
-      if (!(error instanceof Stopped)) throw error;
-      return;
-    }
-    const wrong = line.filter((node) => node.blunder).length;
-    this.drawMoves();
-    drawGraph($("graph"), line, (node) => this.goTo(node));
-    for (const id of ["previous", "next"]) $(id).disabled = !wrong;
-    this.say(wrong ? `${wrong} ${wrong === 1 ? "move" : "moves"} threw a win away (??).` : "No move threw a win away.");
-  }
-
-  /** Go to the position before the next, or previous, blunder: there it can be done better. */
-  async toMistake(step) {
-    let end = this.tree.at;
-    while (end.children.length) end = end.children[0];
-    const places = this.tree.line(end).filter((node) => node.blunder).map((node) => node.parent);
-    const here = this.tree.line().length, depth = (node) => this.tree.line(node).length;
-    const found = step > 0 ? places.find((node) => depth(node) > here) : places.reverse().find((node) => depth(node) < here);
-    if (!found) return this.say("There is no other mistake that way.");
-    await this.goTo(found);
-    this.say(`${NAMES[found.position.side]} threw the win away here. What would have kept it?`);
   }
 
   say(text, kind = "") {
@@ -384,13 +302,15 @@ export class App {
     }
   }
 
+  /** A position, a game or a link, whatever was pasted. */
   async setUp(text) {
     try {
-      const position = parseFen(text);
+      const tree = await readPasted(text, (position, cell) => this.advance(position, cell), fromAddress);
       this.stopAll();
       this.agent = null;
       this.resigned = null;
-      this.tree = new Tree(position);
+      this.analysis.retrying = null;
+      this.tree = tree;
       this.saveAddress();
       await this.refresh();
     } catch (error) {
@@ -418,19 +338,24 @@ export class App {
     });
     $("opponent").addEventListener("change", () => ($("agent-row").hidden = $("opponent").value !== "own"));
     const act = {
-      undo: () => this.undo(), redo: () => this.step("forward"), resign: () => this.resign(),
-      swap: () => this.swap(), review: () => this.review(), previous: () => this.toMistake(-1), next: () => this.toMistake(1), copy: () => this.copy(location.href, "The link"),
-      "copy-fen": () => this.copy($("fen").value, "The position"), help: () => $("shortcuts").showModal(),
+      undo: () => this.undo(), redo: () => this.step("forward"), resign: () => this.resign(), swap: () => this.swap(),
+      review: () => this.analysis.review(), previous: () => this.analysis.toMistake(-1), next: () => this.analysis.toMistake(1),
+      retry: () => this.analysis.retry(), copy: () => this.copy(location.href, "The link"),
+      "copy-fen": () => this.copy(formatFen(this.position), "The position"), "copy-game": () => this.copy(this.gameText(), "The game"),
+      "save-game": () => save("game.txt", this.gameText(), "text/plain"),
+      "save-svg": () => save("position.svg", picture(this.position, HEAD_AND_BASE, this.lastMove()), "image/svg+xml"),
+      help: () => $("shortcuts").showModal(),
     };
     for (const [id, doing] of Object.entries(act)) $(id).addEventListener("click", doing);
-    for (const id of ["truth", "after", "heuristic", "layer-reach"]) $(id).addEventListener("change", () => this.refresh(true));
+    for (const id of ["truth", "after", "heuristic", ...LAYERS.map((layer) => `layer-${layer}`)]) $(id).addEventListener("change", () => this.refresh(true));
     $("set-up").addEventListener("submit", (event) => {
       event.preventDefault();
       this.setUp($("fen").value);
     });
     addEventListener("hashchange", () => this.views.follow());
     addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, dialog *")) return;
+      if (this.views.now !== "play" && event.key !== "?") return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea, dialog *")) return;
       if (event.target.closest("knight-board") && /^[a-z0-9]$/i.test(event.key)) return;
       const doing = { u: act.undo, r: act.redo, t: () => this.toggle("truth"), "?": act.help }[event.key];
       if (doing) doing();
@@ -469,6 +394,14 @@ export class App {
     this.you = other(this.you);
     await this.refresh();
     await this.letThemMove();
+  }
+
+  /** The game as text, with who played and how it ended. */
+  gameText() {
+    const end = this.analysis.end(), over = this.resigned || (end === this.tree.at && !this.seen.moves.length);
+    const winner = !over ? null : other(this.resigned ?? this.position.side);
+    const name = (side) => (!this.agent ? NAMES[side] : side === this.you ? "You" : this.agent.text);
+    return gameText(this.tree, { white: name("w"), black: name("b"), winner, reason: over ? (this.resigned ? "resigned" : "no moves left") : "" });
   }
 
   async copy(text, what) {

@@ -35,26 +35,20 @@ export class Tree {
     for (let one = node; one.parent; one = one.parent) found.unshift(one);
     return found;
   }
-
-  /** Drop a node and what follows. */
-  remove(node) {
-    if (!node.parent) return;
-    node.parent.children = node.parent.children.filter((child) => child !== node);
-    this.at = node.parent;
-  }
 }
 
-/** The part of the address behind #: the start, the line that is looked at, other lines. */
+/** The part of the address behind #: the start, the line that is looked at, all lines in their order. */
 export function toAddress(tree) {
   const { position } = tree.root, start = formatFen(position);
   const usual = formatFen(emptyBoard(position.width, position.height)) === start;
   const names = (nodes) => nodes.map((node) => nameOf(position, node.cell)).join(".");
   const lines = [];
   const walk = (node) => {
-    if (!node.children.length && node !== tree.at) lines.push(names(tree.line(node)));
+    if (!node.children.length) lines.push(names(tree.line(node)));
     node.children.forEach(walk);
   };
   walk(tree.root);
+  if (lines.length === 1 && !tree.at.children.length) lines.pop(); // the line that is looked at is all
   const words = new URLSearchParams();
   if (!usual) words.set("fen", start);
   else if (position.width !== 7 || position.height !== 7) words.set("board", `${position.width}x${position.height}`);

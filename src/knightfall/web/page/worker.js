@@ -27,16 +27,22 @@ async function load({ wasm, about, atlas }) {
   const addresses = Object.fromEntries(
     about.heuristics.map(({ id }, at) => [id, call.heuristic_address(BigInt(at))]),
   );
-  return { call, memory, base, about, atlas, addresses, size: "", classes: {} };
+  return { call, memory, base, about, atlas, addresses, size: "", lengths: {} };
+}
+
+function begin({ width, height }) {
+  const { call, memory, base, about } = engine;
+  new Uint8Array(memory.buffer, base, about.memory).fill(0); // proofs are of one board only
+  call.begin(BigInt(base), BigInt(width), BigInt(height));
+  call.set_clock(BigInt(base), call.clock_address());
 }
 
 /** The engine's functions for a board, their first argument given. */
 function on(board) {
-  const { call, memory, base, about } = engine, size = `${board.width}x${board.height}`;
+  const { call, base } = engine, size = `${board.width}x${board.height}`;
   if (engine.size !== size) {
-    new Uint8Array(memory.buffer, base, about.memory).fill(0); // proofs are of one board only
-    call.begin(BigInt(base), BigInt(board.width), BigInt(board.height));
-    call.set_clock(BigInt(base), call.clock_address());
+    engine.lengths[size] ??= lengthsOf(board);
+    begin(board);
     engine.size = size;
   }
   return new Proxy(call, {
@@ -73,22 +79,33 @@ const placed = ({ white, black }) => white !== POCKET && black !== POCKET;
 
 /** What the atlas has on an opening: the plies of the game; undefined for anything else. */
 function stored(position) {
-  const { width, height } = position, cells = width * height;
-  if (!placed(position) || count(position.open) !== cells - 2 || width > height) return undefined;
-  const entries = engine.atlas[`${width}x${height}`];
-  if (!entries) return undefined;
-  const at = on(position), [, mover, waiter] = words(position);
-  const classes = (engine.classes[engine.size] ??= classesOf(at, cells));
-  const number = classes.get(at.class_of(mover, waiter));
-  return parseInt(entries.slice(6 * number, 6 * number + 2), 16);
+  const cells = position.width * position.height;
+  if (!placed(position) || count(position.open) !== cells - 2) return undefined;
+  on(position);
+  const [, mover, waiter] = words(position);
+  return engine.lengths[engine.size]?.[Number(mover) * cells + Number(waiter)];
 }
 
-function classesOf(at, cells) {
-  const found = new Set();
+/** The plies of every opening, by the mover's cell · cells + the waiter's; null if there is no atlas.
+ *
+ * The atlas has boards that are not wider than high, a number for each class of openings; a wider
+ * board is read with rows and columns exchanged.
+ */
+function lengthsOf({ width, height }) {
+  const tall = { width: Math.min(width, height), height: Math.max(width, height) };
+  const entries = engine.atlas[`${tall.width}x${tall.height}`], cells = width * height;
+  if (!entries) return null;
+  begin(tall);
+  const turned = (cell) => (width > height ? (cell % width) * height + Math.floor(cell / width) : cell);
+  const keys = [];
   for (let one = 0; one < cells; one++) {
-    for (let other = 0; other < cells; other++) if (one !== other) found.add(at.class_of(big(one), big(other)));
+    for (let other = 0; other < cells; other++) {
+      keys.push(one === other ? NONE : engine.call.class_of(BigInt(engine.base), big(turned(one)), big(turned(other))));
+    }
   }
-  return new Map([...found].sort((a, b) => (a < b ? -1 : 1)).map((key, place) => [key, place]));
+  const classes = [...new Set(keys)].filter((key) => key !== NONE).sort((a, b) => (a < b ? -1 : 1));
+  const number = new Map(classes.map((key, place) => [key, place]));
+  return keys.map((key) => (key === NONE ? undefined : parseInt(entries.slice(6 * number.get(key), 6 * number.get(key) + 2), 16)));
 }
 
 function count(word) {
@@ -145,7 +162,8 @@ function verdicts({ position, ms }) {
 /** Before the knights stand only the atlas can tell. */
 function placements(position, until, tell) {
   const known = {};
-  if (!engine.atlas[`${position.width}x${position.height}`]) return known;
+  on(position);
+  if (!engine.lengths[engine.size]) return known;
   for (const cell of targets(position)) {
     const next = after(position, cell);
     const lengths = placed(next) ? [stored(next)] : targets(next).map((reply) => stored(after(next, reply)) + 1);
@@ -160,14 +178,70 @@ function placements(position, until, tell) {
   return known;
 }
 
-/** For each cell of a board, who wins if the second knight is placed there, by the atlas. */
+/** For each cell of a board, who wins if the second knight is placed there, by the atlas.
+ *
+ * `broken` is true where the colour law is: the runner wins.  `mirrors` tells that it does so by
+ * reflection, as the second player at once or as the first after one move.
+ */
 function openings({ position }) {
   const known = {};
   for (const cell of targets(position)) {
-    const length = stored(after(position, cell));
-    if (length !== undefined) known[cell] = { wins: length % 2 === 0, plies: length };
+    const next = after(position, cell), length = stored(next);
+    if (length === undefined) continue;
+    const at = on(next), [open, mover, waiter] = words(next), won = length % 2 === 1;
+    const broken = won !== (at.is_hunter(mover, waiter) === 1n);
+    const reflects = (one) => { const [a, b, c] = words(one); return at.mirrored(a, b, c) === 1n; };
+    const mirrors = broken && (won ? targets(next).some((step) => reflects(after(next, step))) : reflects(next));
+    known[cell] = { wins: !won, plies: length, broken, mirrors, kind: String(at.class_of(mover, waiter)) };
   }
   return known;
+}
+
+/** The line by best play that begins with a move, told step by step as far as time allows. */
+function line({ position, cell, ms, steps }, tell) {
+  const until = deadline(ms), found = [cell];
+  let at = after(position, cell);
+  while (found.length < steps) {
+    const left = plies(at, until);
+    const best = left > 0 ? targets(at).find((one) => plies(after(at, one), until) === left - 1) : undefined;
+    if (best === undefined) break;
+    found.push(best);
+    at = after(at, best);
+    tell([...found]);
+  }
+  return found;
+}
+
+/** The longest walk of either knight once they are separated, cell by cell. */
+function walks({ position }) {
+  const at = on(position), found = {};
+  for (const [side, from] of [["w", position.white], ["b", position.black]]) {
+    let { open } = position, here = from;
+    const path = [here], length = (cells, cell) => Number(at.longest_walk(cells, big(cell)));
+    for (let left = length(open, here); left > 0; left--) {
+      const steps = targets({ ...position, open, side, [side === "w" ? "white" : "black"]: here });
+      const next = steps.find((cell) => length(open & ~(1n << big(cell)), cell) === left - 1);
+      if (next === undefined) break; // it takes too long to know
+      open &= ~(1n << big(next));
+      path.push((here = next));
+    }
+    found[side] = path;
+  }
+  return found;
+}
+
+/** For each move the reply that makes the position its own image again, if there is one. */
+function reflections({ position }) {
+  const found = {};
+  for (const cell of targets(position)) {
+    const next = after(position, cell);
+    const reply = targets(next).find((one) => {
+      const [open, mover, waiter] = words(after(next, one));
+      return on(position).mirrored(open, mover, waiter) === 1n;
+    });
+    if (reply !== undefined) found[cell] = reply;
+  }
+  return found;
 }
 
 // -- agents ------------------------------------------------------------------------------------
@@ -240,4 +314,4 @@ function opinions({ position, sums }) {
   return found;
 }
 
-const ASKED = { advance, truth, verdicts, choose, look, opinions, openings };
+const ASKED = { advance, truth, verdicts, choose, look, opinions, openings, line, walks, reflections };

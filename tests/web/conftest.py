@@ -1,0 +1,25 @@
+"""One browser, and one file with the whole page, for all tests that look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import chromium
+
+from knightfall.web.site import single_file
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "knightfall.html"
+    path.write_text(single_file(), encoding="utf-8")
+    return path

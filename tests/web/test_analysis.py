@@ -1,0 +1,333 @@
+"""What the page shows of a position and a game: lines, layers, mistakes, text and pictures."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+from xml.etree import ElementTree
+
+import pytest
+from browser import cell, file_url, need_browser, of, opened, until_said
+
+import knightfall as kf
+from knightfall.notation.reader import read_game
+from knightfall.position import Position
+from knightfall.solver.atlas import lookup, position_of
+
+need_browser()
+
+GAME = ["b5", "e2", "d4", "f4", "e6", "d3", "c5", "b2", "a4", "d1"]
+SEPARATED = "2*1**1/*2**1*/2*1***/***1**1/*N*****/1****2/1*1n*** w"
+MIRRORED = "6*/*6/2N4/3*3/4n2/6*/*6 w"
+
+
+def at_fen(file: Path, fen: str) -> str:
+    return file_url(file, f"fen={quote(fen)}")
+
+
+def finished_game(seed: int) -> list[str]:
+    """A game of random moves: full of mistakes."""
+    rng, moves = random.Random(seed), []
+    position = Position.start()
+    while position.legal_moves:
+        moves.append(rng.choice(position.legal_moves))
+        position = position.play(moves[-1])
+    return moves
+
+
+def mistakes(moves: list[str]) -> list[int]:
+    """The numbers of the moves that threw a win away, by the native solver."""
+    found = []
+    for number in range(2, len(moves)):
+        before = Position.from_moves(moves[:number])
+        wins = kf.solve(before).winning_moves
+        if wins and moves[number] not in wins:
+            found.append(number)
+    return found
+
+
+# -- lines -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["hover", "focus"])
+def test_a_cell_that_is_looked_at_shows_its_line_step_by_step(
+    browser: Any, file: Path, how: str
+) -> None:
+    motion = {"reduced_motion": "reduce"} if how == "focus" else {}
+    with opened(browser, file_url(file, of(GAME)), **motion) as page:
+        page.check("#truth")
+        target = page.locator("#board button[aria-label*='in']:is(.won, .lost)").first
+        target.wait_for()
+        name = target.get_attribute("aria-label").split(",")[0]
+        if how == "hover":
+            target.hover()
+        else:
+            target.focus()
+        page.wait_for_function("() => document.querySelectorAll('.overlay circle').length >= 1")
+        if how == "focus":  # nothing moves by itself: a step for each key
+            page.wait_for_function(
+                "() => document.querySelector('#line').textContent.includes('more')"
+            )
+            assert page.locator(".overlay circle").count() == 1
+            page.keyboard.press("+")
+            page.keyboard.press("+")
+        page.wait_for_function("() => document.querySelectorAll('.overlay circle').length >= 3")
+        steps = re.search(r"Best play: ((?:\w\d ?)+)", page.inner_text("#line"))
+        assert steps is not None
+        line = steps[1].split()
+        assert line[0] == name
+        position = Position.from_moves(GAME).play(name)
+        for move in line[1:]:  # each step is one of the exactly best
+            length = kf.solve(position).plies
+            position = position.play(move)
+            assert kf.solve(position).plies == length - 1
+
+
+def test_a_line_is_no_way_around_the_hidden_truth(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file, of(GAME))) as page:
+        page.locator("#board button.target").first.hover()
+        page.wait_for_timeout(300)
+        assert page.inner_text("#line") == ""
+        assert page.locator(".overlay circle").count() == 0
+
+
+# -- layers ----------------------------------------------------------------------------------
+
+
+def test_the_layers_say_and_show_why(browser: Any, file: Path) -> None:
+    with opened(browser, at_fen(file, SEPARATED)) as page:
+        position = Position.from_fen(SEPARATED)
+        for layer in ("roles", "reach", "walks", "mirror"):
+            page.check(f"#layer-{layer}")
+        page.wait_for_selector(".overlay .walk-b circle")
+        told = page.inner_text("#why-walks")
+        counted = re.search(r"walk (\d+) steps, the second (\d+)", told)
+        assert counted is not None
+        shown = [page.locator(f".overlay .walk-{side} circle").count() for side in "wb"]
+        assert shown == [int(counted[1]), int(counted[2])]
+        wins = kf.solve(position).winner == position.to_move
+        assert wins == (int(counted[1]) > int(counted[2]))
+        assert sorted(page.locator("#board em").all_inner_texts()) == ["hunter", "runner"]
+        assert "No cell can be reached by both" in page.inner_text("#why-reach")
+
+
+def test_the_image_of_every_move_is_drawn(browser: Any, file: Path) -> None:
+    position = Position.from_fen(MIRRORED)
+    assert kf.solve(position).winner != position.to_move
+    with opened(browser, at_fen(file, MIRRORED)) as page:
+        page.check("#layer-mirror")
+        page.wait_for_selector(".overlay .mirror")
+        told = page.inner_text("#why-mirror")
+        pairs = re.findall(r"(\w\d) by (\w\d)", told)
+        assert sorted(move for move, _ in pairs) == sorted(position.legal_moves)
+        for move, reply in pairs:
+            after = position.play(move).play(reply)
+            cells = {after.board.cell(move), after.board.cell(reply)}
+            assert sum(cells) == 48  # images under the half turn
+            assert kf.solve(after).winner != after.to_move
+
+
+# -- mistakes --------------------------------------------------------------------------------
+
+
+def test_mistakes_are_found_and_done_better(browser: Any, file: Path) -> None:
+    moves = finished_game(5)
+    wrong = mistakes(moves)
+    assert wrong
+    with opened(browser, file_url(file, of(moves))) as page:
+        page.click("#review")
+        until_said(page, "threw a win away")
+        marked = [
+            int(text.split(".")[0]) - 1
+            for text in page.locator("#moves button").all_inner_texts()
+            if "??" in text
+        ]
+        assert marked == wrong
+        page.click("#retry")
+        for left, number in zip(itertools.count(len(wrong), -1), wrong, strict=False):
+            until_said(page, f"({left} left)")
+            before = Position.from_moves(moves[:number])
+            good = kf.solve(before).winning_moves
+            bad = [move for move in before.legal_moves if move not in good]
+            cell(page, bad[0]).click()
+            until_said(page, f"{bad[0]} loses")
+            cell(page, good[0]).click()
+            until_said(page, f"{good[0]} keeps the win")
+        until_said(page, "the last of them")
+        page.reload()  # what was tried stays, as variations
+        page.wait_for_function("() => globalThis.knightfall?.ready")
+        assert page.locator("#moves button").count() > len(moves)
+
+
+def test_the_list_of_moves_is_walked_by_keys(browser: Any, file: Path) -> None:
+    lines = "_".join([".".join([*GAME[:-1], "c4"]), ".".join(GAME)])
+    with opened(browser, file_url(file, f"{of(GAME)}&lines={lines}")) as page:
+        assert unquote(page.url).endswith(f"lines={lines}")
+        here = page.locator("#moves .here")
+        here.focus()
+        for key, shown in [
+            ("ArrowLeft", "9. a4"), ("ArrowLeft", "8. b2"), ("End", "10. c4"),
+            ("ArrowDown", "10. d1"), ("ArrowUp", "10. c4"), ("Home", None), ("ArrowRight", "1. b5"),
+        ]:  # fmt: skip
+            page.keyboard.press(key)
+            if shown is None:
+                page.wait_for_function("() => !document.querySelector('#moves .here')")
+            else:
+                page.wait_for_function(
+                    "text => document.querySelector('#moves .here')?.textContent === text",
+                    arg=shown,
+                )
+            assert page.evaluate("document.activeElement.closest('#moves') !== null")
+
+
+# -- text and pictures -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        " ".join(GAME),
+        f"{Position.from_moves(GAME[:2]).fen} {' '.join(GAME[2:])}",
+        read_game(" ".join(GAME)).to_text(),
+        '{"moves": ["' + '", "'.join(GAME) + '"]}',
+        f"https://example.org/k.html#{of(GAME)}",
+    ],
+)
+def test_games_can_be_pasted(browser: Any, file: Path, pasted: str) -> None:
+    with opened(browser, file_url(file)) as page:
+        page.fill("#fen", pasted)
+        page.click("text=Set up")
+        fen = Position.from_moves(GAME).fen
+        page.wait_for_function("fen => document.getElementById('fen').value === fen", arg=fen)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "words"),
+    [
+        ("b5 e2 d5", "“d5” is no move after 2 plies"),
+        ("hello world", "“hello” is no move after 0 plies"),
+        ('{"moves": [1]}', "has no list of moves"),
+        ('{"moves": ', "not whole"),
+        ("   ", "nothing to read"),
+        ("9/9 w", "not played here"),
+        ("x" * 30000, "too long"),
+    ],
+)
+def test_what_cannot_be_read_is_told_and_changes_nothing(
+    browser: Any, file: Path, pasted: str, words: str
+) -> None:
+    with opened(browser, file_url(file, of(GAME))) as page:
+        page.fill("#fen", pasted)
+        page.click("text=Set up")
+        until_said(page, words)
+        assert page.locator("#moves button").count() == len(GAME)
+
+
+def test_a_game_and_its_picture_can_be_kept(browser: Any, file: Path) -> None:
+    moves = finished_game(2)
+    with opened(browser, file_url(file, of(moves))) as page:
+        with page.expect_download() as got:
+            page.click("#save-game")
+        game = read_game(Path(got.value.path()).read_text(encoding="utf-8"))
+        assert list(game.moves) == moves[2:]
+        assert game.start.fen == Position.from_moves(moves[:2]).fen
+        assert game.winner == Position.from_moves(moves).winner
+        with page.expect_download() as got:
+            page.click("#save-svg")
+        assert got.value.suggested_filename == "position.svg"
+        drawn = ElementTree.parse(got.value.path()).getroot()
+        space = "{http://www.w3.org/2000/svg}"
+        assert drawn.findtext(f"{space}title") == Position.from_moves(moves).fen
+        assert len(drawn.findall(f"{space}path")) == 2
+        gone = [one for one in drawn.findall(f"{space}rect") if one.get("fill") == "#5d6470"]
+        assert len(gone) == len(moves) - 2
+
+
+# -- the atlas -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("board", "odd", "classes"), [("7x7", 8, 1), ("4x6", 32, 8), ("6x4", 32, 8), ("5x6", 0, 0)]
+)
+def test_the_exceptions_to_the_law_are_listed(
+    browser: Any, file: Path, board: str, odd: int, classes: int
+) -> None:
+    """The numbers are those of docs/theory.md."""
+    with opened(browser, file_url(file, f"/atlas/{board}")) as page:
+        words = f"fails in {odd} openings" if odd else "has no exception"
+        page.wait_for_function(
+            "words => document.getElementById('atlas-law').textContent.includes(words)", arg=words
+        )
+        assert page.locator("#atlas-exceptions li").count() == classes
+
+
+def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file: Path) -> None:
+    board = kf.Board.of(7, 5)
+    with opened(browser, file_url(file, "/atlas/7x5/c2")) as page:
+        page.wait_for_function(
+            "() => document.getElementById('atlas-told').textContent.includes('c2')"
+        )
+        labels = page.locator("#atlas button").evaluate_all("all => all.map(b => b.ariaLabel)")
+        found = [
+            re.search(r"^(\w\d),.*the (first|second) player wins in (\d+)", one) for one in labels
+        ]
+        told = {one[1]: (one[2] == "first", int(one[3])) for one in found if one}
+        assert len(told) == 34
+        for name, answer in told.items():
+            entry = lookup(position_of(board, board.cell("c2"), board.cell(name)))
+            assert entry is not None
+            assert answer == (entry.mover_wins, entry.plies)
+        cell_of = page.locator("#atlas button[aria-label^='e4,']")
+        cell_of.click()
+        until_said(page, "First player to move")
+        assert "board=7x5" in page.url
+
+
+# -- for everybody ---------------------------------------------------------------------------
+
+VIEWS = [of(GAME), "/atlas/7x7", "/atlas/7x7/d4", "/puzzles"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_has_nothing_serious_to_say(browser: Any, file: Path, view: str, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    with opened(browser, file_url(file, view), color_scheme=scheme) as page:
+        if view == VIEWS[0]:
+            for box in ("truth", "layer-roles", "layer-reach", "layer-walks", "layer-mirror"):
+                page.check(f"#{box}")
+            page.select_option("#heuristic", "improved")
+            page.wait_for_selector("#board :is(.won, .lost) small")
+            page.click("#review")
+            until_said(page, "a win away")
+        result = axe.Axe().run(page).response
+        assert result["passes"]
+        serious = [one for one in result["violations"] if one["impact"] in ("serious", "critical")]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
+
+
+@pytest.mark.parametrize("width", [390, 1600])
+def test_nothing_jumps_and_nothing_is_too_wide(browser: Any, file: Path, width: int) -> None:
+    watch = """
+        globalThis.shift = 0;
+        new PerformanceObserver((list) => {
+          for (const one of list.getEntries()) {
+            if (!one.hadRecentInput) globalThis.shift += one.value;
+          }
+        }).observe({ type: "layout-shift", buffered: true });
+    """
+    with opened(
+        browser, file_url(file, of(GAME)), viewport={"width": width, "height": 900}
+    ) as page:
+        page.evaluate(watch)
+        page.evaluate("document.getElementById('truth').click()")
+        page.wait_for_selector("#board :is(.won, .lost)")
+        for _ in range(3):
+            page.evaluate("document.getElementById('undo').click()")
+            page.wait_for_timeout(150)
+        assert page.evaluate("globalThis.shift") < 0.02
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
