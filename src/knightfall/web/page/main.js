@@ -41,6 +41,7 @@ export class App {
     this.views = new Views();
     this.views.add("play", { title: "Play", show: () => this.showGame() });
     this.views.add("atlas", new Atlas(this, this.source));
+    if (this.source.lab) await (await import("./lab/lab.js")).open(this); // only a server has it
     await this.views.follow();
     this.ready = true;
   }
@@ -82,7 +83,7 @@ export class App {
     const form = new FormData($("new-game"));
     try {
       this.agent = form.get("opponent") === "none" ? null
-        : parseAgent(form.get("opponent") === "own" ? form.get("agent") : form.get("opponent"), this.about.heuristics);
+        : this.agentOf(form.get("opponent") === "own" ? form.get("agent") : form.get("opponent"));
     } catch (error) {
       this.say(error.message, "bad");
       return;
@@ -100,6 +101,10 @@ export class App {
     await this.refresh();
     this.handling = false;
     await this.letThemMove();
+  }
+
+  agentOf(text) {
+    return parseAgent(text, this.about.heuristics);
   }
 
   async placedAtRandom(width, height) {
@@ -220,11 +225,14 @@ export class App {
     if (!(error instanceof Stopped)) this.say(error.message, "bad");
   }
 
+  opinionsOf(position, heuristic) {
+    return this.rules.ask("opinions", { position, sums: [parseTerms(heuristic, this.about.heuristics)] });
+  }
+
   async addOpinions(node, seen) {
     let opinions = null;
     if ($("heuristic").value && seen.moves.length) {
-      const sums = [parseTerms($("heuristic").value, this.about.heuristics)];
-      opinions = await this.rules.ask("opinions", { position: node.position, sums });
+      opinions = await this.opinionsOf(node.position, $("heuristic").value);
     }
     const drawn = await layersOf(this, node.position, seen);
     if (this.tree.at !== node) return;

@@ -1,0 +1,66 @@
+// Games on small boards: shown move by move where motion is welcome, else as they ended.
+
+import { cellNamed, parseFen } from "../notation.js";
+import { el, link } from "./make.js";
+
+const STEP = 450, REST = 5;
+
+/** Where a game leads in the play view: from its opening through all its moves. */
+export function analysisLink(game) {
+  const words = new URLSearchParams({ fen: game.opening, moves: game.moves.join(".") });
+  return `#${words}`;
+}
+
+/** Each position of a game, as it was recorded. */
+export function positionsOf(game) {
+  let position = parseFen(game.opening);
+  const found = [{ position, last: null }];
+  for (const name of game.moves) {
+    const cell = cellNamed(position, name), own = position.side === "w" ? "white" : "black";
+    const last = [position[own], cell];
+    position = { ...position, [own]: cell, open: position.open & ~(1n << BigInt(cell)), side: position.side === "w" ? "b" : "w" };
+    found.push({ position, last });
+  }
+  return found;
+}
+
+export const reasonOf = (game) => (game.reason === "no moves" ? "no cell left" : game.reason);
+
+/** Small boards that replay some games; `stop` ends that. */
+export class SmallBoards {
+  constructor() {
+    this.element = el("div", { class: "small-boards" });
+    this.shown = [];
+    const moving = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.timer = moving ? setInterval(() => this.step(), STEP) : null;
+    this.moving = moving;
+  }
+
+  show(games) {
+    const ids = games.map((game) => game.id).join();
+    if (ids === this.ids) return;
+    this.ids = ids;
+    this.shown = games.map((game) => {
+      const board = el("knight-board", { inert: true }), positions = positionsOf(game);
+      const winner = game.names[game.winner === "w" ? 0 : 1];
+      const caption = el("figcaption", {},
+        link(`#/lab/run/${game.run}/game/${game.pair}/${game.game}`, `Game ${game.id}`), ` ${game.names[0]} (first) against ${game.names[1]}: `,
+        `${winner} won after ${positions.length - 1} plies (${reasonOf(game)}). `, link(analysisLink(game), "Analyse"));
+      return { board, positions, at: this.moving ? 0 : positions.length - 1, element: el("figure", {}, board, caption) };
+    });
+    this.element.replaceChildren(...this.shown.map((one) => one.element));
+    for (const one of this.shown) one.board.show(one.positions[one.at]);
+  }
+
+  step() {
+    if (document.hidden || !this.element.isConnected) return;
+    for (const one of this.shown) {
+      one.at = one.at + 1 > one.positions.length - 1 + REST ? 0 : one.at + 1;
+      if (one.at < one.positions.length) one.board.show(one.positions[one.at]);
+    }
+  }
+
+  stop() {
+    clearInterval(this.timer);
+  }
+}

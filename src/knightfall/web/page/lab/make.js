@@ -1,0 +1,68 @@
+// Elements made of data: texts are set as texts, never read as markup.
+
+/** An element: attributes, listeners (`onclick`), and children, which may be texts or nothing. */
+export function el(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+  return made;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function svg(name, attributes = {}, ...children) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children.flat(3).filter(Boolean));
+  return made;
+}
+
+/** Draw a place anew; whoever had a link or a button of it in focus has it still. */
+export function renew(place, ...children) {
+  const before = place.contains(document.activeElement) ? document.activeElement : null;
+  const key = before && (before.getAttribute("href") ?? before.dataset.key);
+  const scrolled = [...place.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
+  place.replaceChildren(...children.flat(3).filter(Boolean));
+  place.querySelectorAll(".scroll").forEach((one, at) => (one.scrollLeft = scrolled[at] ?? 0));
+  if (key) [...place.querySelectorAll("a, button")].find((one) => (one.getAttribute("href") ?? one.dataset.key) === key)?.focus();
+}
+
+/** A table that scrolls by itself where it is too wide; `rows` are lists of cells, the first a heading. */
+export function table(caption, headings, rows) {
+  const cell = (content, at) => {
+    const list = Array.isArray(content) ? content : [content];
+    return at ? el("td", {}, ...list) : el("th", { scope: "row" }, ...list);
+  };
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el("table", {},
+      el("caption", {}, caption),
+      el("thead", {}, el("tr", {}, headings.map((text) => el("th", { scope: "col" }, text)))),
+      el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell))))));
+}
+
+export const link = (href, ...children) => el("a", { href }, ...children);
+
+// -- numbers ---------------------------------------------------------------------------------
+
+const minus = (text) => text.replace("-", "−");
+export const count = (number) => Number(number).toLocaleString("en");
+export const percent = (share, digits = 1) => (share === null || share === undefined ? "" : `${(100 * share).toFixed(digits)} %`);
+export const interval = (low, high) => (low === null || low === undefined ? "" : `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}`);
+export const many = (number, one, several = `${one}s`) => `${count(number)} ${number === 1 ? one : several}`;
+
+/** A number with its sign; a rating may be infinite, which JSON says as a text. */
+export function signed(value, digits = 0) {
+  if (typeof value === "string") return value.startsWith("-") ? "−∞" : value === "nan" ? "?" : "+∞";
+  const text = value.toFixed(digits);
+  return minus(Number(text) > 0 ? `+${text}` : text.replace(/^-(0(\.0+)?)$/, "$1"));
+}
+
+export const plusMinus = (value, error, digits = 0) =>
+  `${signed(value, digits)} ± ${typeof error === "string" ? "∞" : error.toFixed(digits)}`;
+
+/** A stored time on this machine's clock. */
+export const here = (time) => new Date(time).toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
