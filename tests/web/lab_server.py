@@ -20,7 +20,7 @@ httpx = pytest.importorskip("httpx", reason="httpx asks the lab")
 pytest.importorskip("starlette", reason="the lab needs it")
 pytest.importorskip("uvicorn", reason="the lab needs it")
 
-PATIENCE = 120.0
+PATIENCE = 60.0
 """Seconds for anything to happen: the machine may be busy."""
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -39,12 +39,27 @@ def choose(position):
     return position.legal_moves[0]
 '''
 
+SLOW = '''import time
+
+
+def slow(position):
+    """Takes its time, and nobody's processor."""
+    time.sleep(0.009)
+    return position.legal_moves[-1]
+'''
+
+LONG = {"a": "python(slow.py:slow, time=10ms)", "b": "random", "pairs": 60}
+"""A match that takes a quarter of a minute, next to no processor, and a single process."""
+
 
 class LabServer:
     """A running `knightfall serve`, and somebody who asks it as its page would."""
 
     def __init__(self, folder: Path, *files: str, port: int = 0, host: str = "127.0.0.1") -> None:
         self.folder = folder
+        for name, text in (("mine.py", MINE), ("slow.py", SLOW)):
+            if name in files and not (folder / name).exists():
+                (folder / name).write_text(text)
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "knightfall", "serve", *files, "--no-browser", "--json"),
@@ -85,9 +100,9 @@ class LabServer:
         """A job that is being played."""
         answer = self.post(path, _tab, **body)
         assert answer.status_code == 202, answer.text
-        return self.until_job(
-            answer.json()["id"], lambda job: job["state"] != "starting" and job["done"] > 0
-        )
+        job = self.until_job(answer.json()["id"], lambda job: job["error"] or job["done"] > 0)
+        assert not job["error"], job
+        return job
 
     def end(self, how: int = signal.SIGINT) -> int:
         self.client.close()
@@ -111,7 +126,7 @@ def until(happens: Callable[[], Any], patience: float = PATIENCE) -> Any:
 @contextmanager
 def lab(folder: Path, *files: str, **options: Any) -> Iterator[LabServer]:
     """A lab for as long as the block runs."""
-    server = LabServer(folder, *files, **options)
+    server = LabServer(folder, *(files or ["slow.py"]), **options)
     try:
         yield server
     finally:

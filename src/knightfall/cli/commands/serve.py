@@ -72,6 +72,10 @@ def serve(
     from knightfall.web.lab.server import check_installed
 
     check_installed()
+    if files:
+        from knightfall.web.lab.files import checked_path
+
+        files = [checked_path(file) for file in files]
     listening, address = listen(host, port)
     if not address.loopback:
         say(

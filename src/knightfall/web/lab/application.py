@@ -38,7 +38,7 @@ def application(lab: Lab, address: Address, token: str | None = None) -> Guard:
             *_questions(lab),
             Route("/openapi.json", _openapi, methods=["GET"]),
             Route("/studies", _report, methods=["GET"]),
-            Route("/{name:path}", _page_of(pages(token)), methods=["GET"]),
+            *_pages(token),
         ],
         exception_handlers={Refused: _refused, HTTPException: _wrong},
         lifespan=lifespan,
@@ -61,14 +61,20 @@ def _questions(lab: Lab) -> list[Route]:
     return [route(path, by_method) for path, by_method in by_path.items()]
 
 
-def _page_of(found: dict[str, bytes]) -> Answering:
-    async def page(request: Request) -> Response:
-        name = request.path_params["name"] or INDEX
-        if name not in found:
-            raise Refused(404, f"there is no page {name[:100]!r}")
-        return Response(found[name], media_type=kind_of(name))
+def _pages(token: str) -> list[Route]:
+    """A route for each file there is: nothing else can be asked for."""
 
-    return page
+    def route(path: str, name: str, content: bytes) -> Route:
+        async def page(request: Request) -> Response:
+            return Response(content, media_type=kind_of(name))
+
+        return Route(path, page, methods=["GET"])
+
+    found = pages(token)
+    return [
+        route("/", INDEX, found[INDEX]),
+        *(route(f"/{name}", name, content) for name, content in found.items()),
+    ]
 
 
 async def _openapi(request: Request) -> Response:

@@ -71,7 +71,7 @@ class Library:
         self._on_change = on_change
         self.files: dict[str, KnownFile] = {}
         for given in paths:
-            path = _checked(given)
+            path = checked_path(given)
             if path not in self.paths.values():
                 name = listed_name(path, self.paths)
                 self.files[name] = KnownFile(name, path)
@@ -112,7 +112,7 @@ def stamp(path: str) -> Stamp:
     return status.st_mtime_ns, status.st_size
 
 
-def _checked(given: str) -> str:
+def checked_path(given: str) -> str:
     """The full path of a file of the command line."""
     path = Path(given).expanduser()
     try:

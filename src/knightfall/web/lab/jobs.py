@@ -27,6 +27,9 @@ KEPT = 50
 ENDING = 15.0
 """Seconds that a process has to end once it was interrupted."""
 
+AGAIN = 1.5
+"""Seconds between two interruptions."""
+
 LONGEST = 1 << 24
 
 
@@ -45,6 +48,7 @@ class Job:
         self.stopping = False
         self.process: asyncio.subprocess.Process | None = None
         self.task: asyncio.Task[None] | None = None
+        self.ending: asyncio.Task[None] | None = None
 
     @property
     def over(self) -> bool:
@@ -160,18 +164,7 @@ class Jobs:
 
     def _interrupt(self, job: Job) -> None:
         if job.process is not None and job.process.returncode is None:
-            with suppress(ProcessLookupError):
-                job.process.send_signal(signal.SIGINT)
-            asyncio.get_running_loop().create_task(self._insist(job))
-
-    async def _insist(self, job: Job) -> None:
-        """End it for good if it does not do so itself: the store has all but the last moments."""
-        assert job.process is not None
-        try:
-            await asyncio.wait_for(asyncio.shield(job.process.wait()), ENDING)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                job.process.kill()
+            job.ending = asyncio.get_running_loop().create_task(_end(job.process))
 
     def stop_those_of(self, tab: str) -> None:
         """A tab is gone: what it started ends."""
@@ -188,3 +181,13 @@ class Jobs:
         if tasks:
             await asyncio.wait(tasks, timeout=ENDING + 2)
         return len(active)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Interrupt a process, again if it is busy starting others and does not hear; then kill it."""
+    for sign in (*[signal.SIGINT] * round(ENDING / AGAIN), signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            process.send_signal(sign)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(process.wait()), AGAIN)
+            return

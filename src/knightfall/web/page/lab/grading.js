@@ -59,7 +59,7 @@ export class GradingPage {
     ]);
     const first = grade.first_blunder, without = first.games_without;
     renew(this.places.tables,
-      table(`Keeps the win, where some moves win and some lose: ${count(grade.games)} games against itself`, ["", "kept", "of", "rate", "95 %", "at random"], rows),
+      table(`Keeps the win, where some moves win and some lose: ${count(grade.games)} games against itself`, ["Where", "kept", "of", "rate", "95 %", "at random"], rows),
       el("p", {}, `No win was given away in ${without.count} of ${without.of} games${first.quartiles ? `; otherwise the first at ply ${first.quartiles[1]} (median)` : ""}.`),
       grade.reliability?.auc ? el("p", {}, `Its scores tell won positions from lost ones with an AUC of ${grade.reliability.auc.value.toFixed(3)} (1 is an oracle, 0.5 a coin).`) : "");
     renew(this.places.games, games.length ? table("The games behind it", ["Game", "Plies", "Wins given away, at ply", "Opening"], games.map((game, at) => [

@@ -41,7 +41,7 @@ function ofMatch(run) {
   if (report.llr !== null) facts.push(["LLR", `${signed(report.llr, 2)} (${signed(report.lower, 2)} to ${signed(report.upper, 2)})`]);
   return [
     el("p", { class: "verdict", role: "status" }, report.words),
-    table(`${run.entrants[0].name} against ${run.entrants[1].name}`, ["", run.entrants[0].name], facts),
+    table(`${run.entrants[0].name} against ${run.entrants[1].name}`, ["Figure", run.entrants[0].name], facts),
     standings(run, "Both agents", report.agents, [0, 1]),
   ];
 }
@@ -60,7 +60,7 @@ function ofTournament(run) {
     standings(run, "Test agents", report.tests, tests),
   ];
   if (report.differences.length) {
-    parts.push(table(`Against ${report.tests[0].name}, from the same openings`, ["Test agent", "Points", "95 %", ""],
+    parts.push(table(`Against ${report.tests[0].name}, from the same openings`, ["Test agent", "Points", "95 %", "Verdict"],
       report.differences.map((one) => [one.a, signed(one.points, 1), `${signed(one.low, 1)} to ${signed(one.high, 1)}`,
         one.real ? (one.points > 0 ? "better" : "worse") : "cannot be told apart"])));
   }

@@ -1,0 +1,573 @@
+"""The lab's server: who may ask, what is refused, and runs that survive it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab_server import LONG, MINE, LabServer, lab, until
+
+from knightfall.agents import parse_agent
+from knightfall.position import Position
+from knightfall.web.lab.address import Address
+from knightfall.web.lab.guard import MOST_BYTES, Refused
+from knightfall.web.lab.inputs import check, read_body
+from knightfall.web.lab.names import agent_named, heuristic_named, listed_name
+from knightfall.web.lab.openapi import ENDPOINTS, description
+from knightfall.web.lab.tabs import Tabs
+
+FEN = "7/7/1N5/7/7/4n2/7 w"
+FILES = {"mine.py": "/home/me/mine.py"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    folder = tmp_path_factory.mktemp("lab")
+    (folder / "other.py").write_text(MINE)
+    with lab(folder, "mine.py", "slow.py") as found:
+        yield found
+
+
+# -- who may ask -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/", "/api/about", "/api/runs", "/api/events", "/openapi.json"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "evil.example:8747"},
+        {"Host": "127.0.0.1.evil.example"},
+        {"Host": "127.0.0.1:1"},
+        {"Host": ""},
+        {"Origin": "http://evil.example"},
+        {"Origin": "https://127.0.0.1"},
+        {"Origin": "null"},
+        {"Origin": "http://localhost:1"},
+    ],
+)
+def test_foreign_hosts_and_origins_are_refused(
+    server: LabServer, path: str, headers: dict[str, str]
+) -> None:
+    answer = server.client.get(path, headers=headers)
+    assert answer.status_code == 403
+    assert "is not this server" in answer.json()["error"]
+
+
+def test_another_site_s_page_may_not_ask(server: LabServer) -> None:
+    for site in ("cross-site", "same-site"):
+        answer = server.client.get("/api/runs", headers={"Sec-Fetch-Site": site})
+        assert answer.status_code == 403
+    assert server.client.get("/api/runs", headers={"Sec-Fetch-Site": "same-origin"}).is_success
+
+
+def test_our_own_names_are_ours(server: LabServer) -> None:
+    for host in ("localhost", "127.0.0.1", "[::1]"):
+        own = {"Host": f"{host}:{server.port}", "Origin": f"http://{host}:{server.port}"}
+        assert server.client.get("/api/about", headers=own).status_code == 200
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", "é"])
+def test_whatever_changes_something_needs_the_token(server: LabServer, token: str | None) -> None:
+    given = {} if token is None else {"X-Knightfall-Token": token.encode()}
+    for endpoint in ENDPOINTS:
+        if endpoint.method != "GET":
+            path = endpoint.path.format(run=1, job=1)
+            answer = server.client.post(path, json={}, headers=given)
+            assert answer.status_code == 403
+            assert "token" in answer.json()["error"]
+
+
+def test_every_answer_is_strict_about_what_may_be_done_with_it(server: LabServer) -> None:
+    for path in ("/", "/main.js", "/lab/lab.js", "/api/about", "/nothing", "/studies"):
+        headers = server.client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert "script-src 'unsafe-inline'" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        assert "access-control-allow-origin" not in headers
+
+
+def test_files_are_served_as_what_they_are(server: LabServer) -> None:
+    kinds = {
+        "/": "text/html", "/main.js": "text/javascript", "/lab/lab.css": "text/css",
+        "/engine.wasm": "application/wasm", "/atlas.json": "application/json",
+        "/openapi.json": "application/json", "/studies": "text/html",
+    }  # fmt: skip
+    for path, kind in kinds.items():
+        answer = server.client.get(path)
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith(kind)
+
+
+@pytest.mark.parametrize(
+    "path", ["/../pyproject.toml", "/lab/../../site.py", "/%2e%2e/site.py", "/etc/passwd", "/lab"]
+)
+def test_nothing_else_is_served(server: LabServer, path: str) -> None:
+    assert server.client.get(path).status_code == 404
+
+
+def test_addresses_by_which_we_are_called() -> None:
+    here = Address("127.0.0.1", 8747)
+    assert here.loopback
+    assert here.is_ours("LOCALHOST:8747")
+    assert not any(map(here.is_ours, ("localhost", "localhost:80", "x@localhost:8747", "[::1", "")))
+    everywhere = Address("0.0.0.0", 8747)
+    assert not everywhere.loopback
+    assert everywhere.url == "http://localhost:8747/"
+    assert everywhere.is_ours("192.168.1.7:8747")  # nobody can make that lead elsewhere
+    assert not everywhere.is_ours("evil.example:8747")
+    assert not Address("lab.example", 80).loopback
+    assert Address("lab.example", 80).is_ours("lab.example")
+
+
+# -- what is said ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("/api/matches", {}, "lacks a"),
+        ("/api/matches", {"a": "random", "b": "random", "x": 1}, 'no field "x"'),
+        ("/api/matches", {"a": 3, "b": "random"}, "a is 3, and must be a text"),
+        ("/api/matches", {"a": "nonsense", "b": "random"}, "unknown agent 'nonsense'"),
+        ("/api/matches", {"a": "random", "b": "random", "pairs": 0}, "pairs is 0"),
+        ("/api/matches", {"a": "random", "b": "random", "pairs": 1.5}, "whole number"),
+        ("/api/matches", {"a": "random", "b": "random", "board": "99x9"}, "99"),
+        ("/api/matches", {"a": "random", "b": "random", "sprt": [20, 0]}, "less than"),
+        ("/api/matches", {"a": "random", "b": "random", "budget": "much=1"}, "much"),
+        ("/api/tournaments", {"protocol": "1999"}, "one of 2017b, 2017a"),
+        ("/api/leagues", {"agents": ["random"]}, "1 items"),
+        ("/api/leagues", {"agents": ["random", "random"], "gauntlet": 2}, "no opponents"),
+        ("/api/gradings", {"agent": "random", "openings": -1}, "openings is -1"),
+        ("/api/choose", {"agent": "random", "fen": "nonsense"}, "nonsense"),
+        ("/api/choose", {"agent": "id(open, time=1h)", "fen": FEN}, "time"),
+        ("/api/choose", {"agent": "id(open, time=59s)", "fen": FEN}, "thinks too long"),
+        ("/api/opinions", {"heuristics": [], "fen": FEN}, "0 items"),
+        ("/api/opinions", {"heuristics": ["open, seed=1"], "fen": FEN}, "cannot read"),
+    ],
+)
+def test_bad_values_are_named(server: LabServer, path: str, body: Any, told: str) -> None:
+    answer = server.post(path, **body)
+    assert answer.status_code == 422
+    assert told in answer.json()["error"]
+
+
+def test_bodies_that_are_none(server: LabServer) -> None:
+    token = {"X-Knightfall-Token": server.token}
+
+    def status(body: bytes, kind: str = "application/json") -> int:
+        sent = {**token, "Content-Type": kind}
+        return int(server.client.post("/api/matches", content=body, headers=sent).status_code)
+
+    assert status(b"{") == 400
+    assert status(b"\xff\xfe") == 400
+    assert status(b'{"a": NaN}') == 400
+    assert status(b"[]") == 422
+    assert status(b"a=1", "application/x-www-form-urlencoded") == 415
+    assert status(b" " * (MOST_BYTES + 1)) == 413
+    chunks = server.client.post(
+        "/api/matches",
+        content=(b" " * 1000 for _ in range(100)),
+        headers={**token, "Content-Type": "application/json"},
+    )
+    assert chunks.status_code == 413
+
+
+def test_things_that_are_not_there(server: LabServer) -> None:
+    for path in ("/api/runs/99", "/api/runs/99/games", "/api/gradings/99", "/api/nothing"):
+        answer = server.client.get(path)
+        assert answer.status_code == 404
+        assert answer.json()["error"]
+    assert server.client.get("/api/runs/many").status_code == 422
+    assert server.client.get("/api/runs?x=1").status_code == 422
+    assert server.client.get("/api/runs?limit=0").status_code == 422
+    assert server.client.get("/api/choose").status_code == 405
+    assert server.post("/api/runs/99/stop").status_code == 404
+    assert server.post("/api/runs/99/resume").status_code == 404
+
+
+PATHS = [
+    "id(other.py:cosy)", "id(./mine.py:cosy)", "id(../lab/mine.py:cosy)", "id(/etc/x.py:f)",
+    "id(mine.py:cosy@HEAD)", "python(other.py:choose)", "python(/tmp/x.py:f)",
+    "id(mine.py:cosy+other.py:cosy)", "other.py:cosy", "course:/etc/passwd", "course:other.py",
+    "course:.", "course(other.py#A(b), time=1s)", "id(course:other.py#f)", "id(course:/x#f)",
+    "id(~/mine.py:cosy)", "AB_Custom(other.py:cosy)", "student(other.py:cosy)",
+    "id(mine.py:cosy\u202e)", "id(mine.py\x00:cosy)", "id(MINE.PY:cosy)", "id(a\\mine.py:cosy)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PATHS)
+def test_files_that_nobody_named_are_refused(text: str) -> None:
+    with pytest.raises(Refused) as refused:
+        agent_named(text, FILES)
+    assert refused.value.status == 422
+    with pytest.raises(Refused):
+        heuristic_named(text, FILES)
+
+
+def test_and_the_server_refuses_them_everywhere(server: LabServer) -> None:
+    for text in PATHS:
+        asked: dict[str, dict[str, Any]] = {
+            "/api/matches": {"a": text, "b": "random"},
+            "/api/tournaments": {"tests": ["random", text]},
+            "/api/leagues": {"agents": ["random", text]},
+            "/api/gradings": {"agent": text},
+            "/api/choose": {"agent": text, "fen": FEN},
+            "/api/opinions": {"heuristics": [text], "fen": FEN},
+        }
+        for path, body in asked.items():
+            assert server.post(path, **body).status_code == 422, (path, text)
+    assert server.get("/api/state")["jobs"] == []
+
+
+def test_files_by_their_names_become_paths() -> None:
+    assert str(agent_named("mine.py:cosy", FILES)) == "id(/home/me/mine.py:cosy, nodes=2500)"
+    both = agent_named("greedy(2*mine.py:cosy-open)", FILES)
+    assert both.heuristic == "2*/home/me/mine.py:cosy-open"
+    assert agent_named("python(mine.py:choose)", FILES).files == ("/home/me/mine.py",)
+    assert agent_named("course:mine.py#A(s)", FILES).heuristic == "/home/me/mine.py#A(s)"
+    assert agent_named("id(weighted_mobility)", {}) == parse_agent("id(weighted_mobility)")
+    assert listed_name("/a/my agent.py", {}) == "my_agent.py"
+    assert listed_name("/b/mine.py", FILES) == "mine_2.py"
+
+
+def test_a_body_has_its_defaults_and_nothing_else() -> None:
+    schema = {
+        "type": "object", "properties": {"n": {"type": "integer", "default": 3}},
+        "required": [], "additionalProperties": False,
+    }  # fmt: skip
+    assert read_body(b"", "", schema) == {"n": 3}
+    assert read_body(b'{"n": 4}', "application/json; charset=utf-8", schema) == {"n": 4}
+    for bad in (True, None, "3", [3], 3.5):
+        with pytest.raises(Refused):
+            check(schema["properties"]["n"], bad, "n")  # type: ignore[index]
+
+
+# -- positions -------------------------------------------------------------------------------
+
+
+def test_moves_and_opinions_are_those_of_the_command(server: LabServer) -> None:
+    position = Position.from_fen(FEN)
+    move = server.post("/api/choose", agent="id(improved, nodes=500)", fen=FEN, seed=7)
+    expected = parse_agent("id(improved, nodes=500, seed=7)").analyse(position)
+    assert (move.json()["move"], move.json()["nodes"]) == (expected.move, expected.nodes)
+    assert (
+        server.post("/api/choose", agent="python(mine.py:choose)", fen=FEN).json()["move"] == "a7"
+    )
+    told = server.post("/api/opinions", heuristics=["mine.py:cosy", "open"], fen=FEN).json()
+    assert told["moves"] == list(position.legal_moves)
+    assert told["opinions"]["open"]["d4"] == float(len(position.play("d4").targets("w")))
+    assert set(told["opinions"]["mine.py:cosy"]) == set(position.legal_moves)
+
+
+HOSTILE = """import os, time
+
+
+def hangs(position):
+    while True:
+        pass
+
+
+def dies(position):
+    os._exit(3)
+
+
+def wrong(board, open, me, opp, to_move):
+    return 1 / (me - me)
+"""
+
+
+def test_whoever_hangs_or_dies_harms_nobody(tmp_path: Path) -> None:
+    (tmp_path / "hostile.py").write_text(HOSTILE)
+    with lab(tmp_path, "hostile.py") as server:
+        dead = server.post("/api/choose", agent="python(hostile.py:dies)", fen=FEN)
+        assert dead.status_code == 422
+        assert "ended its process" in dead.json()["error"]
+        late = server.post("/api/choose", agent="python(hostile.py:hangs, time=200ms)", fen=FEN)
+        assert late.status_code == 422
+        assert "did not answer" in late.json()["error"]
+        assert server.get("/api/about")["name"] == "knightfall"
+        files = until(lambda: [f for f in server.get("/api/files")["files"] if not f["looking"]])
+        (wrong,) = files[0]["heuristics"]
+        assert "hostile.py" in wrong["error"]
+        assert wrong["line"] == 14
+
+
+def test_a_page_has_two_searches_at_once(server: LabServer) -> None:
+    slow = {"agent": "minimax(improved, depth=40)", "fen": FEN}
+    headers = {"X-Knightfall-Token": server.token, "X-Knightfall-Client": "greedy"}
+    open_ones = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(2)]
+    body = json.dumps(slow).encode()
+    head = f"POST /api/choose HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+    head += "Content-Type: application/json\r\n"
+    head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    for one in open_ones:
+        one.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    asked = {"agent": "greedy(open)", "fen": FEN}
+    refused = until(
+        lambda: (
+            (answer := server.post("/api/choose", "greedy", **asked)).status_code == 429 and answer
+        )
+    )
+    assert "2 searches" in refused.json()["error"]
+    for one in open_ones:  # nobody waits for them any more, so they end
+        one.close()
+    until(lambda: server.post("/api/choose", "greedy", **asked).is_success)
+
+
+# -- files -----------------------------------------------------------------------------------
+
+
+def test_files_are_read_again_when_they_are_edited(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    with lab(tmp_path, "mine.py") as server:
+
+        def seen() -> Any:
+            (found,) = server.get("/api/files")["files"]
+            return None if found["looking"] else found
+
+        before = until(lambda: (found := seen()) and found["heuristics"] and found)
+        assert [one["id"] for one in before["heuristics"]] == ["mine.py:cosy"]
+        assert [one["id"] for one in before["agents"]] == [
+            "python(mine.py:choose)",
+            "python(slow.py:slow)",
+        ]
+        assert not before["error"]
+        opinion = {"heuristics": ["mine.py:cosy"], "fen": FEN}
+        first = server.post("/api/opinions", **opinion).json()["opinions"]["mine.py:cosy"]["d4"]
+        file.write_text(MINE + "\n\ndef cosy(:\n")
+        broken = until(lambda: (found := seen()) and found["error"] and found)
+        assert broken["line"] == 15
+        assert broken["error"].startswith("mine.py, line 15: SyntaxError")
+        file.write_text(MINE.replace("- 0.5 *", "+ 7 *"))
+        until(lambda: (found := seen()) and not found["error"] and found["heuristics"])
+        after = server.post("/api/opinions", **opinion).json()["opinions"]["mine.py:cosy"]["d4"]
+        assert after != first
+
+
+# -- runs ------------------------------------------------------------------------------------
+
+
+def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -> None:
+    server = LabServer(tmp_path, "slow.py")
+    job = server.begin("/api/matches", **LONG)
+    assert job["run"] == 1
+    run = until(lambda: (found := server.get("/api/runs/1"))["report"] and found)
+    assert [one["name"] for one in run["entrants"]] == [
+        "python(slow.py:slow, time=10ms)", "random"
+    ]  # fmt: skip
+    assert not run["resumable"]
+    assert server.post("/api/runs/1/resume").status_code == 409
+    assert len(run["recent"]) == 4
+    assert server.post("/api/runs/1/stop").status_code == 202
+    stopped = server.until_job(job["id"], lambda job: job["state"] == "stopped")
+    kept = server.get("/api/runs/1")
+    assert kept["resumable"]
+    assert kept["played"] >= stopped["done"] > 0
+    # On with it, and then the server is killed: its process ends with it, and the store has all.
+    resumed = server.post("/api/runs/1/resume").json()
+    server.until_job(resumed["id"], lambda job: job["done"] > kept["played"])
+    playing = _players(tmp_path)
+    assert playing
+    server.process.kill()
+    server.process.wait()
+    until(lambda: not _players(tmp_path))
+    with lab(tmp_path) as again:
+        found = again.get("/api/runs/1")
+        assert found["resumable"]
+        assert found["played"] > kept["played"]
+        more = again.post("/api/runs/1/resume").json()
+        going = again.until_job(more["id"], lambda job: job["done"] > found["played"])
+        assert going["run"] == 1
+        # The numbers and the games behind them agree.
+        again.post("/api/runs/1/stop")
+        again.until_job(more["id"], lambda job: job["state"] == "stopped")
+        report = again.get("/api/runs/1")["report"]
+        won = sum(1 for _ in _games(again, won_by=0, score=2))
+        assert won == 2 * report["counts"][2]
+    (tmp_path / "else.py").write_text("")
+    with lab(
+        tmp_path, "else.py"
+    ) as without:  # a stored run may name files, too: they must be on the line
+        refused = without.post("/api/runs/1/resume")
+        assert refused.status_code == 409
+        assert "slow.py" in refused.json()["error"]
+
+
+def _games(server: LabServer, **wanted: int) -> Iterator[dict[str, Any]]:
+    skip = 0
+    while True:
+        page = server.get("/api/runs/1/games", **wanted, skip=skip, limit=500)
+        yield from page["games"]
+        if not page["more"]:
+            return
+        skip += 500
+
+
+def _players(folder: Path) -> list[str]:
+    """The processes that play for a lab of ours."""
+    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    lines = [line for line in listed.stdout.splitlines() if "web.lab.play_run" in line]
+    mine = []
+    for line in lines:
+        pid = line.split()[0]
+        try:
+            if Path(f"/proc/{pid}/cwd").resolve() == folder.resolve():
+                mine.append(line)
+        except OSError:
+            continue
+    return mine
+
+
+def test_games_and_what_they_tell(server: LabServer) -> None:
+    asked = {"a": "greedy(improved)", "b": "random", "pairs": 6, "board": "5x5"}
+    job = server.begin("/api/matches", **asked)
+    server.until_job(job["id"], lambda job: job["state"] == "finished")
+    id = job["run"]
+    again = server.begin("/api/matches", **asked)
+    assert again["run"] == id  # it was played before
+    found = server.get(f"/api/runs/{id}/games", limit=500)
+    assert len(found["games"]) == 12
+    assert not found["more"]
+    one = server.get(f"/api/runs/{id}/games/3/1")
+    position = Position.from_fen(one["opening"])
+    for move in one["moves"]:
+        position = position.play(move)
+    assert position.winner == one["winner"]
+    assert server.client.get(f"/api/runs/{id}/games/6/0").status_code == 404
+    assert id in [run["id"] for run in server.get("/api/runs")["runs"]]
+    for filter in ({"hunter": 0}, {"runner": 1}, {"first": 0}, {"of": 1}, {"reason": "no moves"}):
+        assert 0 < len(server.get(f"/api/runs/{id}/games", **filter)["games"]) <= 12
+
+
+def test_two_runs_at_a_time_and_a_grading_that_is_stopped(server: LabServer) -> None:
+    grading = server.begin("/api/gradings", agent="greedy(open)", openings=1200, board="6x6")
+    run = server.begin("/api/leagues", agents=[LONG["a"], "random"], pairs=60)
+    assert server.post("/api/matches", a="random", b="random").status_code == 409
+    assert server.post(f"/api/gradings/{grading['id']}/stop").status_code == 202
+    server.until_job(grading["id"], lambda job: job["state"] == "stopped")
+    told = server.get(f"/api/gradings/{grading['id']}")
+    assert told["grade"]["games"] == len(told["games"]) > 0
+    assert told["grade"]["partial"]
+    server.post(f"/api/runs/{run['run']}/stop")
+    server.until_job(run["id"], lambda job: job["state"] == "stopped")
+
+
+def test_news_tell_of_a_tab_s_runs(tmp_path: Path) -> None:
+    with lab(tmp_path) as server:
+        with server.client.stream("GET", "/api/events?client=tab1") as news:
+            lines = news.iter_lines()
+            first = json.loads(next(x for x in lines if x.startswith("data:"))[5:])
+            assert first["jobs"] == []
+            job = server.begin("/api/matches", "tab1", **LONG)
+            told = json.loads(next(x for x in lines if '"playing"' in x)[5:])
+            assert told["jobs"][0]["run"] == job["run"]
+        server.until_job(job["id"], lambda job: job["state"] == "stopped")  # the tab is gone
+        assert server.get(f"/api/runs/{job['run']}")["resumable"]
+
+
+def test_a_tab_that_is_loaded_anew_is_still_there() -> None:
+    gone: list[str] = []
+
+    async def days() -> None:
+        tabs = Tabs(gone.append, grace=0.3)
+        tabs.expect("never-there")
+        with tabs.stream("one"), tabs.stream("two"):
+            assert tabs.watching == 2
+        with tabs.stream("one"):  # back within its grace
+            await asyncio.sleep(0.6)
+            assert sorted(gone) == ["never-there", "two"]
+        with tabs.stream("one"), tabs.stream("one"):  # two windows of one tab
+            pass
+        await asyncio.sleep(0.6)
+
+    asyncio.run(days())
+    assert sorted(gone) == ["never-there", "one", "two"]
+
+
+def test_searches_are_counted_and_end_with_their_tab() -> None:
+    async def search(tabs: Tabs, name: str) -> None:
+        with tabs.searching(name):
+            await asyncio.sleep(60)
+
+    async def days() -> None:
+        tabs = Tabs(lambda name: None)
+        with tabs.stream("one"):
+            going = [asyncio.create_task(search(tabs, "one")) for _ in range(2)]
+            await asyncio.sleep(0)
+            with pytest.raises(Refused, match="2 searches"):
+                await search(tabs, "one")
+            going += [asyncio.create_task(search(tabs, "two")) for _ in range(2)]
+            await asyncio.sleep(0)
+            with pytest.raises(Refused, match="4 searches"):
+                await search(tabs, "three")
+        await asyncio.sleep(0)
+        assert [task.cancelled() for task in going] == [True, True, False, False]
+        for task in going[2:]:
+            task.cancel()
+
+    asyncio.run(days())
+
+
+def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path) -> None:
+    server = LabServer(tmp_path, "slow.py")
+    server.begin("/api/matches", **LONG)
+    assert server.end(signal.SIGINT) == 130
+    assert not _players(tmp_path)
+    with lab(tmp_path) as again:
+        assert again.get("/api/runs/1")["resumable"]
+
+
+# -- the command -----------------------------------------------------------------------------
+
+
+def test_the_port_is_open_before_the_compiler_is_loaded() -> None:
+    code = (
+        "import sys; from knightfall.web.lab.address import listen; "
+        "from knightfall.web.lab.server import check_installed; import knightfall.cli.app; "
+        "listen('127.0.0.1', 0); check_installed(); "
+        "print([m for m in ('numba', 'starlette', 'uvicorn', 'numpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    from cli_runner import refused
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert "cannot listen" in refused("serve", "--no-browser", "--port", port)
+    assert "no port" in refused("serve", "--no-browser", "--port", "99999")
+    for bad in ("nothing.py", str(tmp_path)):
+        assert "no file" in refused("serve", "--no-browser", "--port", "0", bad)
+    (tmp_path / "notes.txt").write_text("")
+    assert "must end in .py" in refused("serve", "--port", "0", str(tmp_path / "notes.txt"))
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cli_runner import refused
+
+    monkeypatch.setattr("knightfall.web.lab.server.find_spec", lambda name: None)
+    assert "pip install 'knightfall[web]'" in refused("serve", "--no-browser")
+
+
+def test_the_description_names_every_endpoint() -> None:
+    told = description("1")
+    for endpoint in ENDPOINTS:
+        operation = told["paths"][endpoint.path][endpoint.method.lower()]
+        assert endpoint.status in operation["responses"]
+        if endpoint.body is not None:
+            schema = operation["requestBody"]["content"]["application/json"]["schema"]
+            assert schema["additionalProperties"] is False

@@ -1,0 +1,180 @@
+"""The lab in a browser: started, watched, stopped, killed, gone on with."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import chromium, need_browser, opened, until_said
+from lab_server import LONG, MINE, LabServer, lab
+
+from knightfall.position import Position
+
+need_browser()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """A lab with a run of each kind in its store."""
+    with lab(tmp_path_factory.mktemp("lab"), "mine.py", "slow.py") as found:
+        small = {"board": "5x5", "pairs": 4}
+        for path, body in (
+            ("/api/matches", {"a": "greedy(improved)", "b": "random", "sprt": [0, 50]}),
+            ("/api/tournaments", {"tests": ["greedy(open)", "random"], "against": ["random"]}),
+            ("/api/leagues", {"agents": ["greedy(open)", "random", "greedy(improved)"]}),
+        ):
+            job = found.begin(path, **small, **body)
+            found.until_job(job["id"], lambda job: job["state"] == "finished")
+        yield found
+
+
+@contextmanager
+def uncertain(browser: Any, url: str) -> Iterator[Any]:
+    """A page whose server may go: a browser complains of that by itself."""
+    context = browser.new_context()
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    page.goto(url)
+    page.wait_for_function("() => globalThis.knightfall?.ready")
+    yield page
+    context.close()
+
+
+def begin(page: Any, kind: str, **fields: str) -> None:
+    """Fill in the form and start."""
+    page.select_option(".start [name=kind]", kind)
+    page.click(".start summary")
+    for name, value in fields.items():
+        page.fill(f".start [name={name}]", value)
+    page.click(".start button.main")
+
+
+def test_start_watch_stop_kill_and_go_on(browser: Any, tmp_path: Path) -> None:
+    server = LabServer(tmp_path, "slow.py")
+    with uncertain(browser, f"{server.url}#/lab") as page, uncertain(browser, server.url) as other:
+        begin(page, "match", a=LONG["a"], b="random", pairs="60")
+        page.wait_for_url("**/#/lab/run/1")
+        page.wait_for_selector("text=being played")
+        page.wait_for_selector("section.lab table")
+        page.wait_for_selector(".small-boards figure")
+        # Another tab sees it, and can stop it.
+        other.click("nav >> text=Lab")
+        other.wait_for_selector(".job progress")
+        other.click(".job a")
+        other.wait_for_url("**/#/lab/run/1")
+        other.click("button:has-text('Stop')")
+        page.wait_for_selector("button:has-text('Go on with it'):visible")
+        page.click("button:has-text('Go on with it')")
+        page.wait_for_selector("text=being played")
+        # The server is killed, and comes back as another one with another token.
+        server.process.kill()
+        server.process.wait()
+        page.wait_for_selector("text=The server is gone; trying again")
+        again = LabServer(tmp_path, "slow.py", port=server.port)
+        try:
+            page.wait_for_selector(".connection", state="hidden")
+            page.wait_for_selector("button:has-text('Go on with it'):visible")
+            before = again.get("/api/runs/1")["played"]
+            page.click("button:has-text('Go on with it')")
+            page.wait_for_selector("text=being played")
+            job = again.get("/api/state")["jobs"][-1]
+            again.until_job(job["id"], lambda job: job["done"] > before)
+            page.reload()  # the same tab: its run goes on
+            page.wait_for_selector("text=being played")
+        finally:
+            assert again.end(signal.SIGINT) == 130
+
+
+def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabServer) -> None:
+    with opened(browser, f"{server.url}#/lab") as page:
+        page.click("tbody th a:text-is('2')")
+        page.wait_for_selector("caption:has-text('Won | lost')")
+        number = page.locator("table >> nth=0 >> td a").first
+        won = int(number.inner_text())
+        number.click()
+        page.wait_for_selector("h2:has-text('Games of run 2')")
+        page.wait_for_function("() => /Games .*won by/.test(document.body.innerText)")
+        assert page.locator("section.lab tbody tr").count() == won
+        page.locator("section.lab tbody th a").first.click()
+        page.click("text=Analyse this game")
+        until_said(page, "won: the")
+        moves = re.search(r"moves=([\w.]+)", page.url)
+        fen = re.search(r"fen=([^&]+)", page.url)
+        assert moves
+        assert fen
+        position = Position.from_fen(
+            page.evaluate("text => decodeURIComponent(text)", fen[1]).replace("+", " ")
+        )
+        for move in moves[1].split("."):
+            position = position.play(move)
+        assert position.winner is not None
+
+
+@pytest.mark.parametrize("where", ["lab", "lab/run/1", "lab/run/2", "lab/run/3", "studies",
+                                   "lab/run/1/games", "lab/run/1/game/0/0"])  # fmt: skip
+def test_it_fits_a_phone_and_can_be_read(browser: Any, server: LabServer, where: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    for options in (phone, {"color_scheme": "dark", "reduced_motion": "reduce"}):
+        with opened(browser, f"{server.url}#/{where}", **options) as page:
+            page.wait_for_selector("section.lab table >> visible=true")
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            found = Axe().run(page).response["violations"]
+            assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+
+
+def test_charts_show_what_the_report_says(browser: Any, server: LabServer) -> None:
+    with opened(browser, f"{server.url}#/lab/run/1") as page:
+        page.wait_for_selector("svg[aria-label^='Log-likelihood ratio']")
+        label = page.get_attribute("svg[aria-label^='Ratings']", "aria-label")
+        elo = server.get("/api/runs/1")["report"]["elo"]
+        shown = "+∞" if isinstance(elo, str) else f"{elo:+.0f}".replace("-", "−")
+        assert f"greedy(improved) {shown}" in label
+        assert page.locator(".small-boards figure").count() == 4
+
+
+def test_a_grading_and_what_cannot_be_started(browser: Any, server: LabServer) -> None:
+    with uncertain(browser, f"{server.url}#/lab") as page:
+        begin(page, "match", a="id(other.py:x)")
+        page.wait_for_selector(".start .bad:has-text('the files of this lab are mine.py, slow.py')")
+        page.click(".start summary")
+        begin(page, "grading", agent="greedy(open)", openings="3", board="5x5")
+        page.wait_for_url("**/#/lab/grading/*")
+        page.wait_for_selector("caption:has-text('3 games against itself')")
+        page.locator("table >> nth=1 >> th a").first.click()
+        until_said(page, "won: the")
+
+
+def test_opponents_and_opinions_of_a_file_that_is_edited(browser: Any, tmp_path: Path) -> None:
+    with lab(tmp_path, "mine.py") as server, opened(browser, server.url) as page:
+        page.wait_for_selector("#opponent optgroup", state="attached")
+        page.select_option("#opponent", "python(mine.py:choose)")
+        page.select_option("select[name=seat]", "b")
+        page.click("text=New game")
+        until_said(page, "You to move")
+        address = page.evaluate("location.hash.slice(1)")
+        first = re.search(r"moves=(\w+)\.(\w+)\.(\w+)", address)
+        assert first
+        position = Position.from_moves([first[1], first[2]])
+        assert first[3] == position.legal_moves[0]
+        page.select_option("#heuristic", "mine.py:cosy")
+        page.wait_for_selector("#board .valued, #board small")
+        (tmp_path / "mine.py").write_text(MINE.replace("cosy", "cosier") + "\n\nx = 1 / 0\n")
+        page.click("nav >> text=Lab")
+        page.wait_for_selector(".file .bad:has-text('mine.py, line 15: ZeroDivisionError')")
+        (tmp_path / "mine.py").write_text(MINE.replace("cosy", "cosier"))
+        page.wait_for_selector(".file code:text-is('mine.py:cosier')")
+        options = page.locator("#heuristic optgroup option").all_inner_texts()
+        assert options == ["mine.py:cosier"]

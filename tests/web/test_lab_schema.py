@@ -1,0 +1,92 @@
+"""Whatever is asked, in the forms that /openapi.json allows and in others: never an error of ours.
+
+Schemathesis makes the questions.  Nobody plays or thinks here: what comes of a start is looked at
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+schemathesis: Any = pytest.importorskip("schemathesis", reason="schemathesis makes the questions")
+pytest.importorskip("starlette", reason="the lab needs it")
+uvicorn: Any = pytest.importorskip("uvicorn", reason="the lab needs it")
+
+from hypothesis import HealthCheck, Phase, settings  # noqa: E402
+from schemathesis.specs.openapi.checks import ignored_auth  # noqa: E402
+
+from knightfall import __version__  # noqa: E402
+from knightfall.web.lab.address import listen  # noqa: E402
+from knightfall.web.lab.application import application  # noqa: E402
+from knightfall.web.lab.jobs import Job  # noqa: E402
+from knightfall.web.lab.lab import Lab  # noqa: E402
+from knightfall.web.lab.openapi import description  # noqa: E402
+
+TOKEN = "a token"
+HEADERS = {"X-Knightfall-Token": TOKEN}
+
+
+class IdleLab(Lab):
+    """A lab that starts no processes but the one that reads its store."""
+
+    def __init__(self, store: str) -> None:
+        super().__init__([], store)
+
+        def start(spec: dict[str, Any], title: str, tab: str | None) -> Job:
+            return Job("1", spec["kind"], title, tab)
+
+        async def think(*asked: Any) -> dict[str, Any]:
+            await asyncio.sleep(0)
+            fields = ("score", "proven", "plies", "depth", "nodes", "seconds", "pv", "note")
+            return {"move": "a1", **dict.fromkeys(fields)}
+
+        self.jobs.start = start  # type: ignore[method-assign]
+        self.thinkers.choose = think  # type: ignore[method-assign]
+        self.thinkers.opinions = think  # type: ignore[method-assign]
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        self.news.end()  # or a stream of news would never end
+        yield
+        await self.archive.end()
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    listening, address = listen("127.0.0.1", 0)
+    lab = IdleLab(str(tmp_path_factory.mktemp("lab") / "runs.sqlite"))
+    app = application(lab, address, TOKEN)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on"))
+    running = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    running.start()
+    yield address.url.rstrip("/")
+    server.should_exit = True
+    running.join(30)
+
+
+schema = schemathesis.openapi.from_dict(description(__version__))
+
+
+@schema.parametrize()
+@settings(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_no_question_is_an_error_of_ours(case: Any, url: str) -> None:
+    # The token goes with every question, so that it cannot be found out whether it is needed.
+    case.call_and_validate(base_url=url, headers=HEADERS, excluded_checks=[ignored_auth])
+
+
+def test_the_description_is_the_one_that_is_served(url: str) -> None:
+    requests: Any = pytest.importorskip("requests")
+    assert requests.get(f"{url}/openapi.json", timeout=60).json() == description(__version__)
