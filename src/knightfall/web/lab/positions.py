@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -28,8 +28,11 @@ async def choose(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
     position, version = _position(asked["fen"]), lab.library.version(agent.files)
     if agent.kind == "course":  # it remembers its game
         version += f" {tab_of(request)}"
-    thinking = lab.thinkers.choose(agent, version, position, asked["seed"])
-    return await _while_wanted(lab, request, thinking)
+
+    def think() -> Awaitable[Any]:
+        return lab.thinkers.choose(agent, version, position, asked["seed"])
+
+    return await _while_wanted(lab, request, think)
 
 
 async def opinions(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
@@ -43,7 +46,7 @@ async def opinions(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
             for text, one in agents.items()
         }
 
-    found = await _while_wanted(lab, request, all_of_them())
+    found = await _while_wanted(lab, request, all_of_them)
     return {"moves": list(position.legal_moves), "opinions": found}
 
 
@@ -54,12 +57,12 @@ def _position(fen: str) -> Position:
         raise Refused(422, printable(str(error))) from None
 
 
-async def _while_wanted(lab: Lab, request: Request, thinking: Awaitable[Any]) -> Any:
+async def _while_wanted(lab: Lab, request: Request, think: Callable[[], Awaitable[Any]]) -> Any:
     """The answer to a search, which ends if nobody waits for it any more."""
 
     async def search() -> Any:
         with lab.tabs.searching(tab_of(request) or "nobody"):
-            return await thinking
+            return await think()
 
     searching = asyncio.ensure_future(search())
     leaving = asyncio.ensure_future(_left(request))

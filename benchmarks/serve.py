@@ -1,0 +1,111 @@
+"""``python -m benchmarks.serve``: how soon the lab answers while it has other things to do.
+
+A tournament is played and two searches think, as long as they may; meanwhile somebody asks for
+moves and for opinions, one after the other.  The goal is 100 ms for 95 % of the answers.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import Any
+
+from .measure import percentile
+from .positions import FENS
+
+REQUESTS = 400
+GOAL = 0.1
+"""Seconds."""
+
+SEARCH = {"agent": "minimax(improved, depth=40)", "fen": FENS[0]}
+QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("/api/choose", {"agent": "id(improved, nodes=2500)"}),
+    ("/api/opinions", {"heuristics": ["improved", "bfs_reach"]}),
+)
+
+
+class Asking:
+    """Somebody who asks, over a connection of his own."""
+
+    def __init__(self, port: int, name: str) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        self._connection.request("GET", "/")
+        page = self._connection.getresponse().read().decode()
+        token = re.search(r'name="knightfall-lab" content="([^"]+)"', page)
+        assert token is not None
+        self._headers = {"X-Knightfall-Token": token[1], "X-Knightfall-Client": name}
+        self._headers["Content-Type"] = "application/json"
+
+    def post(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        """The status and what is answered."""
+        self._connection.request("POST", path, json.dumps(body), self._headers)
+        answer = self._connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def get(self, path: str) -> Any:
+        """What is answered."""
+        self._connection.request("GET", path)
+        return json.loads(self._connection.getresponse().read())
+
+
+def measured(requests: int = REQUESTS) -> dict[str, float]:
+    """Milliseconds: the median, the 95th and the 99th of a hundred, and the longest."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "knightfall", "serve", "--no-browser", "--json"]
+        command += ["--port", "0", "--store", f"{folder}/runs.sqlite"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            port = json.loads(server.stdout.readline())["port"]
+            try:
+                times = sorted(_times(port, requests))
+            finally:
+                server.terminate()
+    shares = {"median": 0.5, "95 %": 0.95, "99 %": 0.99, "longest": 1.0}
+    return {name: 1e3 * percentile(times, share) for name, share in shares.items()}
+
+
+def _times(port: int, requests: int) -> list[float]:
+    asking = Asking(port, "asking")
+    for path, body in QUESTIONS:  # whoever is asked must be there
+        assert asking.post(path, {**body, "fen": FENS[0]})[0] == 200
+    assert asking.post("/api/tournaments", {"pairs": 2000})[0] == 202
+    over = threading.Event()
+
+    def search() -> None:
+        thinking = Asking(port, "searching")
+        while not over.is_set():
+            thinking.post("/api/choose", SEARCH)
+
+    for _ in range(2):
+        threading.Thread(target=search, daemon=True).start()
+    while not any(job["done"] for job in asking.get("/api/state")["jobs"]):
+        time.sleep(0.2)
+    time.sleep(3)
+    found = []
+    for number in range(requests):
+        path, body = QUESTIONS[number % len(QUESTIONS)]
+        start = time.perf_counter()
+        status, _ = asking.post(path, {**body, "fen": FENS[number % len(FENS)]})
+        found.append(time.perf_counter() - start)
+        assert status == 200
+        time.sleep(0.03)  # a person does not ask all the time
+    assert asking.get("/api/state")["jobs"][0]["state"] == "playing"
+    over.set()
+    return found
+
+
+def main() -> int:
+    """Print it; 0 if the goal is met."""
+    found = measured()
+    print(", ".join(f"{name}: {value:.1f} ms" for name, value in found.items()))
+    return 0 if found["95 %"] < 1e3 * GOAL else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
