@@ -32,9 +32,9 @@ FEWER = {
 INPUT = {"play": "quit\n"}
 
 NOT_HERE = re.compile(
-    r"reproduce|bench|atlas build|atlas certify|--dask|tcp://|--install-completion|play --resume"
+    r"reproduce|bench|knightfall serve|atlas build|atlas certify|--dask|tcp://|--install-completion|play --resume"
 )
-"""What takes minutes, or needs a cluster or somebody's shell."""
+"""What takes minutes or has no end, or needs a cluster or somebody's shell."""
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -13,6 +13,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from knightfall import __version__
+from knightfall.display.printable import printable
+from knightfall.errors import KnightfallError
 from knightfall.web.lab.address import Address
 from knightfall.web.lab.api import endpoint_of, json_answer
 from knightfall.web.lab.guard import REPORT_POLICY, Guard, Refused
@@ -40,7 +42,11 @@ def application(lab: Lab, address: Address, token: str | None = None) -> Guard:
             Route("/studies", _report, methods=["GET"]),
             *_pages(token),
         ],
-        exception_handlers={Refused: _refused, HTTPException: _wrong},
+        exception_handlers={
+            Refused: _refused,
+            KnightfallError: _bad,
+            HTTPException: _wrong,
+        },
         lifespan=lifespan,
     )
     return Guard(app, address, token)
@@ -92,6 +98,10 @@ async def _report(request: Request) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     return json_answer({"error": str(error)}, error.status)
+
+
+async def _bad(request: Request, error: Exception) -> Response:
+    return json_answer({"error": printable(str(error))}, 422)
 
 
 async def _wrong(request: Request, error: Exception) -> Response:

@@ -49,7 +49,6 @@ def serve(listening: socket.socket, address: Address, files: list[str], store: s
         ws="none",
         proxy_headers=False,
         timeout_graceful_shutdown=ENDING,
-        limit_concurrency=200,
     )
     with suppress(KeyboardInterrupt):  # which uvicorn raises again once everything has ended
         Server(config).run(sockets=[listening])

@@ -40,7 +40,7 @@ function ofMatch(run) {
   ];
   if (report.llr !== null) facts.push(["LLR", `${signed(report.llr, 2)} (${signed(report.lower, 2)} to ${signed(report.upper, 2)})`]);
   return [
-    el("p", { class: "verdict", role: "status" }, report.words),
+    el("p", { class: "verdict" }, report.words),
     table(`${run.entrants[0].name} against ${run.entrants[1].name}`, ["Figure", run.entrants[0].name], facts),
     standings(run, "Both agents", report.agents, [0, 1]),
   ];
