@@ -16,6 +16,8 @@ import { Views } from "./views.js";
 import { NAMES, other, plies } from "./words.js";
 
 
+const MOST_OPINIONS = 3; // more do not fit into a cell
+
 export class App {
   constructor(source) {
     this.source = source;
@@ -43,6 +45,7 @@ export class App {
     this.views.add("atlas", new Atlas(this, this.source));
     await this.views.follow();
     this.ready = true;
+    this.readyAfter = performance.now();
   }
 
   /** The game of the address, which may be the one that stands; a new one where there is none. */
@@ -221,9 +224,10 @@ export class App {
   }
 
   async addOpinions(node, seen) {
+    const names = $("heuristic").value.split(",").map((name) => name.trim()).filter(Boolean).slice(0, MOST_OPINIONS);
     let opinions = null;
-    if ($("heuristic").value && seen.moves.length) {
-      const sums = [parseTerms($("heuristic").value, this.about.heuristics)];
+    if (names.length && seen.moves.length) {
+      const sums = names.map((name) => parseTerms(name, this.about.heuristics));
       opinions = await this.rules.ask("opinions", { position: node.position, sums });
     }
     const drawn = await layersOf(this, node.position, seen);
@@ -231,7 +235,7 @@ export class App {
     const show = (truth) => {
       if (this.tree.at !== node) return;
       this.shownTruth = truth;
-      this.draw(marksOf(truth, opinions), drawn);
+      this.draw(marksOf(truth, opinions, names), drawn);
     };
     show(null);
     const hidden = $("after").checked && this.agent && node.position.side === this.you && !node.answered;
@@ -240,9 +244,9 @@ export class App {
 
   draw(marks, { layers = {}, paths = [], roles = null } = {}) {
     const { position, cell } = this.tree.at, seen = this.seen ?? { moves: [] };
-    const over = !seen.moves.length || this.resigned;
+    const waits = this.resigned || (this.agent && position.side !== this.you && !this.analysis.retrying);
     this.paths = paths;
-    const targets = over ? [] : seen.moves;
+    const targets = waits ? [] : seen.moves;
     $("board").show({ position, marks, layers, roles, targets, paths: this.preview.node ? [] : paths, last: cell === null ? null : this.lastMove() });
     if (this.preview.node === this.tree.at) this.preview.draw();
   }
@@ -327,7 +331,7 @@ export class App {
     });
     $("opponent").prepend(...ladder);
     const names = this.about.heuristics.filter((row) => row.id !== "sum" && !row.parameter && !row.costly);
-    $("heuristic").append(...names.map((row) => new Option(row.id, row.id)));
+    $("heuristics").append(...names.map((row) => new Option(row.id, row.id)));
   }
 
   listen() {
