@@ -7,6 +7,7 @@ import { $ } from "./dom.js";
 import { Engine, Stopped } from "./engine.js";
 import { drawGraph } from "./graph.js";
 import { emptyBoard, formatFen, nameOf, parseFen, POCKET } from "./notation.js";
+import { Puzzles } from "./puzzles.js";
 import { fromAddress, toAddress, Tree } from "./tree.js";
 import { Views } from "./views.js";
 
@@ -36,6 +37,7 @@ export class App {
     this.listen();
     this.views = new Views();
     this.views.add("play", { title: "Play", show: () => this.showGame() });
+    this.views.add("puzzles", new Puzzles(this, this.source));
     this.views.add("atlas", new Atlas(this, this.source));
     await this.views.follow();
     this.ready = true;
@@ -430,6 +432,7 @@ export class App {
     });
     addEventListener("hashchange", () => this.views.follow());
     addEventListener("keydown", (event) => {
+      if (this.views.now !== "play" && event.key !== "?") return;
       if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, dialog *")) return;
       if (event.target.closest("knight-board") && /^[a-z0-9]$/i.test(event.key)) return;
       const doing = { u: act.undo, r: act.redo, t: () => this.toggle("truth"), "?": act.help }[event.key];
