@@ -39,7 +39,7 @@ NUMBER = 300
 """Of puzzles that are kept."""
 
 FEWEST_MOVES, FEWEST_PLIES, MOST_OPEN = 3, 3, 42
-"""A puzzle has a choice and is not over at once; and a browser solves it in a second or two."""
+"""A puzzle has a choice and is not over at once; and a browser solves it while one looks at it."""
 
 FIRST_TRIES, TRIES = 4, 20
 """Of each agent, with a seed each.
