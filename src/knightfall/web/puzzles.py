@@ -33,7 +33,7 @@ RUNGS = LADDER[:-1]
 """Who plays and who is asked: all but the perfect one, who misses nothing."""
 
 GAMES = (("7x7", 7056), ("6x6", 720), ("8x8", 720))
-"""How many on which board: on 7×7, every couple meets three times the number of openings."""
+"""How many on which board: on 7×7 every opening three times, by three couples."""
 
 NUMBER = 300
 """Of puzzles that are kept."""
