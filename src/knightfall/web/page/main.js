@@ -11,6 +11,7 @@ import { explain, LAYERS, layersOf } from "./layers.js";
 import { marksOf } from "./marks.js";
 import { emptyBoard, formatFen, nameOf, parseFen, POCKET } from "./notation.js";
 import { Preview } from "./preview.js";
+import { Puzzles } from "./puzzles.js";
 import { fromAddress, toAddress, Tree } from "./tree.js";
 import { Views } from "./views.js";
 import { NAMES, other, plies } from "./words.js";
@@ -42,6 +43,7 @@ export class App {
     this.preview = new Preview(this);
     this.views = new Views();
     this.views.add("play", { title: "Play", show: () => this.showGame() });
+    this.views.add("puzzles", new Puzzles(this, this.source));
     this.views.add("atlas", new Atlas(this, this.source));
     await this.views.follow();
     this.ready = true;
