@@ -321,7 +321,8 @@ def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path, move
     with opened(browser, file_url(file)) as page:
         found = page.evaluate(
             """(fen) => {
-              const { parseFen, nameOf, app } = globalThis.knightfall.parts, position = parseFen(fen);
+              const { parseFen, nameOf, app } = globalThis.knightfall.parts;
+              const position = parseFen(fen);
               return new Promise((done) => app.solver.ask("truth", { position, ms: 1e6 }, (part) =>
                 done(Object.entries(part).map(([cell, one]) => [nameOf(position, cell), one])),
               ).catch(() => {}));
