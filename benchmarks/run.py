@@ -31,6 +31,9 @@ DEFAULT = (
 ON_REQUEST = ("time_budget", "board_size", "million_games")
 """What takes a minute or more and seldom changes."""
 
+BY_NAME = ("course_process", "student_score", "page")
+"""What belongs to one part alone, whose own page in docs/ tells what was measured."""
+
 
 def module(name: str) -> ModuleType:
     """A module of this folder.
@@ -53,15 +56,18 @@ def module(name: str) -> ModuleType:
 def show_names(json: bool = False) -> None:
     """Print what there is to run, and what each is about; nothing is loaded for it."""
     about = {}
-    for name in DEFAULT + ON_REQUEST:
+    for name in DEFAULT + ON_REQUEST + BY_NAME:
         text = ast.get_docstring(ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8")))
         about[name] = (text or "").split("\n\n")[0].replace("\n", " ")
     if json:
-        print(json_module.dumps({"default": DEFAULT, "on_request": ON_REQUEST, "about": about}))
+        when = {"default": DEFAULT, "on_request": ON_REQUEST, "by_name": BY_NAME}
+        print(json_module.dumps({**when, "about": about}))
         return
     width = max(map(len, about))
     for name, text in about.items():
         only = "" if name in DEFAULT else " (only by name or with --all)"
+        if name in BY_NAME:
+            only = " (only by name)"
         print(f"{name:<{width}}  {text}{only}")
 
 
@@ -73,8 +79,8 @@ def main(json: bool = False, only: list[str] | None = None, everything: bool = F
     from knightfall.display.numbers import duration
     from knightfall.errors import KnightfallError
 
-    known = DEFAULT + ON_REQUEST
-    names = list(only or (known if everything else DEFAULT))
+    known = DEFAULT + ON_REQUEST + BY_NAME
+    names = list(only or (DEFAULT + ON_REQUEST if everything else DEFAULT))
     for name in names:
         if name not in known:
             raise KnightfallError(f"no benchmark {name!r}: there are {', '.join(known)}")

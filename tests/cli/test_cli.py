@@ -300,12 +300,13 @@ def test_bench_says_where_it_looked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_bench_lists_what_it_can_run() -> None:
     told = answer("bench", "--list", "--json")
     lines = run("bench", "--list").stdout.splitlines()
-    names = told["default"] + told["on_request"]
+    names = told["default"] + told["on_request"] + told["by_name"]
     assert [line.split()[0] for line in lines] == names
     assert {"signature", "solver", "time_budget"} <= set(names)
     for name, line in zip(names, lines, strict=True):
         assert told["about"][name] in line
         assert line.endswith("(only by name or with --all)") == (name in told["on_request"])
+        assert line.endswith("(only by name)") == (name in told["by_name"])
 
 
 # -- positions by name ---------------------------------------------------------------------------

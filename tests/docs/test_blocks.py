@@ -32,7 +32,8 @@ FEWER = {
 INPUT = {"play": "quit\n"}
 
 NOT_HERE = re.compile(
-    r"reproduce|bench|knightfall serve|atlas build|atlas certify|--dask|tcp://|--install-completion|play --resume"
+    r"reproduce|bench|knightfall serve|atlas build|atlas certify|--dask|tcp://|--install-completion|"
+    r"play --resume"
 )
 """What takes minutes or has no end, or needs a cluster or somebody's shell."""
 

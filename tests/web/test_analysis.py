@@ -95,6 +95,31 @@ def test_a_line_is_no_way_around_the_hidden_truth(browser: Any, file: Path) -> N
         assert page.locator(".overlay circle").count() == 0
 
 
+def test_several_heuristics_speak_beside_the_truth(browser: Any, file: Path) -> None:
+    position = Position.from_moves(GAME)
+    truth = kf.solve(position).winning_moves
+    with opened(browser, file_url(file, of(GAME))) as page:
+        page.check("#truth")
+        page.fill("#heuristic", "improved, 2*open-bfs_reach")
+        page.locator("#heuristic").blur()
+        page.wait_for_selector("#board :is(.won, .lost) small:nth-of-type(2)")
+        labels = page.locator("#board .target").evaluate_all("all => all.map(b => b.ariaLabel)")
+        values = {}
+        for label in labels:
+            told = re.search(r"^(\w\d),.*improved ([-\d.]+).*2\*open-bfs_reach ([-\d.]+)", label)
+            assert told is not None
+            values[told[1]] = float(told[2]), float(told[3])
+        for name, found in values.items():
+            after = position.play(name)
+            for number, heuristic in enumerate(("improved", "2*open-bfs_reach")):
+                ours = kf.evaluator(heuristic).value(after, position.to_move)
+                assert found[number] == pytest.approx(ours, abs=0.005)
+        assert truth is not None
+        page.fill("#heuristic", "cosy")
+        page.locator("#heuristic").blur()
+        until_said(page, "“cosy” is no heuristic")
+
+
 # -- layers ----------------------------------------------------------------------------------
 
 
@@ -287,6 +312,31 @@ def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file:
         assert "board=7x5" in page.url
 
 
+@pytest.mark.parametrize("moves", ["c2 e4", "d4 c6", "a1 g7", "b5 e2", "g3 f5"])
+def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path, moves: str) -> None:
+    """By the atlas, before anything is searched; and what a search would say."""
+    position = Position.from_moves(moves.split())
+    entry = lookup(position)
+    assert entry is not None
+    with opened(browser, file_url(file)) as page:
+        found = page.evaluate(
+            """(fen) => {
+              const { parseFen, nameOf, app } = globalThis.knightfall.parts;
+              const position = parseFen(fen);
+              return new Promise((done) => app.solver.ask("truth", { position, ms: 1e6 }, (part) =>
+                done(Object.entries(part).map(([cell, one]) => [nameOf(position, cell), one])),
+              ).catch(() => {}));
+            }""",
+            position.fen,
+        )
+    told = dict(found)
+    assert sorted(told) == sorted(position.legal_moves)
+    assert sorted(name for name, one in told.items() if one["wins"]) == sorted(entry.winning_moves)
+    assert {name: one["plies"] for name, one in told.items() if one["plies"]} == {
+        entry.best: entry.plies
+    }
+
+
 # -- for everybody ---------------------------------------------------------------------------
 
 VIEWS = [of(GAME), "/atlas/7x7", "/atlas/7x7/d4", "/puzzles"]
@@ -300,7 +350,8 @@ def test_axe_has_nothing_serious_to_say(browser: Any, file: Path, view: str, sch
         if view == VIEWS[0]:
             for box in ("truth", "layer-roles", "layer-reach", "layer-walks", "layer-mirror"):
                 page.check(f"#{box}")
-            page.select_option("#heuristic", "improved")
+            page.fill("#heuristic", "improved")
+            page.locator("#heuristic").blur()
             page.wait_for_selector("#board :is(.won, .lost) small")
             page.click("#review")
             until_said(page, "a win away")

@@ -571,3 +571,15 @@ def test_the_description_names_every_endpoint() -> None:
         if endpoint.body is not None:
             schema = operation["requestBody"]["content"]["application/json"]["schema"]
             assert schema["additionalProperties"] is False
+
+
+def test_other_machines_are_warned_of(tmp_path: Path) -> None:
+    server = LabServer(tmp_path, host="0.0.0.0")
+    assert server.client.get("/api/about").is_success
+    spelt = {"Host": f"127.0.0.1:{server.port}"}
+    assert server.client.get("/api/about", headers=spelt).is_success
+    rebound = {"Host": f"evil.example:{server.port}"}
+    assert server.client.get("/api/about", headers=rebound).status_code == 403
+    server.process.send_signal(signal.SIGINT)
+    _, said = server.process.communicate(timeout=60)
+    assert "warning: everyone who can reach 0.0.0.0 can use this lab" in said

@@ -169,12 +169,18 @@ def test_opponents_and_opinions_of_a_file_that_is_edited(browser: Any, tmp_path:
         assert first
         position = Position.from_moves([first[1], first[2]])
         assert first[3] == position.legal_moves[0]
-        page.select_option("#heuristic", "mine.py:cosy")
-        page.wait_for_selector("#board .valued, #board small")
+        page.fill("#heuristic", "mine.py:cosy, open")
+        page.press("#heuristic", "Enter")
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('#board button')]"
+            ".some((one) => /mine.py:cosy -?[\\d.]+.*open \\d+/.test(one.ariaLabel))"
+        )
         (tmp_path / "mine.py").write_text(MINE.replace("cosy", "cosier") + "\n\nx = 1 / 0\n")
         page.click("nav >> text=Lab")
         page.wait_for_selector(".file .bad:has-text('mine.py, line 15: ZeroDivisionError')")
         (tmp_path / "mine.py").write_text(MINE.replace("cosy", "cosier"))
         page.wait_for_selector(".file code:text-is('mine.py:cosier')")
-        options = page.locator("#heuristic optgroup option").all_inner_texts()
+        options = page.locator("#heuristics option.own").evaluate_all(
+            "all => all.map(o => o.value)"
+        )
         assert options == ["mine.py:cosier"]

@@ -17,10 +17,11 @@ from knightfall.web.ladder import FILE as LADDER
 HERE = Path(__file__).parent
 PAGE = HERE / "page"
 ATLAS = HERE.parent / "solver" / "atlas.json"
+PUZZLES = HERE / "puzzles.json"
 
 MODULES = (
     "dom", "words", "notation", "agents", "engine", "board", "tree", "graph", "marks", "layers",
-    "preview", "exchange", "analysis", "views", "atlas", "main",
+    "preview", "exchange", "analysis", "views", "puzzles", "atlas", "main",
 )  # fmt: skip
 """The page's modules, each after those that it imports."""
 
@@ -44,6 +45,7 @@ def files() -> dict[str, bytes]:
         ABOUT.name: _small(ABOUT),
         ATLAS.name: _small(ATLAS),
         LADDER.name: _small(LADDER),
+        PUZZLES.name: _small(PUZZLES),
     }
 
 
@@ -85,7 +87,7 @@ def _script() -> str:
     code = "\n".join(_inlined((PAGE / f"{name}.js").read_text("utf-8")) for name in MODULES)
     worker = (PAGE / "worker.js").read_text(encoding="utf-8")
     wasm = base64.b64encode(gzip.compress(ENGINE.read_bytes(), 9, mtime=0)).decode()
-    read = {"about": ABOUT, "atlas": ATLAS, "ladder": LADDER}
+    read = {"about": ABOUT, "atlas": ATLAS, "ladder": LADDER, "puzzles": PUZZLES}
     parts = {name: json.loads(path.read_text("utf-8")) for name, path in read.items()}
     parts |= {"worker": worker, "wasm": wasm}
     # </script> would end the script wherever it stands.

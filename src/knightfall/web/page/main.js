@@ -11,10 +11,13 @@ import { explain, LAYERS, layersOf } from "./layers.js";
 import { marksOf } from "./marks.js";
 import { emptyBoard, formatFen, nameOf, parseFen, POCKET } from "./notation.js";
 import { Preview } from "./preview.js";
+import { Puzzles } from "./puzzles.js";
 import { fromAddress, toAddress, Tree } from "./tree.js";
 import { Views } from "./views.js";
 import { NAMES, other, plies } from "./words.js";
 
+
+const MOST_OPINIONS = 3; // more do not fit into a cell
 
 export class App {
   constructor(source) {
@@ -40,10 +43,12 @@ export class App {
     this.preview = new Preview(this);
     this.views = new Views();
     this.views.add("play", { title: "Play", show: () => this.showGame() });
+    this.views.add("puzzles", new Puzzles(this, this.source));
     this.views.add("atlas", new Atlas(this, this.source));
     if (this.source.lab) await (await import("./lab/lab.js")).open(this); // only a server has it
     await this.views.follow();
     this.ready = true;
+    this.readyAfter = performance.now();
   }
 
   /** The game of the address, which may be the one that stands; a new one where there is none. */
@@ -225,21 +230,22 @@ export class App {
     if (!(error instanceof Stopped)) this.say(error.message, "bad");
   }
 
-  opinionsOf(position, heuristic) {
-    return this.rules.ask("opinions", { position, sums: [parseTerms(heuristic, this.about.heuristics)] });
+  opinionsOf(position, names) {
+    return this.rules.ask("opinions", { position, sums: names.map((name) => parseTerms(name, this.about.heuristics)) });
   }
 
   async addOpinions(node, seen) {
+    const names = $("heuristic").value.split(",").map((name) => name.trim()).filter(Boolean).slice(0, MOST_OPINIONS);
     let opinions = null;
-    if ($("heuristic").value && seen.moves.length) {
-      opinions = await this.opinionsOf(node.position, $("heuristic").value);
+    if (names.length && seen.moves.length) {
+      opinions = await this.opinionsOf(node.position, names);
     }
     const drawn = await layersOf(this, node.position, seen);
     if (this.tree.at !== node) return;
     const show = (truth) => {
       if (this.tree.at !== node) return;
       this.shownTruth = truth;
-      this.draw(marksOf(truth, opinions), drawn);
+      this.draw(marksOf(truth, opinions, names), drawn);
     };
     show(null);
     const hidden = $("after").checked && this.agent && node.position.side === this.you && !node.answered;
@@ -248,9 +254,9 @@ export class App {
 
   draw(marks, { layers = {}, paths = [], roles = null } = {}) {
     const { position, cell } = this.tree.at, seen = this.seen ?? { moves: [] };
-    const over = !seen.moves.length || this.resigned;
+    const waits = this.resigned || (this.agent && position.side !== this.you && !this.analysis.retrying);
     this.paths = paths;
-    const targets = over ? [] : seen.moves;
+    const targets = waits ? [] : seen.moves;
     $("board").show({ position, marks, layers, roles, targets, paths: this.preview.node ? [] : paths, last: cell === null ? null : this.lastMove() });
     if (this.preview.node === this.tree.at) this.preview.draw();
   }
@@ -335,7 +341,7 @@ export class App {
     });
     $("opponent").prepend(...ladder);
     const names = this.about.heuristics.filter((row) => row.id !== "sum" && !row.parameter && !row.costly);
-    $("heuristic").append(...names.map((row) => new Option(row.id, row.id)));
+    $("heuristics").append(...names.map((row) => new Option(row.id, row.id)));
   }
 
   listen() {

@@ -4,25 +4,29 @@ import { plies } from "./words.js";
 
 export const hasWin = (truth) => Object.values(truth ?? {}).some((one) => one.wins);
 
-/** Marks for a board; "!" where the heuristic prefers a losing move though there is a winning one. */
-export function marksOf(truth, opinions) {
-  const marks = {};
-  const best = opinions && Math.max(...Object.values(opinions).map(([value]) => value));
+/** Marks for a board; "!" where a heuristic prefers a losing move though there is a winning one.
+ *
+ * `opinions` has for each cell a number of every heuristic that was asked, `names` what they are.
+ */
+export function marksOf(truth, opinions, names = []) {
+  const marks = {}, rows = Object.values(opinions ?? {});
+  const best = names.map((_, which) => Math.max(...rows.map((values) => values[which])));
   for (const cell of new Set([...Object.keys(truth ?? {}), ...Object.keys(opinions ?? {})])) {
-    const one = truth?.[cell], value = opinions?.[cell]?.[0];
-    const liked = value !== undefined && value === best;
-    const texts = [], told = [];
+    const one = truth?.[cell], texts = [], told = [];
     if (one) {
       texts.push(`${one.wins ? "✓" : "✗"}${one.plies ?? ""}`);
       told.push(`${one.wins ? "wins" : "loses"}${one.plies ? ` in ${plies(one.plies)}` : ""}`);
     }
-    if (value !== undefined) {
-      const number = Number.isFinite(value) ? String(Math.round(value * 100) / 100) : value > 0 ? "∞" : "−∞";
-      const wrong = liked && one && !one.wins && hasWin(truth);
-      texts.push(`<small>${number}${wrong ? " !" : ""}</small>`);
-      told.push(`heuristic ${number}${liked ? ", its choice" : ""}${wrong ? ", against the truth" : ""}`);
-    }
+    (opinions?.[cell] ?? []).forEach((value, which) => {
+      const liked = value === best[which], wrong = liked && one && !one.wins && hasWin(truth);
+      texts.push(`<small>${rounded(value)}${wrong ? " !" : ""}</small>`);
+      told.push(`${names[which]} ${rounded(value)}${liked ? ", its choice" : ""}${wrong ? ", against the truth" : ""}`);
+    });
     marks[cell] = { text: texts.join(" "), kind: one ? (one.wins ? "won" : "lost") : "valued", told: told.join(", ") };
   }
   return marks;
+}
+
+function rounded(value) {
+  return Number.isFinite(value) ? String(Math.round(value * 100) / 100) : value > 0 ? "∞" : "−∞";
 }

@@ -27,7 +27,7 @@ async function load({ wasm, about, atlas }) {
   const addresses = Object.fromEntries(
     about.heuristics.map(({ id }, at) => [id, call.heuristic_address(BigInt(at))]),
   );
-  return { call, memory, base, about, atlas, addresses, size: "", lengths: {} };
+  return { call, memory, base, about, atlas, addresses, size: "", lengths: {}, classes: {} };
 }
 
 function begin({ width, height }) {
@@ -67,10 +67,7 @@ const advance = ({ position, cell }) => (targets(position).includes(cell) ? afte
 
 function targets(position) {
   const at = on(position), [open, mover] = words(position);
-  let left = set(at.moves(open, mover));
-  const found = [];
-  for (let cell = 0; left; cell++, left >>= 1n) if (left & 1n) found.push(cell);
-  return found;
+  return cellsOf(set(at.moves(open, mover)));
 }
 
 const placed = ({ white, black }) => white !== POCKET && black !== POCKET;
@@ -104,8 +101,32 @@ function lengthsOf({ width, height }) {
     }
   }
   const classes = [...new Set(keys)].filter((key) => key !== NONE).sort((a, b) => (a < b ? -1 : 1));
-  const number = new Map(classes.map((key, place) => [key, place]));
+  const number = (engine.classes[`${width}x${height}`] = new Map(classes.map((key, place) => [key, place])));
   return keys.map((key) => (key === NONE ? undefined : parseInt(entries.slice(6 * number.get(key), 6 * number.get(key) + 2), 16)));
+}
+
+/** What the atlas has on the moves of an opening: those that win, as a set, and the best. */
+function storedMoves(position) {
+  const { width, height } = position, length = stored(position);
+  if (!length || width > height) return null;
+  const at = on(position), [, mover, waiter] = words(position), one = (cell) => 1n << cell;
+  const key = at.class_of(mover, waiter), first = [key / 128n, key % 128n];
+  const number = engine.classes[engine.size].get(key), entry = engine.atlas[engine.size].slice(6 * number, 6 * number + 6);
+  const moves = cellsOf(set(at.moves(((1n << big(width * height)) - 1n) & ~one(first[0]) & ~one(first[1]), first[0])));
+  const [wins, best] = [parseInt(entry.slice(2, 4), 16), parseInt(entry.slice(4), 16)];
+  for (let which = 0n; which < at.symmetries(); which++) {
+    const image = (cells) => set(at.image(which, cells));
+    if (image(one(first[0])) !== one(mover) || image(one(first[1])) !== one(waiter)) continue;
+    const won = moves.filter((_, place) => (wins >> place) & 1).reduce((all, cell) => all | one(big(cell)), 0n);
+    return { won: image(won), best: cellsOf(image(one(big(moves[best]))))[0], plies: length };
+  }
+  return null;
+}
+
+function cellsOf(word) {
+  const found = [];
+  for (let cell = 0; word; cell++, word >>= 1n) if (word & 1n) found.push(cell);
+  return found;
 }
 
 function count(word) {
@@ -133,14 +154,14 @@ function wins(position, until) {
 function truth({ position, ms }, tell) {
   const until = deadline(ms), known = {};
   if (!placed(position)) return placements(position, until, tell);
-  const moves = targets(position);
+  const moves = targets(position), book = storedMoves(position);
   for (const cell of moves) {
-    const lost = wins(after(position, cell), until);
-    if (lost !== NONE) known[cell] = { wins: lost === 0, plies: null };
+    const lost = book ? Number(!((book.won >> big(cell)) & 1n)) : wins(after(position, cell), until);
+    if (lost !== NONE) known[cell] = { wins: lost === 0, plies: book?.best === cell ? book.plies : null };
   }
   tell(known);
   for (const cell of moves) {
-    if (!known[cell]) continue;
+    if (!known[cell] || known[cell].plies !== null) continue;
     const length = plies(after(position, cell), until);
     if (length >= 0) known[cell].plies = length + 1;
     tell(known);

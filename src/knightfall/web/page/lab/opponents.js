@@ -18,15 +18,22 @@ export function addOpponents(app, server) {
       throw error; // what a browser cannot be, and no course ever named
     }
   };
-  app.opinionsOf = async (position, heuristic) => {
-    if (!isServers(heuristic)) return opinionsHere(position, heuristic);
-    const { opinions } = await server.post("/api/opinions", { heuristics: [heuristic], fen: formatFen(position) });
-    return Object.fromEntries(Object.entries(opinions[heuristic]).map(([move, value]) =>
-      [cellNamed(position, move), [typeof value === "string" ? (value.startsWith("-") ? -Infinity : Infinity) : value]]));
+  app.opinionsOf = async (position, names) => {
+    const theirs = names.filter(isServers), ours = names.filter((name) => !isServers(name));
+    const here = ours.length ? await opinionsHere(position, ours) : {};
+    if (!theirs.length) return here;
+    const { moves, opinions } = await server.post("/api/opinions", { heuristics: theirs, fen: formatFen(position) });
+    return Object.fromEntries(moves.filter((move) => move in opinions[theirs[0]]).map((move) => {
+      const cell = cellNamed(position, move);
+      return [cell, names.map((name) => (isServers(name) ? number(opinions[name][move]) : here[cell][ours.indexOf(name)]))];
+    }));
   };
   app.player = new Player(app.player, server);
   server.addEventListener("state", () => offer(server.state.files));
 }
+
+/** JSON has no infinities: they come as texts. */
+const number = (value) => (typeof value === "string" ? (value.startsWith("-") ? -Infinity : Infinity) : value);
 
 /** Who plays against you: the browser's engine, or an agent on the server. */
 class Player {
@@ -53,19 +60,15 @@ class Player {
   }
 }
 
-/** Options for what is in the user's files; what was chosen stays chosen. */
+/** What is in the user's files can be chosen; an opponent that was chosen stays chosen. */
 function offer(files) {
   const heuristics = files.flatMap((file) => file.heuristics.filter((one) => !one.error));
   const agents = files.flatMap((file) => file.agents);
-  fill($("opponent"), [...heuristics.map((one) => [one.id, `id(${one.id}, nodes=2500)`]), ...agents.map((one) => [one.id, one.id])]);
-  fill($("heuristic"), heuristics.map((one) => [one.id, one.id]));
-}
-
-function fill(select, options) {
-  const text = JSON.stringify(options);
-  if ((select.dataset.own ?? "[]") === text) return;
-  select.dataset.own = text;
-  const chosen = select.value;
+  const text = JSON.stringify([heuristics, agents]);
+  if (text === offered) return;
+  offered = text;
+  const options = [...heuristics.map((one) => [one.id, `id(${one.id}, nodes=2500)`]), ...agents.map((one) => [one.id, one.id])];
+  const select = $("opponent"), chosen = select.value;
   select.querySelector("optgroup.own")?.remove();
   if (options.length) select.append(el("optgroup", { class: "own", label: "Your files" }, options.map(([shown, value]) => el("option", { value }, shown))));
   if ([...select.options].some((one) => one.value === chosen)) select.value = chosen;
@@ -73,4 +76,9 @@ function fill(select, options) {
     select.selectedIndex = 0;
     select.dispatchEvent(new Event("change"));
   }
+  document.querySelectorAll("#heuristics option.own").forEach((one) => one.remove());
+  $("heuristics").prepend(...heuristics.map((one) => el("option", { class: "own", value: one.id })));
+  if (isServers($("heuristic").value)) $("heuristic").dispatchEvent(new Event("change")); // it was edited
 }
+
+let offered = "[[],[]]";

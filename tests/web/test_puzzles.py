@@ -1,0 +1,355 @@
+"""The puzzles: every one has one winning move, comes from a game, and can be solved and failed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote_plus
+
+import pytest
+from browser import CHROMIUM, chromium, file_url, opened
+
+import knightfall as kf
+from knightfall.oracle.record import phase_of
+from knightfall.oracle.truth import Truth
+from knightfall.position import Position
+from knightfall.web import puzzles as made
+from knightfall.web.site import single_file
+
+SHIPPED = json.loads(made.FILE.read_text(encoding="utf-8"))
+PUZZLES: list[dict[str, Any]] = SHIPPED["puzzles"]
+POSITIONS = [Position.from_fen(one["fen"]) for one in PUZZLES]
+
+
+@pytest.fixture(scope="module")
+def truths() -> dict[str, Truth]:
+    boards = {position.board for position in POSITIONS} | {kf.Board.of(5, 5)}
+    return {board.text: Truth(board) for board in boards}
+
+
+# -- the file --------------------------------------------------------------------------------
+
+
+def test_every_puzzle_has_one_winning_move(truths: dict[str, Truth]) -> None:
+    for puzzle, position in zip(PUZZLES, POSITIONS, strict=True):
+        truth = truths[position.board.text]
+        assert len(position.legal_moves) >= made.FEWEST_MOVES
+        assert truth.winning_moves(position) == (puzzle["solution"],)
+        assert truth.plies(position) == puzzle["plies"] >= made.FEWEST_PLIES
+
+
+def test_no_two_are_images_of_each_other() -> None:
+    assert len({made.likeness(position) for position in POSITIONS}) == len(PUZZLES)
+    games = {
+        (one["game"][0], position.board) for one, position in zip(PUZZLES, POSITIONS, strict=True)
+    }
+    assert len(games) == len(PUZZLES)  # nor two positions of one game
+
+
+def test_images_are_alike_whoever_moves() -> None:
+    one = Position.from_fen("2N4/7/1*5/7/4n2/7/7 w")
+    turned = Position.from_fen("7/7/2N4/7/5*1/7/4n2 b")
+    assert made.likeness(one) == made.likeness(turned)
+    assert made.likeness(one) != made.likeness(Position.from_fen(turned.fen.replace("b", "w")))
+
+
+def test_the_rules_lead_to_every_puzzle() -> None:
+    for puzzle, position in zip(PUZZLES, POSITIONS, strict=True):
+        *_, plies = puzzle["game"]
+        gone = set(range(position.board.cells)) - position.open
+        assert len(gone) == plies + 2
+        assert position.to_move == "wb"[plies % 2]
+        # Each knight has walked from colour to colour, and ended on the one where it stands.
+        light = 0
+        for knight, steps in ((position.white, (plies + 1) // 2), (position.black, plies // 2)):
+            assert knight is not None
+            light += (steps + 1 + (position.board.colour(knight) == 0)) // 2
+        assert sum(position.board.colour(cell) == 0 for cell in gone) == light
+
+
+def test_a_puzzle_is_where_it_says_in_its_game() -> None:
+    for puzzle, position in list(zip(PUZZLES, POSITIONS, strict=True))[::10]:
+        number, first, second, plies = puzzle["game"]
+        played = made.game(position.board, number)
+        assert played[:2] == (first, second)
+        assert played[2][plies] == position
+
+
+def test_grades_are_what_the_agents_miss() -> None:
+    for puzzle in PUZZLES:
+        assert puzzle["grade"] == round(100 * sum(puzzle["misses"]) / (6 * SHIPPED["tries"]))
+    seeds = range(made.FIRST_TRIES + 1, made.FIRST_TRIES + made.TRIES + 1)
+    for puzzle, position in list(zip(PUZZLES, POSITIONS, strict=True))[::10]:
+        assert made.misses(position, puzzle["solution"], seeds) == puzzle["misses"]
+
+
+def test_there_is_something_for_everybody() -> None:
+    assert len(PUZZLES) == made.NUMBER
+    assert made.FILE.read_text(encoding="utf-8") == made.text_of(PUZZLES)
+    assert made.FILE.stat().st_size < 60_000
+    grades = [one["grade"] for one in PUZZLES]
+    assert grades == sorted(grades)
+    bands = Counter("easy" if one < 30 else "medium" if one < 60 else "hard" for one in grades)
+    assert min(bands.values()) >= 80
+    assert len(bands) == 3
+    roles = Counter(position.hunter == position.to_move for position in POSITIONS)
+    assert min(roles.values()) >= 100
+    assert min(Counter(phase_of(position) for position in POSITIONS).values()) >= 20
+    nearly_all = [one for one in PUZZLES if min(one["misses"]) >= SHIPPED["tries"] / 2]
+    assert len(nearly_all) >= 10  # which only the perfect one solves
+
+
+# -- making them -----------------------------------------------------------------------------
+
+
+def test_the_same_puzzles_are_made_again(truths: dict[str, Truth]) -> None:
+    games = (("5x5", 48),)
+    told: list[str] = []
+    found = made.make(games, number=8, workers=1, tell=told.append)
+    assert found == made.make(games, number=8, workers=2)
+    assert json.loads(made.text_of(found))["puzzles"] == found
+    assert len(found) == 8
+    assert re.fullmatch(r"2 of 2 rounds of games, \d+ positions", told[-1])
+    for one in found:
+        position = Position.from_fen(one["fen"])
+        assert truths["5x5"].winning_moves(position) == (one["solution"],)
+
+
+def test_keys_take_turns() -> None:
+    assert made.in_turns([1, 3, 2, 5, 4, 7], lambda one: one % 2) == [1, 2, 3, 4, 5, 7]
+
+
+# -- in the browser --------------------------------------------------------------------------
+
+in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
+SHORT = next(
+    number
+    for number, one in enumerate(PUZZLES, start=1)
+    if one["plies"] == 5 and one["fen"].count("/") == 6
+)
+"""The number of a puzzle that is soon won."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    pytest.importorskip("playwright", reason="playwright drives the browser")
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "knightfall.html"
+    path.write_text(single_file(), encoding="utf-8")
+    return path
+
+
+def until_said(page: Any, words: str) -> str:
+    """Wait for a message that a pattern fits, and tell it."""
+    page.wait_for_function(
+        "words => RegExp(words).test(document.getElementById('puzzle-said').textContent)",
+        arg=words,
+    )
+    return str(page.inner_text("#puzzle-said"))
+
+
+def cell(page: Any, name: str) -> Any:
+    return page.locator(f"#puzzle button[aria-label^='{name},']")
+
+
+def number_shown(page: Any) -> int:
+    told = re.match(r"Puzzle (\d+) of 300", page.inner_text("#puzzle-told"))
+    assert told is not None
+    return int(told[1])
+
+
+def until_puzzle(page: Any, number: int) -> None:
+    page.wait_for_function(
+        "start => document.getElementById('puzzle-told').textContent.startsWith(start)",
+        arg=f"Puzzle {number} ",
+    )
+
+
+def wrong_move(number: int) -> str:
+    position, puzzle = POSITIONS[number - 1], PUZZLES[number - 1]
+    return next(move for move in position.legal_moves if move != puzzle["solution"])
+
+
+@in_a_browser
+def test_a_puzzle_is_solved_and_the_game_won(
+    browser: Any, file: Path, truths: dict[str, Truth]
+) -> None:
+    truth, position, puzzle = truths["7x7"], POSITIONS[SHORT - 1], PUZZLES[SHORT - 1]
+    with opened(browser, file_url(file, f"/puzzles/{SHORT}")) as page:
+        role = "hunter" if position.hunter == position.to_move else "runner"
+        assert f"{role}. One of {len(position.legal_moves)} moves wins" in until_said(
+            page, "One of"
+        )
+        assert page.inner_text("#puzzle-misses") == ""
+        for left in range(puzzle["plies"], 0, -2):
+            move = next(
+                move
+                for move in truth.winning_moves(position)
+                if truth.plies(position.play(move)) == left - 1
+            )
+            cell(page, move).click()
+            plies = f"{left} {'ply' if left == 1 else 'plies'}"
+            position = position.play(move)
+            if left == 1:
+                until_said(page, f"{move} wins in {plies}. The opponent’s knight has no cell left")
+                break
+            right = "Right: " if left == puzzle["plies"] else ""
+            said = until_said(page, f"^{right}{move} wins in {plies}. .. holds out longest")
+            reply = re.search(r"(\w\d) holds out", said)
+            assert reply is not None
+            position = position.play(reply[1])
+            assert truth.plies(position) == left - 2  # nothing lasts longer
+        assert f"Missed in {puzzle['grade']} %" in page.inner_text("#puzzle-misses")
+        assert page.inner_text("#puzzle-score") == (
+            "Solved 1 of 300. In a row at the first try: 1, at most 1."
+        )
+        page.reload()  # what was solved is kept
+        until_puzzle(page, SHORT)
+        assert "solved" in page.inner_text("#puzzle-told")
+        assert "Solved 1 of 300" in page.inner_text("#puzzle-score")
+
+
+@in_a_browser
+def test_a_puzzle_is_failed_and_explained(
+    browser: Any, file: Path, truths: dict[str, Truth]
+) -> None:
+    number = 150
+    position, puzzle, wrong = POSITIONS[number - 1], PUZZLES[number - 1], wrong_move(number)
+    truth = truths[position.board.text]
+    plies = {move: truth.plies(position.play(move)) + 1 for move in position.legal_moves}
+    with opened(browser, file_url(file, f"/puzzles/{number}")) as page:
+        until_said(page, "One of")
+        cell(page, wrong).click()
+        said = until_said(page, f"{wrong} loses in {plies[wrong]} plies: the reply is ")
+        reply = re.search(r"the reply is (\w\d)\.", said)
+        assert reply is not None
+        assert truth.plies(position.play(wrong).play(reply[1])) == plies[wrong] - 2
+        page.click("#puzzle-solution")
+        until_said(page, f"{puzzle['solution']} wins in {puzzle['plies']} plies; every other move")
+        labels = page.locator("#puzzle .target").evaluate_all("all => all.map(b => b.ariaLabel)")
+        for label in labels:
+            move = label.split(",")[0]
+            does = "wins" if move == puzzle["solution"] else "loses"
+            assert label.endswith(f"{does} in {plies[move]} plies")
+        cell(page, puzzle["solution"]).click()
+        until_said(page, "holds out longest")
+        assert page.inner_text("#puzzle-score") == (
+            "Solved 1 of 300. In a row at the first try: 0, at most 0."
+        )
+        page.click("#puzzle-analyse")
+        page.wait_for_function("() => knightfall.views.now === 'play'")
+        assert f"#fen={quote_plus(puzzle['fen'], safe='*')}&moves={puzzle['solution']}." in page.url
+        page.wait_for_function("fen => document.getElementById('fen').value !== fen", arg="")
+        page.click("nav >> text=Puzzles")  # where it was left
+        until_said(page, "holds out longest")
+
+
+@in_a_browser
+def test_everybody_has_the_same_puzzle_today(browser: Any, file: Path) -> None:
+    def todays(page: Any, instant: str) -> int:
+        page.clock.set_fixed_time(instant)
+        page.evaluate("location.hash = '/puzzles/1'")
+        until_puzzle(page, 1)
+        page.evaluate("location.hash = '/puzzles/today'")
+        page.wait_for_function(
+            "() => /today/.test(document.getElementById('puzzle-told').textContent)"
+        )
+        return number_shown(page)
+
+    found = {}
+    for zone, morning, evening in (
+        ("Pacific/Auckland", "2026-03-13T12:30:00Z", "2026-03-14T10:00:00Z"),
+        ("America/Los_Angeles", "2026-03-14T08:00:00Z", "2026-03-15T06:30:00Z"),
+    ):  # by the local calendar, all on March 14
+        with opened(browser, file_url(file), timezone_id=zone) as page:
+            found[zone] = {todays(page, morning), todays(page, evening)}
+            next_days = [todays(page, f"2026-03-{day}T20:00:00Z") for day in range(16, 20)]
+            assert len({*found[zone], *next_days}) == 5
+    assert found["Pacific/Auckland"] == found["America/Los_Angeles"]
+
+
+@in_a_browser
+def test_addresses_and_the_way_through_the_puzzles(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file, "/puzzles/17")) as page:
+        until_puzzle(page, 17)
+        board, position = POSITIONS[16].board, POSITIONS[16]
+        for knight, whose in ((position.white, "first"), (position.black, "second")):
+            assert knight is not None
+            label = cell(page, board.name(knight)).get_attribute("aria-label")
+            assert f"{whose} player’s knight" in label
+        page.click("#puzzle-after")
+        until_puzzle(page, 18)
+        assert page.url.endswith("#/puzzles/18")
+        page.go_back()
+        until_puzzle(page, 17)
+        page.click("#puzzle-before")
+        until_puzzle(page, 16)
+        page.select_option("#puzzle-band", "hard")
+        hard = [number for number, one in enumerate(PUZZLES, start=1) if one["grade"] >= 60]
+        until_puzzle(page, hard[0])
+        page.click("#puzzle-before")  # and round again
+        until_puzzle(page, hard[-1])
+        page.click("#puzzle-random")
+        page.wait_for_function("last => !location.hash.endsWith(last)", arg=f"/{hard[-1]}")
+        until_puzzle(page, int(page.url.rsplit("/", 1)[1]))
+        assert number_shown(page) in hard
+        for bad in ("0", "301", "-1", "x", "1e2", "99999999999"):
+            page.evaluate("bad => { location.hash = `/puzzles/${bad}` }", bad)
+            until_said(page, f"There is no puzzle “{bad}”: they are numbered from 1 to 300.")
+            assert "today" in page.inner_text("#puzzle-told")
+            assert page.locator("#puzzle .target").count() >= 3
+
+
+@in_a_browser
+def test_by_keys_alone(browser: Any, file: Path) -> None:
+    number, wrong = 40, wrong_move(40)
+    with opened(browser, file_url(file, f"/puzzles/{number}")) as page:
+        until_said(page, "One of")
+        while not page.evaluate("document.activeElement.matches('#puzzle button')"):
+            page.keyboard.press("Tab")
+        page.keyboard.type(wrong)
+        until_said(page, f"{wrong} loses")
+        page.keyboard.press("s")
+        until_said(page, "every other move loses")
+        page.keyboard.type(PUZZLES[number - 1]["solution"])
+        until_said(page, "holds out longest")
+        page.keyboard.press("n")
+        until_puzzle(page, number + 1)
+        until_said(page, "One of")
+        for key in ("Home", "PageUp", "Enter"):  # the corner is not always a legal move
+            page.keyboard.press(key)
+        top = f"a{POSITIONS[number].board.height}"
+        assert top not in POSITIONS[number].legal_moves
+        until_said(page, f"{top} is not a legal move.")
+        page.keyboard.press("p")
+        until_puzzle(page, number)
+
+
+@in_a_browser
+def test_on_a_phone_that_keeps_nothing(browser: Any, file: Path) -> None:
+    number = next(n for n, one in enumerate(POSITIONS, start=1) if one.board.width == 8)
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with opened(browser, file_url(file), **phone, color_scheme="dark") as page:
+        page.add_init_script(
+            "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } })"
+        )
+        page.goto(file_url(file, f"/puzzles/{number}"))
+        page.reload()
+        until_said(page, "One of")
+        sizes = page.locator("#puzzle button").evaluate_all(
+            "all => all.map(b => Math.min(b.clientWidth, b.clientHeight))"
+        )
+        assert min(sizes) >= 44
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        cell(page, PUZZLES[number - 1]["solution"]).tap()
+        until_said(page, "Right: ")
+        assert "In a row at the first try: 1" in page.inner_text("#puzzle-score")
