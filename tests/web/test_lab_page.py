@@ -158,7 +158,7 @@ def test_a_grading_and_what_cannot_be_started(browser: Any, server: LabServer) -
 
 
 def test_opponents_and_opinions_of_a_file_that_is_edited(browser: Any, tmp_path: Path) -> None:
-    with lab(tmp_path, "mine.py") as server, opened(browser, server.url) as page:
+    with lab(tmp_path, "mine.py") as server, uncertain(browser, server.url) as page:
         page.wait_for_selector("#opponent optgroup", state="attached")
         page.select_option("#opponent", "python(mine.py:choose)")
         page.select_option("select[name=seat]", "b")
