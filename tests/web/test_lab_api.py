@@ -380,19 +380,15 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
     server.process.kill()
     server.process.wait()
     until(lambda: not _players(tmp_path))
-    with lab(tmp_path) as again:
-        found = again.get("/api/runs/1")
-        assert found["resumable"]
-        assert found["played"] > kept["played"]
-        more = again.post("/api/runs/1/resume").json()
-        going = again.until_job(more["id"], lambda job: job["done"] > found["played"])
-        assert going["run"] == 1
-        # The numbers and the games behind them agree.
-        again.post("/api/runs/1/stop")
-        again.until_job(more["id"], lambda job: job["state"] == "stopped")
-        report = again.get("/api/runs/1")["report"]
-        won = sum(1 for _ in _games(again, won_by=0, score=2))
-        assert won == 2 * report["counts"][2]
+    again = LabServer(tmp_path, "slow.py")
+    found = again.get("/api/runs/1")
+    assert found["resumable"]
+    assert found["played"] > kept["played"]
+    more = again.post("/api/runs/1/resume").json()
+    going = again.until_job(more["id"], lambda job: job["done"] > found["played"])
+    assert going["run"] == 1
+    assert again.end(signal.SIGINT) == 130  # Ctrl-C ends it with its run, which is kept
+    assert not _players(tmp_path)
     (tmp_path / "else.py").write_text("")
     with lab(
         tmp_path, "else.py"
@@ -400,6 +396,11 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
         refused = without.post("/api/runs/1/resume")
         assert refused.status_code == 409
         assert "slow.py" in refused.json()["error"]
+        # The numbers and the games behind them agree.
+        report = without.get("/api/runs/1")["report"]
+        assert report["pairs"] > found["played"]
+        won = sum(1 for _ in _games(without, won_by=0, score=2))
+        assert won == 2 * report["counts"][2]
 
 
 def _games(server: LabServer, **wanted: int) -> Iterator[dict[str, Any]]:
@@ -461,17 +462,18 @@ def test_two_runs_at_a_time_and_a_grading_that_is_stopped(server: LabServer) -> 
     server.until_job(run["id"], lambda job: job["state"] == "stopped")
 
 
-def test_news_tell_of_a_tab_s_runs(tmp_path: Path) -> None:
-    with lab(tmp_path) as server:
-        with server.client.stream("GET", "/api/events?client=tab1") as news:
-            lines = news.iter_lines()
-            first = json.loads(next(x for x in lines if x.startswith("data:"))[5:])
-            assert first["jobs"] == []
-            job = server.begin("/api/matches", "tab1", **LONG)
-            told = json.loads(next(x for x in lines if '"playing"' in x)[5:])
-            assert told["jobs"][0]["run"] == job["run"]
-        server.until_job(job["id"], lambda job: job["state"] == "stopped")  # the tab is gone
-        assert server.get(f"/api/runs/{job['run']}")["resumable"]
+def test_news_tell_of_a_tab_s_runs_which_end_with_it(server: LabServer) -> None:
+    with server.client.stream("GET", "/api/events?client=tab1") as news:
+        lines = news.iter_lines()
+        first = json.loads(next(x for x in lines if x.startswith("data:"))[5:])
+        assert {file["name"] for file in first["files"]} == {"mine.py", "slow.py"}
+        job = server.begin("/api/leagues", "tab1", agents=["random", LONG["a"]], pairs=60)
+        for line in lines:
+            told = json.loads(line[5:])["jobs"] if line.startswith("data:") else []
+            if any(one["id"] == job["id"] and one["run"] == job["run"] for one in told):
+                break
+    server.until_job(job["id"], lambda job: job["state"] == "stopped")  # the tab is gone
+    assert server.get(f"/api/runs/{job['run']}")["resumable"]
 
 
 def test_a_tab_that_is_loaded_anew_is_still_there() -> None:
@@ -515,15 +517,6 @@ def test_searches_are_counted_and_end_with_their_tab() -> None:
             task.cancel()
 
     asyncio.run(days())
-
-
-def test_ctrl_c_ends_the_lab_and_keeps_its_runs(tmp_path: Path) -> None:
-    server = LabServer(tmp_path, "slow.py")
-    server.begin("/api/matches", **LONG)
-    assert server.end(signal.SIGINT) == 130
-    assert not _players(tmp_path)
-    with lab(tmp_path) as again:
-        assert again.get("/api/runs/1")["resumable"]
 
 
 # -- the command -----------------------------------------------------------------------------

@@ -75,7 +75,7 @@ schema = schemathesis.openapi.from_dict(description(__version__))
 
 @schema.parametrize()
 @settings(
-    max_examples=12,
+    max_examples=6,
     deadline=None,
     derandomize=True,
     database=None,

@@ -24,6 +24,9 @@ from knightfall.web.lab.guard import Refused
 SECONDS = 10.0
 """The longest that anybody may think about a position."""
 
+LATE = 1.0
+"""Seconds beyond its own time that an agent may take: nothing is at stake here."""
+
 STARTING = 60.0
 """Seconds in which an agent must be loaded, compiled and ready."""
 
@@ -49,13 +52,15 @@ class Thinkers:
             raise Refused(422, f"there is no move in {position.fen!r}: the game is over")
         seed = agent.seed or seed
 
+        own = agent.budget.seconds
+        if own is not None and own > SECONDS:
+            raise Refused(422, f"{agent.name} thinks too long: here it has {SECONDS:g} s at most")
+        limit = SECONDS if own is None else min(SECONDS, own + LATE)
+
         def ask(child: Child) -> dict[str, Any]:
             child.prepare(position.board)
-            return asdict(child.ask(position, seed, SECONDS))
+            return asdict(child.ask(position, seed, limit))
 
-        limit = agent.budget.time
-        if limit is not None and limit > SECONDS * 1e6:
-            raise Refused(422, f"{agent.name} thinks too long: here it has {SECONDS:g} s at most")
         report = await self._ask(agent, version, ask)
         return {**report, "score": for_json(report["score"]), "note": printable(report["note"])}
 
