@@ -41,7 +41,7 @@ def main() -> int:
         os.write(writing, json_line(said).encode())
 
     def warn(message: Warning | str, *_: Any, **__: Any) -> None:
-        tell(notice=f"warning: {message}")
+        tell(notice=_short(f"warning: {message}", spec))
 
     warnings.showwarning = warn
     try:
@@ -89,7 +89,7 @@ def _play(spec: dict[str, Any], tell: Tell) -> int:
         if run.finished:
             tell(notice="it was played before; tick “play anew” to play it again")
             return 0
-        with crew.hire(plan, lambda text: tell(notice=text)) as runner:
+        with crew.hire(plan, lambda text: tell(notice=_short(text, spec))) as runner:
             conduct(run, runner)
         tell(done=run.played)
     return 0

@@ -36,10 +36,16 @@ export class SmallBoards {
     this.moving = moving;
   }
 
+  /** Show some games; those that are being replayed come to their end first. */
   show(games) {
     const ids = games.map((game) => game.id).join();
     if (ids === this.ids) return;
+    if (this.shown.length && this.moving && !this.done) {
+      this.waiting = games;
+      return;
+    }
     this.ids = ids;
+    this.waiting = null;
     this.shown = games.map((game) => {
       const board = el("knight-board", { inert: true }), positions = positionsOf(game);
       const winner = game.names[game.winner === "w" ? 0 : 1];
@@ -52,9 +58,15 @@ export class SmallBoards {
     for (const one of this.shown) one.board.show(one.positions[one.at]);
   }
 
+  get done() {
+    return this.shown.every((one) => one.at >= one.positions.length - 1);
+  }
+
   step() {
     if (document.hidden || !this.element.isConnected) return;
+    if (this.waiting && this.done) return this.show(this.waiting);
     for (const one of this.shown) {
+      if (this.waiting && one.at >= one.positions.length - 1) continue; // until all are at their end
       one.at = one.at + 1 > one.positions.length - 1 + REST ? 0 : one.at + 1;
       if (one.at < one.positions.length) one.board.show(one.positions[one.at]);
     }
