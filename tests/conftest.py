@@ -81,11 +81,12 @@ COLD = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile everything once before there are two processes that would."""
+    """Compile everything once before there are processes that would, and have one get warm."""
     expendable()  # the tests' own files do no harm, and each would be loaded twice
     starts_others = getattr(config.option, "numprocesses", None)
     if starts_others and not hasattr(config, "workerinput"):
         subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
+        warm_python.share_the_server()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
