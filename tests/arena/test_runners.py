@@ -525,13 +525,13 @@ def test_dask(league: Plan, expected: list[PairRecord], cluster: Cluster) -> Non
 
 @needs_signals
 def test_a_killed_dask_worker(cluster: Cluster) -> None:
-    tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 1000))
+    tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 500))
     undisturbed = play_chunk(tasks)
     victim = next(iter(cluster._client.run(os.getpid).values()))
     records = []
     for record in cluster.play(iter(tasks)):
         records.append(record)
-        if len(records) == 150:
+        if len(records) == 75:
             os.kill(victim, signal.SIGKILL)
     assert in_order(iter(records)) == undisturbed
 
