@@ -76,7 +76,7 @@ def test_light_commands_import_no_heavy_room(env: dict[str, str]) -> None:
     heavy = {"numba", "numpy", "llvmlite", "rich", "knightfall.heuristics", "knightfall.search"}
     assert not heavy & modules
     assert "typer" in modules
-    for said in ("knightfall play ", "knightfall eval ", "b5"):
+    for said in ("knightfall play ", "knightfall eval ", "d6 d4"):
         assert said in done.stdout
     assert "nope" in done.stderr
 
@@ -89,10 +89,12 @@ def test_what_was_played_is_shown_without_the_compiler(
     kf.match("random", "greedy(improved)", **how)
     kf.tournament(["greedy(improved)"], ["random"], **how)
     kf.league(["random", "greedy(improved)", "greedy(open)"], **how)
+    kf.worth("main", nodes=[9], times=["0.02ms"], board="4x4", **how)
     commands = [
         ["match", "random", "greedy(improved)", "--pairs", "1"],
         ["tournament", "--test", "greedy(improved)", "--against", "random", "--pairs", "1"],
         ["league", "random", "greedy(improved)", "greedy(open)", "--pairs", "1"],
+        ["worth", "main", "--nodes", "9", "--times", "0.02ms", "--board", "4x4", "--pairs", "1"],
     ]
     code = (
         "import sys, json\n"

@@ -101,7 +101,7 @@ def test_the_compiled_search_answers_what_the_student_did(lost: str, ends: str) 
 def test_whole_games_are_the_same_move_for_move(board: str, step: int) -> None:
     rng, reasons = random.Random(board), set()
     of_board = [parts for parts in EVERY if parts["board"] == board]
-    for number, parts in enumerate(rng.sample(of_board, len(of_board) // step)):
+    for number, parts in enumerate(rng.sample(of_board, len(of_board) // min(step, 3))):
         other = rng.choice(EVERY)
         a = agent_with(
             parts, "improved", rng.choice(["time=1ms", "depth=2", "depth=3, time=0.4ms"]), 0
