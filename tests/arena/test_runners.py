@@ -519,8 +519,9 @@ def cluster(dask_cluster: Any) -> Iterator[Cluster]:
         yield cluster
 
 
-def test_dask(league: Plan, expected: list[PairRecord], cluster: Cluster) -> None:
-    assert in_order(cluster.play(league.tasks())) == expected
+def test_dask(mine: str, chooser: str, cluster: Cluster) -> None:
+    plan = plan_of((QUICK[0], chooser, f"alphabeta({mine}:fails, depth=2)"), pairs=2)
+    assert in_order(cluster.play(plan.tasks())) == here(plan)
 
 
 @needs_signals
