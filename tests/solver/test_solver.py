@@ -235,7 +235,10 @@ WON_BY_THE_FIRST = {
 """Openings, and how many the first player wins, as another searcher once counted them."""
 
 
-@pytest.mark.parametrize(("size", "known"), WON_BY_THE_FIRST.items())
+@pytest.mark.parametrize(
+    ("size", "known"),
+    [at_length(*case) if case[0] == (6, 6) else case for case in WON_BY_THE_FIRST.items()],
+)
 def test_how_many_openings_the_first_player_wins(
     size: tuple[int, int], known: tuple[int, int]
 ) -> None:
@@ -460,7 +463,7 @@ def test_no_answer_depends_on_table_or_threads(table_mb: int, threads: int, step
 @pytest.mark.parametrize("threads", [1, 4])
 def test_no_answer_depends_on_a_table_that_is_always_full(threads: int) -> None:
     """A few buckets only: every fact is soon overwritten, by whichever thread comes next."""
-    for position, (winner, winning, plies, _) in samples().items():
+    for position, (winner, winning, plies, _) in [*samples().items()][::threads]:
         if position.placed:
             assert plies is not None
             upper = careful_from(position.board)
@@ -495,7 +498,7 @@ def test_what_is_known_without_a_search_is_true() -> None:
 def test_no_answer_depends_on_what_was_asked_before(threads: int) -> None:
     """An engine that has seen much, asked in another order, against one that knows nothing."""
     of_board: dict[Board, Solver] = {}
-    asked = [*samples().items()][::threads] * 2
+    asked = [*samples().items()][:: threads**2] * 2
     random.Random(threads).shuffle(asked)
     for position, (winner, _, plies, pv) in asked:
         board = position.board
