@@ -596,16 +596,18 @@ def check_partial(found: Solution, expected: Answer, label: str) -> None:
 PLACEMENTS = ["3/3/3/3[Nn] w", "4/4/4/4[Nn] w", "3/N2/3/3/3[n] b", "5/5/2N2/5/5[n] b"]
 
 
+@some_and_all
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", ["placed", "pocket"])
-def test_a_node_limit_is_kept_and_nothing_false_is_told(kind: str, threads: int) -> None:
+def test_a_node_limit_is_kept_and_nothing_false_is_told(kind: str, threads: int, step: int) -> None:
     """Each thread has an equal share, rounded up: that is all a limit may be passed by."""
     if kind == "placed":
-        some = [*samples().items()][:: 4 if threads == 1 else 9]
+        every = (2 if threads == 1 else 6) if step == 1 else (4 if threads == 1 else 9)
+        some = [*samples().items()][::every]
         cases = {p: known for p, known in some if p.placed}
     else:
         cases = {p: fresh_answer(p) for p in map(Position.from_fen, PLACEMENTS)}
-    parts = range(1, 9, 2) if threads == 1 else (3, 7)
+    parts = range(1, 9, 1 if step == 1 else 2) if threads == 1 else (3, 7)
     seen = set()
     for position, expected in cases.items():
         full = solve(position, atlas=False, table_mb=1).nodes
