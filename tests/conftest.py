@@ -8,6 +8,7 @@ import gc
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -34,7 +35,7 @@ HERE = Path(__file__).parent
 
 # On a busy machine anything may be slow once; that says nothing of what is tested.
 BUSY: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("quick", **BUSY, max_examples=50)
+settings.register_profile("quick", **BUSY, max_examples=25)
 settings.register_profile("thorough", **BUSY, max_examples=500)  # for make test-slow
 settings.load_profile("quick")
 
@@ -42,28 +43,39 @@ LONGEST_FIRST = (
     "arena/test_runners.py",
     "solver/test_solver.py",
     "studies/test_reproduce.py",
-    "docs/test_blocks.py",
-    "search/test_search.py",
-    "heuristics/test_user_heuristic_errors.py",
-    "heuristics/test_heuristics.py",
     "course/test_course_check.py",
-    "cli/test_cli_process.py",
-    "oracle/test_check.py",
+    "course/test_course_class.py",
+    "course/test_course_compiled.py",
+    "search/test_search.py",
+    "docs/test_blocks.py",
+    "heuristics/test_user_heuristic_errors.py",
     "oracle/test_grade.py",
+    "heuristics/test_heuristics.py",
+    "torture/test_kills.py",
+    "course/test_course_studies.py",
+    "arena/test_charts.py",
+    "oracle/test_check.py",
+    "solver/test_certificate.py",
+    "cli/test_cli_process.py",
+    "course/test_course_agents.py",
+    "course/test_course_habits.py",
+    "course/test_course_run.py",
+    "heuristics/test_user_heuristics.py",
+    "solver/test_atlas.py",
     "statistics/test_ratings.py",
     "statistics/test_statistics.py",
-    "course/test_course_agents.py",
-    "arena/test_hostile_agents.py",
     "arena/test_agent_process.py",
-    "cli/test_cli_arena.py",
-    "arena/test_charts.py",
-    "solver/test_certificate.py",
-    "solver/test_theory.py",
-    "test_load_trial.py",
-    "course/test_course_run.py",
+    "arena/test_workers.py",
     "test_sigint.py",
-    "torture/test_kills.py",
-    "course/test_course_games.py",
+    "test_load_trial.py",
+    "cli/test_cli_arena.py",
+    "arena/test_hostile_agents.py",
+    "benchmarks/test_benchmarks.py",
+    "solver/test_perfect.py",
+    "solver/test_theory.py",
+    "heuristics/test_interpreted_heuristics.py",
+    "heuristics/test_hostile_heuristics.py",
+    "search/test_warm_up.py",
 )
 """Two processes that share the files are busy to the end if what takes long comes first."""
 
@@ -73,7 +85,6 @@ COLD = (
     "arena/test_events.py",
     "arena/test_hostile_agents.py",
     "arena/test_workers.py",
-    "heuristics/test_hostile_heuristics.py",
     "test_load_trial.py",
     "test_sigint.py",
 )
@@ -81,11 +92,12 @@ COLD = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile everything once before there are two processes that would."""
+    """Compile everything once before there are processes that would, and have one get warm."""
     expendable()  # the tests' own files do no harm, and each would be loaded twice
     starts_others = getattr(config.option, "numprocesses", None)
     if starts_others and not hasattr(config, "workerinput"):
         subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
+        warm_python.share_the_server()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -116,11 +128,18 @@ def _warm_starts(request: pytest.FixtureRequest) -> Iterator[None]:
 def _forget_what_slow_twins_and_solvers_remember() -> Iterator[None]:
     """Each file begins with empty hands, or the suite would need gigabytes."""
     yield
-    from knightfall.solver.solve import _kept_engine  # whoever hands out the tests need not load it
+    # Here: whoever hands out the tests need not load them.
+    from knightfall.arena.game.agent_process import _hosts
+    from knightfall.search.table import _tables
+    from knightfall.solver.solve import _kept_engine
 
     naive_solver.forget()
     naive_search.forget()
     _kept_engine.cache_clear()
+    if not any(thread.name == "knightfall-worker" for thread in threading.enumerate()):
+        _tables.__dict__.pop("held", None)  # or a search that was given up might still write there
+    while _hosts.kept:
+        _hosts.kept.popitem()[1].end()
     gc.collect()
     with suppress(OSError, AttributeError):  # where the system has no such thing
         ctypes.CDLL(None).malloc_trim(0)

@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from knightfall.board import MOST_CELLS, SMALLEST_SIDE, Board
 from knightfall.position import Position
@@ -28,9 +29,14 @@ NEARLY_FULL_WORD = [Board.of(3, 21), Board.of(21, 3), Board.of(9, 7), Board.of(7
 """The longest boards, and others of 63 cells."""
 
 some_and_all = pytest.mark.parametrize(
-    "step", [pytest.param(3, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
+    "step", [pytest.param(5, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)]
 )
-"""For tests of very many cases: every third of them is enough, unless there is time."""
+"""For tests of very many cases: every fifth of them is enough, unless there is time."""
+
+
+def times_the_examples(factor: float) -> settings:
+    """More or fewer examples than other properties get, whichever profile is in force."""
+    return settings(max_examples=round(factor * settings.default.max_examples))
 
 
 def at_length(*values: object) -> object:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from agent_strategies import BUDGETS, EXPRESSIONS
 from cli_runner import run
-from helpers import random_positions
-from hypothesis import given, settings
+from helpers import random_positions, times_the_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import NAIVE
 from naive_search import reported, search, timeless
@@ -86,13 +86,13 @@ SETTINGS = ["depth", "nodes", "time", "seed", "plain", "5", "150ms", "2s", "-1"]
 PIECES = st.sampled_from([*NAMES, *SETTINGS, "(", ")", ",", " ", "=", "é"])
 
 
-@settings(max_examples=500)
+@times_the_examples(10)
 @given(st.lists(PIECES, max_size=10).map("".join))
 def test_anything_like_an_agent_is_one_or_a_knightfall_error(text: str) -> None:
     check_any_text(text)
 
 
-@settings(max_examples=300)
+@times_the_examples(6)
 @given(AGENTS.map(str), st.data())
 def test_a_damaged_agent_is_one_or_a_knightfall_error(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))
@@ -301,7 +301,7 @@ def test_a_name_may_be_given_another_budget_or_seed(text: str, printed: str) -> 
 # -- choosing --------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@times_the_examples(3)
 @given(
     position=positions().filter(lambda position: position.winner is None),
     id=st.sampled_from(["improved", "open", "center", "bfs_reach", "lookahead_ratio", "null"]),

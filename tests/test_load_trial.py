@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import warm_python
 from cli_runner import FEN, refused, run
 
 from knightfall import apart, user_files
@@ -28,6 +30,13 @@ def driver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(user_files, "_expendable", [])
     others = 1 if request.param == "a copy" else 2
     monkeypatch.setattr(apart.threading, "active_count", lambda: others)
+
+
+@pytest.fixture
+def warm() -> Iterator[None]:
+    """Where a process that starts is not the point."""
+    with warm_python.warm_starts():
+        yield
 
 
 @pytest.mark.usefixtures("driver")
@@ -68,7 +77,7 @@ PLAIN = "{'plain': 1}; import os, ctypes; "
 """What Numba cannot compile."""
 
 
-@pytest.mark.usefixtures("driver")
+@pytest.mark.usefixtures("driver", "warm")
 def test_what_a_heuristic_does_as_plain_python(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(SCORE.format(PLAIN + "os._exit(9)"))
@@ -111,6 +120,7 @@ def mine(tmp_path: Path) -> str:
     return str(file)
 
 
+@pytest.mark.usefixtures("warm")
 def test_agents_of_users_are_asked_elsewhere_by_every_command(mine: str) -> None:
     for name, said in (
         ("leaves", "ended its process with exit status 3"),
@@ -130,6 +140,7 @@ def test_agents_of_users_are_asked_elsewhere_by_every_command(mine: str) -> None
     assert (played.exit_code, played.stderr) == (0, "")
 
 
+@pytest.mark.usefixtures("warm")
 @pytest.mark.filterwarnings("ignore:.*cannot be compiled")
 def test_heuristics_of_users_are_asked_elsewhere(mine: str) -> None:
     small = "5/5/1N3/3n1/5 w"

@@ -29,9 +29,27 @@ _SERVER.set_forkserver_preload(["preloaded"])
 HERE = os.path.dirname(__file__)
 
 
+SHARED = "KNIGHTFALL_TESTS_FORK_SERVER"
+"""Where the address of a server is that others have begun, in the environment."""
+
+
+def share_the_server() -> None:
+    """Begin one for all processes that this one starts: it need not get warm in each of them."""
+    if not hasattr(forkserver._forkserver, "_forkserver_authkey"):  # or nobody else may ask it
+        _have_the_server_begun()
+        os.environ[SHARED] = str(forkserver._forkserver._forkserver_address)
+
+
 @cache
 def _have_the_server_begun() -> None:
     """It looks for what it should load where its environment says, and else loads nothing."""
+    server: Any = forkserver._forkserver
+    if address := os.environ.get(SHARED):
+        server.ensure_running = lambda: None
+        server._forkserver_address = address
+        # Who began it keeps it running; this stands for the pipe with which that is done.
+        server._forkserver_alive_fd = os.open(os.devnull, os.O_RDONLY)
+        return
     path = os.pathsep.join(filter(None, (HERE, os.environ.get("PYTHONPATH"))))
     with mock.patch.dict(os.environ, PYTHONPATH=path):
         forkserver._forkserver.ensure_running()

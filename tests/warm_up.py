@@ -11,11 +11,14 @@ from importlib import import_module
 import knightfall
 from knightfall.kernel.compile import cache_folder
 
+NOT_KEPT = ("__main__", "_benchmarks", "web.engine")
+"""What nobody would load, and the engine of the page, which is compiled anew by whoever asks."""
+
 
 def compile_everything() -> None:
     """Import every room, which compiles the kernels, and get every heuristic ready."""
     for module in pkgutil.walk_packages(knightfall.__path__, "knightfall."):
-        if not module.name.endswith("__main__") and "_benchmarks" not in module.name:
+        if not any(name in module.name for name in NOT_KEPT):
             import_module(module.name)
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.heuristics.registry import REGISTRY

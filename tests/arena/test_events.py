@@ -185,7 +185,7 @@ def test_a_long_run_is_handed_over_and_comes_out_the_same(
         return pool(*given, **more)
 
     monkeypatch.setattr(adaptive, "Pool", noted)
-    agents = "id(improved, nodes=20000)", "id(open, nodes=20000)"
+    agents = "id(improved, nodes=6000)", "id(open, nodes=6000)"
     shared = kf.match(*agents, pairs=60, progress=False)
     alone = kf.match(*agents, pairs=60, workers=0, progress=False)
     assert started == [2]

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 import strategies  # noqa: F401 (lifts the time limit for examples)
 from arena_helpers import ENGINE, VERSIONS, all_rows, fake_pair, fake_plan, fake_run, play_on
-from hypothesis import given, settings
+from helpers import times_the_examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.arena.plan.plan import Plan
@@ -322,7 +323,7 @@ def test_what_is_no_run_at_all(tmp_path: Path, four_pairs: str) -> None:
             import_run(store, tmp_path / "bytes")
 
 
-@settings(max_examples=150)
+@times_the_examples(3)
 @given(seed=st.integers(0, 2**32))
 def test_no_damage_goes_unnoticed_or_unexplained(four_pairs: str, seed: int) -> None:
     """A few letters changed: the games are still legal ones, or the file is refused."""

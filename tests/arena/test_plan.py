@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import warm_python
-from hypothesis import given, settings
+from helpers import times_the_examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.arena.plan.entrants import enter, files_of
@@ -53,7 +54,7 @@ def test_openings_are_all_placements_that_leave_a_move(width: int, height: int) 
 
 
 @given(st.integers(0, 2**40), st.integers(0, 9))
-@settings(max_examples=20, deadline=None)
+@times_the_examples(0.5)
 def test_a_shuffle_is_a_permutation_decided_by_its_seed(seed: int, series: int) -> None:
     fens = openings(Board.of(4, 4))
     order = shuffled(fens, seed, series)

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.agents import Agent, parse_agent
@@ -53,7 +53,6 @@ def openings(draw: st.DrawFn) -> str:
     return position.fen
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(SEARCHERS), st.sampled_from(SEARCHERS), openings(), st.integers(1, 2**31))
 def test_compiled_games_are_those_of_agents_asked_one_by_one(
     a: str, b: str, opening: str, seed: int

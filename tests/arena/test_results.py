@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import strategies  # noqa: F401 (lifts the time limit for examples)
 from arena_helpers import ENGINE, VERSIONS, fake_pair, fake_plan, fake_run, play_on
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.arena.results.tallies import Effort, EntrantResult, Wins, results
@@ -50,7 +50,6 @@ def by_hand(run: Run, entrant: int, match: int) -> EntrantResult:
     return EntrantResult(*wins, losses=dict(losses), effort=Effort(*effort))
 
 
-@settings(max_examples=60)
 @given(
     matches=st.integers(1, 4),
     pairs=st.integers(1, 9),

@@ -519,19 +519,20 @@ def cluster(dask_cluster: Any) -> Iterator[Cluster]:
         yield cluster
 
 
-def test_dask(league: Plan, expected: list[PairRecord], cluster: Cluster) -> None:
-    assert in_order(cluster.play(league.tasks())) == expected
+def test_dask(mine: str, chooser: str, cluster: Cluster) -> None:
+    plan = plan_of((QUICK[0], chooser, f"alphabeta({mine}:fails, depth=2)"), pairs=2)
+    assert in_order(cluster.play(plan.tasks())) == here(plan)
 
 
 @needs_signals
 def test_a_killed_dask_worker(cluster: Cluster) -> None:
-    tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 1000))
+    tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 500))
     undisturbed = play_chunk(tasks)
     victim = next(iter(cluster._client.run(os.getpid).values()))
     records = []
     for record in cluster.play(iter(tasks)):
         records.append(record)
-        if len(records) == 150:
+        if len(records) == 75:
             os.kill(victim, signal.SIGKILL)
     assert in_order(iter(records)) == undisturbed
 

@@ -33,7 +33,8 @@ from arena_helpers import (
     fake_run,
     play_on,
 )
-from hypothesis import given, settings
+from helpers import times_the_examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.arena.game.records import REASONS
@@ -91,7 +92,7 @@ def test_what_went_in_comes_out(file: Path) -> None:
         refused(lambda: run.pair(18), "pair 18", "18, counted from 0")
 
 
-@settings(max_examples=15)
+@times_the_examples(0.5)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8))
 def test_the_size_of_batches_leaves_no_trace(sizes: list[int]) -> None:
     plan = fake_plan(2, 8)

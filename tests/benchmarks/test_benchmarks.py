@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import tomllib
+from itertools import islice
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -273,8 +274,8 @@ def test_plain_python_plays_the_same_games(runner: ModuleType) -> None:
     from knightfall.search.budget import Budget
 
     course_game = runner.module("course_games").course_game
-    plan = tournament_plan(["AB_Improved", "AB_Custom"], pairs=1, budget=Budget(nodes=150))
-    for task in plan.tasks():
+    plan = tournament_plan(["AB_Improved", "AB_Custom"], pairs=1, budget=Budget(nodes=80))
+    for task in islice(plan.tasks(), 0, None, 2):
         start = Position.from_fen(task.opening)
         for number, game in enumerate(play_pair(task).games):
             assert course_game(task, number) == list(game.moves(start)), task

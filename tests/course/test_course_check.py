@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from cli_runner import refused, run
 from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in
+from helpers import at_length
 from naive_course import Naive2017b
 
 from knightfall.course.checker import reference, searching, timing
@@ -337,7 +338,19 @@ SAYS = {
 }
 
 
-@pytest.mark.parametrize("bug", BUGS)
+def covering() -> list[Any]:
+    """The first mistake for each mark that a check can give; the others when there is time."""
+    seen: set[tuple[str, str, str]] = set()
+    cases: list[Any] = []
+    for bug, (_, expected) in BUGS.items():
+        generation = "2017a" if bug.startswith("2017a") else "2017b"
+        marks = {(generation, id, mark) for id, mark in expected.items() if mark != "skipped"}
+        cases.append(bug if marks - seen or bug in SAYS else at_length(bug))
+        seen |= marks
+    return cases
+
+
+@pytest.mark.parametrize("bug", covering())
 def test_each_mistake_is_found_and_nothing_else(bug: str, tmp_path: Path) -> None:
     source, expected = BUGS[bug]
     compile(source, "game_agent.py", "exec")

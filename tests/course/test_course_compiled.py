@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from both_boards import Seen, imported, random_game
 from cli_runner import FEN, answer, refused, run
+from helpers import at_length
 from student_scores import COMPILED, HELPERS, PLAIN, SCORES
 from submissions import in_2017a
 
@@ -30,6 +32,9 @@ from knightfall.position import Position
 
 SIZES = ((7, 7, 18), (5, 6, 8), (8, 8, 4), (9, 4, 8))
 """Boards, and how many random games on each: some 1,200 positions, each for both players."""
+
+ALIKE = {"weighted", "of_the_course", "corners", "loops", "sets", "lists", "boards_ahead", "stages"}
+"""Scores that take long to compile, or do nothing that none of the others does as well."""
 
 Score = Callable[[Any, Any], float]
 
@@ -57,6 +62,7 @@ def unshuffled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random, "shuffle", lambda moves: None)
 
 
+@cache
 def played(width: int, height: int, games: int) -> list[Seen]:
     """Positions of random games in which somebody can move, on our board and on the course's."""
     rng = random.Random(f"{width}x{height}")
@@ -78,7 +84,7 @@ def expected(score: Score, seen: list[Seen]) -> tuple[list[Question], list[float
 
 
 @pytest.mark.usefixtures("unshuffled")
-@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("name", [at_length(name) if name in ALIKE else name for name in SCORES])
 def test_compiled_it_is_worth_what_it_is_on_the_courses_board(name: str, submission: Path) -> None:
     ready = evaluator(f"course:{submission}#{name}")
     assert ready.compiled, ready.terms[0].why_plain

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from helpers import random_positions
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from naive_course import Naive2017b, NaiveEarly, NaiveOldest
 
@@ -54,7 +54,6 @@ def same(ours: Any, naive: Any, players: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("generation", EVERY)
-@settings(max_examples=40)
 @given(st.integers(3, 9), st.integers(3, 9), st.integers(0, 2**32), st.booleans())
 def test_random_games(generation: str, width: int, height: int, seed: int, forecast: bool) -> None:
     players = [Player(), Player()]

@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 from agent_strategies import EXPRESSIONS, IDS
-from helpers import random_positions
+from helpers import random_positions, times_the_examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import NAIVE, naive_static_reach
@@ -73,13 +73,13 @@ def test_any_text_is_an_expression_or_a_knightfall_error(text: str) -> None:
     check_any_text(text)
 
 
-@settings(max_examples=500)
+@times_the_examples(10)
 @given(st.lists(PIECES, max_size=9).map("".join))
 def test_anything_like_an_expression_is_one_or_a_knightfall_error(text: str) -> None:
     check_any_text(text)
 
 
-@settings(max_examples=300)
+@times_the_examples(6)
 @given(EXPRESSIONS.map(str), st.data())
 def test_a_damaged_expression_is_one_or_a_knightfall_error(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import random
 import re
+from importlib import import_module
+from typing import Any
 
-import pyffish
 import pytest
 from helpers import at_length, random_game, random_positions
 
@@ -21,17 +22,25 @@ from knightfall.position import Position
 # Width, height, and how many positions to compare.
 SIZES = [(7, 7, 80), (8, 8, 80), (10, 6, 40), (3, 10, 40)]
 
-for _width, _height, _ in SIZES:
-    _rows = "/".join([str(_width)] * _height)
-    pyffish.load_variant_config(f"""
-[joust{_width}x{_height}:joust]
-maxFile = {_width}
-maxRank = {_height}
-startFen = {_rows}[Nn] w - - 0 1
+pyffish: Any = None
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _referee() -> None:
+    """Its tables take a hundred megabytes, which only one of several processes needs."""
+    global pyffish
+    pyffish = import_module("pyffish")
+    for width, height, _ in SIZES:
+        rows = "/".join([str(width)] * height)
+        pyffish.load_variant_config(f"""
+[joust{width}x{height}:joust]
+maxFile = {width}
+maxRank = {height}
+startFen = {rows}[Nn] w - - 0 1
 pieceDrops = true
 mustDrop = true
 
-[place{_width}x{_height}:joust{_width}x{_height}]
+[place{width}x{height}:joust{width}x{height}]
 wallingRule = none
 """)
 

@@ -134,17 +134,18 @@ def test_a_timed_search_gives_a_legal_move(budget: str) -> None:
     found = random_positions(7, 7, 100, 1) + random_positions(8, 8, 60, 2)
     found += [ENDLESS, Position.start(7, 7)] * 20
     asked = 0
-    for position in found:
+    for position in found[:: 3 if budget == "5ms" else 1]:
         if position.winner is None:
             assert thinker.choose(position) in position.legal_moves
             asked += 1
-    assert asked > 150
+    assert asked > 50
 
 
 @pytest.mark.parametrize("plain", ["", ", plain"])
 @pytest.mark.parametrize("id", ["improved", "center", "longest_win"])
 def test_the_stopwatch_stops_a_search(id: str, plain: str) -> None:
-    for budget in ("20ms", "400ms"):  # in this thread, and in another while this one waits
+    # In this thread, and in another while this one waits.
+    for budget in ("20ms", "400ms") if id == "improved" else ("20ms",):
         report = agent(f"id({id}, time={budget}{plain})").analyse(ENDLESS)
         assert 0 <= report.depth < DEEPEST
         assert not report.proven

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import random_game, random_positions, some_and_all
-from hypothesis import given, settings
+from helpers import random_game, random_positions, some_and_all, times_the_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import NAIVE, Naive, naive_static_reach
 from naive_search import exact_value, mirrored, reported, roamed, search, timeless, within_ceiling
@@ -150,9 +150,10 @@ def check_against_naive(position: Position, depth: int, id: str) -> None:
 @some_and_all
 @pytest.mark.parametrize("id", HEURISTICS)
 def test_plain_searches_equal_a_full_search_in_plain_python(id: str, step: int) -> None:
-    for position in small_and_large()[::step]:
+    for number, position in enumerate(small_and_large()[::step]):
         for depth in (1, 2, 3, 4):
-            check_against_naive(position, depth, id)
+            if depth < 4 or step == 1 or number % 3 == 0:  # in plain Python that takes long
+                check_against_naive(position, depth, id)
 
 
 @pytest.mark.parametrize("id", ["null", "improved", "center", "near_opponent", "bfs_reach"])
@@ -162,7 +163,6 @@ def test_plain_searches_place_knights_as_a_full_search_does(id: str) -> None:
             check_against_naive(position, depth, id)
 
 
-@settings(max_examples=60)
 @given(
     position=odd_positions().filter(lambda position: position.winner is None),
     id=st.sampled_from(["open", "improved", "far_opponent", "center", "open_space_next"]),
@@ -230,7 +230,7 @@ def test_deepening_gives_the_value_of_plain_alphabeta(id: str, step: int) -> Non
             assert len(report.pv) <= depth, told
             played(position, report.pv)
             compared += 1
-    assert compared > 100 // step
+    assert compared > (100 if step == 1 else 12)
 
 
 def value_of_move(position: Position, move: str, id: str, depth: int) -> float:
@@ -441,7 +441,7 @@ def test_no_search_visits_more_nodes_than_it_may(method: str, nodes: int) -> Non
             played(position, report.pv)
 
 
-@settings(max_examples=100)
+@times_the_examples(2)
 @given(
     position=positions().filter(lambda position: position.winner is None),
     id=st.sampled_from(["improved", "bfs_reach", "center", "main", "longest_win"]),
@@ -554,15 +554,16 @@ def test_a_costly_heuristic_in_a_shallow_search_equals_the_slow_one() -> None:
 SYMMETRIC = [row.id for row in REGISTRY.values() if row.symmetric and not row.parameter]
 
 
+@some_and_all
 @pytest.mark.parametrize("id", [*SYMMETRIC, "static_reach(1/3)", "2*open-1/3*bfs_reach"])
-def test_mirror_images_have_equal_values(id: str) -> None:
+def test_mirror_images_have_equal_values(id: str, step: int) -> None:
     found = random_positions(5, 5, 12, 31, min_placed=2) + random_positions(
         7, 7, 8, 32, min_placed=2
     )
     found += random_positions(4, 6, 6, 33, min_placed=2)
     found += [Position.start(4, 4), Position.from_fen("1N3/5/5/5/5[n] b")]
     compared = 0
-    for position in still_on(found):
+    for position in still_on(found)[:: (step + 1) // 2]:
         depth = 5 if position.placed else 3
         thinker = parse_agent(f"id({id}, depth={depth})")
         report = thinker.analyse(position)
@@ -572,7 +573,7 @@ def test_mirror_images_have_equal_values(id: str) -> None:
             image = thinker.analyse(mirrored(position, symmetry))
             assert reported(image) == reported(report), f"{position.fen} {symmetry}"
         compared += 1
-    assert compared >= 10
+    assert compared >= 10 // step
 
 
 @pytest.mark.parametrize("id", ["improved", "open", "bfs_reach", "near_opponent", "null"])

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import random_positions
-from hypothesis import given, settings
+from helpers import random_positions, times_the_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from naive import knight_moves
 from naive_search import exact_value, longest_walk, reported, roamed, search
@@ -176,7 +176,7 @@ def test_path_bound_is_the_formula(position: Position) -> None:
         assert walks.bound(cell) == bound_of(position.board, position.open, cell)
 
 
-@settings(max_examples=150)
+@times_the_examples(3)
 @given(board=boards(), size=st.integers(0, 13), rng=st.randoms(use_true_random=False))
 def test_no_walk_is_longer_than_the_bound(board: Board, size: int, rng: Any) -> None:
     start = rng.randrange(board.cells)
@@ -186,7 +186,7 @@ def test_no_walk_is_longer_than_the_bound(board: Board, size: int, rng: Any) -> 
     assert Walks(board, open).bound(start) >= longest
 
 
-@settings(max_examples=150)
+@times_the_examples(3)
 @given(
     board=boards(),
     size=st.integers(0, 13),
@@ -266,7 +266,7 @@ def test_solitaires_end_as_the_game_does() -> None:
     assert lengths >= set(range(10))
 
 
-@settings(max_examples=150)
+@times_the_examples(3)
 @given(split_positions().filter(apart))
 def test_solitaires_on_any_board(position: Position) -> None:
     check_solitaires(position)

@@ -6,8 +6,8 @@ import math
 import random
 
 import pytest
-from helpers import some_and_all
-from hypothesis import given, settings
+from helpers import some_and_all, times_the_examples
+from hypothesis import given
 from naive_solver import plies_to_end
 from strategies import positions
 
@@ -27,7 +27,7 @@ def answers(position: Position) -> int:
     return sum(plies_to_end(position.play(move)) % 2 == 0 for move in position.legal_moves)
 
 
-@settings(max_examples=150)
+@times_the_examples(3)
 @given(positions(board=Board.of(4, 4)))
 def test_its_moves_are_best(position: Position) -> None:
     """Held against plain recursion: quickest wins; longest, then hardest resistance."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from helpers import times_the_examples
+from hypothesis import given
 from hypothesis import strategies as st
 from solver_helpers import ends, places
 from strategies import WORDS
@@ -32,7 +33,7 @@ DATA = st.integers(0, (1 << 23) - 1).map(lambda word: word << 14)
 """Anything that may be said of a position: bits 14 to 36."""
 
 
-@settings(max_examples=300)
+@times_the_examples(6)
 @given(
     buckets=st.sampled_from([1, 2, 8]),
     notes=st.lists(st.tuples(places(), DATA), min_size=1, max_size=60),
@@ -91,7 +92,7 @@ def test_a_half_written_entry_is_not_taken_for_its_position(
     assert second.probe(two) == 0
 
 
-@settings(max_examples=300)
+@times_the_examples(6)
 @given(
     plies=st.integers(0, 64),
     questions=st.lists(st.one_of(st.just(None), st.integers(0, 66)), max_size=12),

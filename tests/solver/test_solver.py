@@ -14,8 +14,15 @@ from functools import cache
 from typing import Any
 
 import pytest
-from helpers import FULL_WORD, NEARLY_FULL_WORD, at_length, random_positions, some_and_all
-from hypothesis import given, settings
+from helpers import (
+    FULL_WORD,
+    NEARLY_FULL_WORD,
+    at_length,
+    random_positions,
+    some_and_all,
+    times_the_examples,
+)
+from hypothesis import given
 from hypothesis import strategies as st
 from naive_search import mirrored, plies_by_the_rules, swapped
 from naive_solver import BruteForce, brute_force, opening_classes, openings, plies_to_end
@@ -91,7 +98,7 @@ def check_against(brute: BruteForce, position: Position) -> None:
 
 @pytest.fixture(
     scope="module",
-    params=[size if size[0] * size[1] < 20 else at_length(size) for size in SMALL],
+    params=[size if size[0] * size[1] < 18 else at_length(size) for size in SMALL],
     ids=lambda size: "{}x{}".format(*size),
 )
 def brute(request: pytest.FixtureRequest) -> BruteForce:
@@ -228,7 +235,10 @@ WON_BY_THE_FIRST = {
 """Openings, and how many the first player wins, as another searcher once counted them."""
 
 
-@pytest.mark.parametrize(("size", "known"), WON_BY_THE_FIRST.items())
+@pytest.mark.parametrize(
+    ("size", "known"),
+    [at_length(*case) if case[0] == (6, 6) else case for case in WON_BY_THE_FIRST.items()],
+)
 def test_how_many_openings_the_first_player_wins(
     size: tuple[int, int], known: tuple[int, int]
 ) -> None:
@@ -349,7 +359,7 @@ def test_openings_of_6x6_last_one_ply_longer_than_after_the_best_move() -> None:
         check_plies(one, two, position)
 
 
-@settings(max_examples=200)
+@times_the_examples(4)
 @given(odd_positions().filter(lambda position: position.placed and len(position.open) <= 36))
 def test_one_move_later_on_any_board(position: Position) -> None:
     one, two = solver(position.board), solver(position.board)
@@ -442,9 +452,10 @@ def test_the_samples_are_of_every_kind() -> None:
     assert sum(len(position.open) >= careful_from(position.board) for position in samples()) > 25
 
 
+@some_and_all
 @pytest.mark.parametrize(("table_mb", "threads"), [(1, 1), (64, 1), (1, 2), (64, 4)])
-def test_no_answer_depends_on_table_or_threads(table_mb: int, threads: int) -> None:
-    for position, expected in [*samples().items()][:: 3 if threads == 4 else 1]:
+def test_no_answer_depends_on_table_or_threads(table_mb: int, threads: int, step: int) -> None:
+    for position, expected in [*samples().items()][:: step if threads + table_mb > 2 else 1]:
         found = solve(position, atlas=False, table_mb=table_mb, threads=threads)
         assert answer(found) == expected, position.fen
 
@@ -452,7 +463,7 @@ def test_no_answer_depends_on_table_or_threads(table_mb: int, threads: int) -> N
 @pytest.mark.parametrize("threads", [1, 4])
 def test_no_answer_depends_on_a_table_that_is_always_full(threads: int) -> None:
     """A few buckets only: every fact is soon overwritten, by whichever thread comes next."""
-    for position, (winner, winning, plies, _) in samples().items():
+    for position, (winner, winning, plies, _) in [*samples().items()][::threads]:
         if position.placed:
             assert plies is not None
             upper = careful_from(position.board)
@@ -487,7 +498,7 @@ def test_what_is_known_without_a_search_is_true() -> None:
 def test_no_answer_depends_on_what_was_asked_before(threads: int) -> None:
     """An engine that has seen much, asked in another order, against one that knows nothing."""
     of_board: dict[Board, Solver] = {}
-    asked = [*samples().items()][::threads] * 2
+    asked = [*samples().items()][:: threads**2] * 2
     random.Random(threads).shuffle(asked)
     for position, (winner, _, plies, pv) in asked:
         board = position.board
@@ -517,7 +528,7 @@ def test_this_process_keeps_an_engine_for_each_board() -> None:
 def test_no_answer_depends_on_the_atlas() -> None:
     """Whatever the atlas that comes with the package knows."""
     for size in ((3, 4), (4, 3), (4, 4), (5, 5), (5, 6), (6, 5), (6, 6)):
-        for position in random.Random(2).sample(openings(Board.of(*size)), 12):
+        for position in random.Random(2).sample(openings(Board.of(*size)), 5):
             for one in (position, swapped(position)):
                 assert answer(solve(one)) == fresh_answer(one), one.fen
 
@@ -585,16 +596,18 @@ def check_partial(found: Solution, expected: Answer, label: str) -> None:
 PLACEMENTS = ["3/3/3/3[Nn] w", "4/4/4/4[Nn] w", "3/N2/3/3/3[n] b", "5/5/2N2/5/5[n] b"]
 
 
+@some_and_all
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("kind", ["placed", "pocket"])
-def test_a_node_limit_is_kept_and_nothing_false_is_told(kind: str, threads: int) -> None:
+def test_a_node_limit_is_kept_and_nothing_false_is_told(kind: str, threads: int, step: int) -> None:
     """Each thread has an equal share, rounded up: that is all a limit may be passed by."""
     if kind == "placed":
-        some = [*samples().items()][:: 2 if threads == 1 else 6]
+        every = (2 if threads == 1 else 6) if step == 1 else (4 if threads == 1 else 9)
+        some = [*samples().items()][::every]
         cases = {p: known for p, known in some if p.placed}
     else:
         cases = {p: fresh_answer(p) for p in map(Position.from_fen, PLACEMENTS)}
-    parts = range(1, 9) if threads == 1 else (3, 7)
+    parts = range(1, 9, 1 if step == 1 else 2) if threads == 1 else (3, 7)
     seen = set()
     for position, expected in cases.items():
         full = solve(position, atlas=False, table_mb=1).nodes

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import EVERY_BOARD, at_length, random_game, random_positions
-from hypothesis import assume, given, settings
+from helpers import EVERY_BOARD, at_length, random_game, random_positions, times_the_examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from naive import knight_moves
 from naive_search import longest_walk, roamed, swapped
@@ -230,7 +230,6 @@ def engine_of(board: Board) -> Engine:
     return Engine(board)
 
 
-@settings(max_examples=60)
 @given(
     size=st.sampled_from([(5, 8), (6, 7), (7, 6), (7, 8), (8, 8)]),
     rng=st.randoms(use_true_random=False),
@@ -299,7 +298,7 @@ def test_the_solver_finds_what_two_lone_walks_decide(size: tuple[int, int], wall
     assert max(lengths) > 12
 
 
-@settings(max_examples=150)
+@times_the_examples(3)
 @given(odd_positions(few=14).filter(lambda position: position.placed))
 def test_no_game_outlasts_the_two_walks(position: Position) -> None:
     """Apart or not, whoever loses makes no more moves than its cells allow: min(2·o, 2·s+1)."""

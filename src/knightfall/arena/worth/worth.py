@@ -153,13 +153,13 @@ def _converted(
     plan: Plan, both: tuple[Agent, Agent], times: Sequence[Budget], known: Store | None
 ) -> dict[str, list[int]]:
     """The nodes of A and B for each time: as measured before, or measured now."""
-    from knightfall.arena.worth.node_cost import nodes_within  # here: it needs the compiler
+    found = {} if known is None else _measured_before(plan, known)
+    if new := [budget for budget in times if str(budget) not in found]:
+        from knightfall.arena.worth.node_cost import nodes_within  # here: it needs the compiler
 
-    before = {} if known is None else _measured_before(plan, known)
-    new = [budget for budget in times if str(budget) not in before]
-    found = nodes_within(*both, [budget.time or 0 for budget in new], plan.starts)
-    now = {str(budget): list(nodes) for budget, nodes in zip(new, found, strict=True)}
-    return {text: (before | now)[text] for text in map(str, times)}
+        measured = nodes_within(*both, [budget.time or 0 for budget in new], plan.starts)
+        found |= {str(budget): list(nodes) for budget, nodes in zip(new, measured, strict=True)}
+    return {text: found[text] for text in map(str, times)}
 
 
 def _measured_before(plan: Plan, store: Store) -> dict[str, list[int]]:
