@@ -22,7 +22,13 @@ from knightfall.kernel.compile import cache_folder
 from knightfall.search import state
 
 SOURCE = Path(__file__).parent / "alphabeta.cpp"
-_C_TYPES = {"int8": "int8_t", "int64": "int64_t", "uint64": "uint64_t", "float64": "double"}
+_C_TYPES = {
+    "int8": "int8_t",
+    "int64": "int64_t",
+    "uint64": "uint64_t",
+    "float32": "float",
+    "float64": "double",
+}
 
 
 def compiler() -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from knightfall.agents import AGENT_KINDS, COURSE, COURSE_NODES
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.published import STUDIES, Declared
+from knightfall.heuristics.published import LEARNED, STUDIES, Declared
 
 HERE = Path(__file__).parent
 
@@ -67,6 +67,18 @@ def heuristics_page() -> str:
         "|---|---|---|---|",
     ]
     lines += [_row(row, f" {row.study} |") for row in REGISTRY.values() if row.coded]
+    lines += [
+        "",
+        "## Learned",
+        "",
+        "Not published by a study but learned here, from the solver's truth: see",
+        "[learning.md](learning.md). x: what can be counted on the board; the value is a",
+        "logarithm of odds.",
+        "",
+        "| id | value | in words |",
+        "|---|---|---|",
+    ]
+    lines += [_row(row) for row in REGISTRY.values() if row.study == LEARNED]
     return "\n".join(lines) + "\n"
 
 
@@ -100,6 +112,10 @@ def agents_page() -> str:
         "  more.",
         "- `plain` (for `id`) deepens as the course's agents do: no table, no ordering, no",
         "  separation.",
+        "- `swindle` (for `perfect`) plays a lost position not for length but for mistakes: the",
+        "  move after which usual players most often go wrong. `champion` does that, too, and",
+        "  searches with a learned heuristic where it cannot know.",
+        "  [learning.md](learning.md) has what that is worth.",
         "- `seed=3` breaks ties among equal moves another way. Same seed, same position: the same",
         "  move on every machine (time budgets aside).",
         "",

@@ -426,7 +426,7 @@ def test_import_adds_a_run(file: Path, tmp_path: Path) -> None:
 
 def test_help_imports_no_heavy_room() -> None:
     """Not even that of all of them together."""
-    commands = "runs", "games", "replay", "export", "import"
+    commands = "runs", "games", "replay", "export", "import", "learn"
     code = (
         "import sys\n"
         "from knightfall.cli import main\n"

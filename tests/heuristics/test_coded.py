@@ -20,6 +20,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.expression import parse_heuristic
+from knightfall.heuristics.ours import OURS
 from knightfall.heuristics.published import PUBLISHED, published_ids
 from knightfall.heuristics.signature import ask_once
 from knightfall.heuristics.variants import VARIANTS
@@ -279,9 +280,9 @@ def test_one_may_be_added_to_plain_python(files: Files) -> None:
 # -- nobody gets them who does not ask --------------------------------------------------------
 
 
-def test_variants_are_the_last_of_the_registry_and_in_no_other_list() -> None:
+def test_variants_stand_behind_the_published_and_in_no_other_list() -> None:
     declared = [row for row in REGISTRY.values() if row.study != "user"]
-    assert declared == [*PUBLISHED, *VARIANTS]
+    assert declared == [*PUBLISHED, *VARIANTS, *OURS]
     assert all(row.coded for row in VARIANTS)
     assert {row.id for row in VARIANTS} | {"main_prop"} == set(CODED)
     assert set(CODED) & set(published_ids()) == {"main_prop"}

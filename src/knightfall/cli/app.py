@@ -15,12 +15,14 @@ from knightfall.cli.commands.bench import bench
 from knightfall.cli.commands.check import check
 from knightfall.cli.commands.course import course
 from knightfall.cli.commands.eval import evaluate
+from knightfall.cli.commands.explain import explain
 from knightfall.cli.commands.export import export
 from knightfall.cli.commands.games import games
 from knightfall.cli.commands.grade import grade
 from knightfall.cli.commands.heuristics import heuristics
 from knightfall.cli.commands.import_run import import_
 from knightfall.cli.commands.league import league
+from knightfall.cli.commands.learn import learn
 from knightfall.cli.commands.match import match
 from knightfall.cli.commands.moves import moves
 from knightfall.cli.commands.perft import perft
@@ -80,6 +82,7 @@ app.add_typer(atlas)
 app.command(name="verify")(verify)
 app.command(name="check")(check)
 app.command(name="eval")(evaluate)
+app.command(name="explain")(explain)
 app.command(name="moves")(moves)
 app.command(name="perft")(perft)
 app.command(name="heuristics")(heuristics)
@@ -93,6 +96,7 @@ app.add_typer(course)
 app.command(name="site")(site)
 app.command(name="serve")(serve)
 app.command(name="worth")(worth)
+app.add_typer(learn)
 app.command(name="reproduce")(reproduce)
 app.command(name="runs")(runs)
 app.command(name="show")(show)

@@ -14,6 +14,8 @@ from typing import Any
 STUDIES = ("course", "lookahead", "directional", "reachability", "staged", "aggressive")
 USER = "user"
 """What stands for a study where a heuristic is somebody's own."""
+LEARNED = "learned"
+"""What stands for a study where a heuristic was learned from the truth by ourselves."""
 CODED = "coded:"
 """How the ids begin of heuristics as a study's program computed them, not as its words say."""
 

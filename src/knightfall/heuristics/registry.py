@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from knightfall.errors import KnightfallError
+from knightfall.heuristics.ours import OURS
 from knightfall.heuristics.published import PUBLISHED, USER, Declared
 from knightfall.heuristics.variants import VARIANTS
 
@@ -27,7 +28,7 @@ Score = Callable[..., float]
 
 PARAMETERS = ("board", "open", "me", "opp", "to_move")
 
-REGISTRY: dict[str, Declared] = {row.id: row for row in (*PUBLISHED, *VARIANTS)}
+REGISTRY: dict[str, Declared] = {row.id: row for row in (*PUBLISHED, *VARIANTS, *OURS)}
 """Every declared heuristic by its id, in the order of declaration."""
 
 
@@ -73,7 +74,7 @@ def ready_for_python() -> None:
     from knightfall.kernel.bits import each
 
     with _forbidding:  # or one thread would forbid what another is about to compile
-        for row in (*PUBLISHED, *VARIANTS):
+        for row in (*PUBLISHED, *VARIANTS, *OURS):
             if not row.parameter:
                 ready(row.score).disable_compile()
         if not each.signatures:

@@ -61,6 +61,7 @@ FIELDS = np.dtype(
         ("failed", "i8"),  # 1: a user's heuristic raised an error when asked this:
         ("asked", "u8", (4,)),  # open, me, opp, to_move
         ("blanks", "i8"),  # open cells at the root of the search under way, 0 outside of one
+        ("sheet", "f4", (96,)),  # scratch for heuristics that look at many numbers
     ],
     align=True,
 )

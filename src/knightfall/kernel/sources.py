@@ -14,13 +14,16 @@ COMPILED = (
     "heuristics/signature.py",
     *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
     *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
-    *(f"heuristics/{name}.py" for name in ("coded", "vocabulary")),
+    *(f"heuristics/{name}.py" for name in ("coded", "vocabulary", "features", "learned")),
+    "heuristics/model_file.py",
+    *(f"heuristics/models/learned_{kind}.json" for kind in ("linear", "net")),
     *(f"heuristics/students/{name}.py" for name in ("cells", "game")),
     *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),
     *(f"search/{name}.py" for name in ("symmetry", "minimax", "alphabeta", "deepening")),
     *(f"search/{name}.py" for name in ("student", "game_loop")),
     *(f"solver/{name}.py" for name in ("state", "proof_table", "thread_marks", "reflection")),
     *(f"solver/{name}.py" for name in ("winloss", "distance")),
+    *(f"practical/{name}.py" for name in ("state", "asking", "trials")),
 )
 """The modules that machine code comes from."""
 

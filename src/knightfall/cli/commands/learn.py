@@ -1,0 +1,28 @@
+"""``knightfall learn``: from positions with the solver's truth to a heuristic."""
+
+from __future__ import annotations
+
+import typer
+
+from knightfall.cli.commands.learn_data import data
+from knightfall.cli.commands.learn_fit import fit
+from knightfall.cli.options.common import PLAIN_HELP
+
+learn = typer.Typer(name="learn", **PLAIN_HELP)
+
+
+@learn.callback(invoke_without_command=True)
+def about(context: typer.Context) -> None:
+    """Learn a heuristic from the exact truth.
+
+    \b
+    Examples:
+      knightfall learn data positions
+      knightfall learn fit positions models
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+learn.command(name="data")(data)
+learn.command(name="fit")(fit)

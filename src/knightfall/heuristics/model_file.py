@@ -1,0 +1,125 @@
+"""The files of learned heuristics: which features, which weights, and what they were made from.
+
+A file is JSON::
+
+    {"format": "knightfall model 1", "kind": "net" | "linear", "features": [names …],
+     "made_by": {…}, "hunter": {…}, "runner": {…}}
+
+There is a model for the mover that hunts and one for the mover that runs.  A linear one has a row
+of weights for each power of the phase (0, 1, 2), each a number for every feature, and the same of
+biases; a net has a hidden layer.  Its arrays are those of the training library, with the scaling of
+the features worked in.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.errors import KnightfallError
+from knightfall.reading import parse_json, read_text
+
+FORMAT = "knightfall model 1"
+KINDS = ("linear", "net")
+ROLES = ("hunter", "runner")
+POWERS = 3
+"""1, phase and phase²: weights are smooth in the phase."""
+HIDDEN = 32
+MOST_BYTES = 2**20
+FOLDER = Path(__file__).parent / "models"
+
+Floats = npt.NDArray[np.float32]
+Model = dict[str, dict[str, Floats]]
+"""By role, the arrays by name."""
+
+
+def both_roles(model: Model, array: str) -> npt.NDArray[np.float64]:
+    """An array of the hunter's model and of the runner's, one behind the other."""
+    return np.stack([model[role][array].astype(np.float64) for role in ROLES])
+
+
+def shapes(kind: str, features: int) -> dict[str, tuple[int, ...]]:
+    """The arrays of a model and their shapes."""
+    if kind == "linear":
+        return {"weights": (POWERS, features), "bias": (POWERS,)}
+    return {
+        "first": (features, HIDDEN),
+        "first_bias": (HIDDEN,),
+        "second": (HIDDEN,),
+        "second_bias": (1,),
+    }
+
+
+def read_model(file: Path, kind: str, features: tuple[str, ...]) -> Model:
+    """The model of a file; a clear error if it is not whole, of another version or shape."""
+    if kind not in KINDS:
+        raise KnightfallError(f"a model is {' or '.join(KINDS)}, not {kind!r}")
+    text, name = read_text(file, MOST_BYTES), repr(str(file))
+    try:
+        found = parse_json(text)
+    except KnightfallError as error:
+        raise KnightfallError(f"{name}: {error}") from None
+    return checked(found, name, kind, features)
+
+
+def checked(found: Any, name: str, kind: str, features: tuple[str, ...]) -> Model:
+    """The arrays of what a file holds, if it is a model of that kind over those features."""
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        told = found.get("format") if isinstance(found, dict) else type(found).__name__
+        raise KnightfallError(f"{name}: the format is {told!r}, not {FORMAT!r}: fit it again")
+    if found.get("kind") != kind:
+        raise KnightfallError(
+            f"{name}: this is a model of kind {found.get('kind')!r}, not {kind!r}"
+        )
+    if found.get("features") != list(features):
+        raise KnightfallError(
+            f"{name}: its features are not the {len(features)} of this version: fit it again"
+        )
+    model: Model = {}
+    for role in ROLES:
+        arrays = found.get(role)
+        if not isinstance(arrays, dict):
+            raise KnightfallError(f"{name}: there is no {role!r} in it")
+        model[role] = {
+            array: _array(arrays.get(array), shape, f"{name}: {role}.{array}")
+            for array, shape in shapes(kind, len(features)).items()
+        }
+    return model
+
+
+def _array(numbers: Any, shape: tuple[int, ...], name: str) -> Floats:
+    if numbers is None:
+        raise KnightfallError(f"{name} is missing")
+    try:
+        array = np.array(numbers, np.float32)
+    except (TypeError, ValueError):
+        raise KnightfallError(f"{name} is not a table of numbers") from None
+    if array.shape != shape:
+        raise KnightfallError(f"{name} has the shape {array.shape}, not {shape}")
+    if not np.isfinite(array).all():
+        raise KnightfallError(f"{name} has numbers that are not finite")
+    return array
+
+
+def as_json(
+    kind: str, features: tuple[str, ...], model: Model, made_by: dict[str, Any]
+) -> dict[str, Any]:
+    """What a file of a model holds."""
+    arrays = {role: {name: _plain(array) for name, array in model[role].items()} for role in ROLES}
+    return {
+        "format": FORMAT,
+        "kind": kind,
+        "features": list(features),
+        "made_by": made_by,
+        **arrays,
+    }
+
+
+def _plain(array: Floats) -> Any:
+    """Numbers with as many digits as a float32 has, which read back as the same float32."""
+    if array.ndim > 1:
+        return [_plain(row) for row in array]
+    return [float(str(number)) for number in array]

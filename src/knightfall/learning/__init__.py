@@ -1,0 +1,1 @@
+"""Positions from real play with the solver's truth, and what is learned from them."""

@@ -1,0 +1,186 @@
+"""What a set of positions is: told as data (card.json) and to people (README.md)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.files import atomic_write
+from knightfall.learning.data import Positions, everything
+from knightfall.learning.settings import Settings, Shard
+from knightfall.learning.split import SPLITS, kept
+from knightfall.oracle.record import PHASES
+
+CARD, README, LOG = "card.json", "README.md", "log.jsonl"
+ROLES = ("hunter", "runner")
+
+
+def write_card(folder: Path, settings: Settings, shards: list[Shard]) -> dict[str, Any]:
+    """Look at a complete set, write what it is into its folder, and tell it."""
+    card = card_of(everything(folder, settings, shards), settings, folder)
+    atomic_write(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
+    atomic_write(folder / README, readme(card))
+    return card
+
+
+def card_of(found: Positions, settings: Settings, folder: Path) -> dict[str, Any]:
+    """All there is to say."""
+    keep = kept(found.key, found.split)
+    left = found.where(keep)
+    seconds = _seconds(folder)
+    rate = None if seconds is None else round(len(found) / seconds * 3600)
+    return {
+        **settings.to_json(),
+        "command": settings.command(folder.name),
+        "files": len(settings.shards()),
+        "labelled": len(found),
+        "games": len(np.unique(found.game)),
+        "duplicates": len(found) - len(left),
+        "across_splits": _across(found),
+        "kept": len(left),
+        "splits": {name: int((left.split == at).sum()) for at, name in enumerate(SPLITS)},
+        "openings": {name: _openings(left, at) for at, name in enumerate(SPLITS)},
+        "wins": _share(left.wins),
+        "result_is_truth": _share(left.wins == left.result),
+        "counts": _counts(left),
+        "agents": _agents(left),
+        "seconds": seconds,
+        "labelled_an_hour": rate,
+    }
+
+
+def phases_of(found: Positions) -> npt.NDArray[np.uint8]:
+    """The place of each position's phase in `PHASES`, by the share of open cells."""
+    thirds = 3 * np.bitwise_count(found.open).astype(np.int64)
+    cells = found.cells.astype(np.int64)
+    return np.select([thirds > 2 * cells, thirds > cells], [0, 1], 2).astype(np.uint8)
+
+
+def _counts(found: Positions) -> list[dict[str, Any]]:
+    """By board, split, role and phase: how many positions, and which share the mover wins."""
+    rows, phases = [], phases_of(found)
+    for board, board_name in enumerate(found.boards):
+        for split, split_name in enumerate(SPLITS):
+            for role, hunts in zip(ROLES, (1, 0), strict=True):
+                for phase, phase_name in enumerate(PHASES):
+                    here = (found.board == board) & (found.split == split)
+                    here &= (found.hunter == hunts) & (phases == phase)
+                    rows.append(
+                        {
+                            "board": board_name,
+                            "split": split_name,
+                            "role": role,
+                            "phase": phase_name,
+                            "positions": int(here.sum()),
+                            "wins": _share(found.wins[here]),
+                        }
+                    )
+    return rows
+
+
+def _across(found: Positions) -> int:
+    """How many different positions occur in more than one split."""
+    pairs = np.unique(np.stack([found.key, found.split.astype(np.uint64)]), axis=1)
+    _, times = np.unique(pairs[0], return_counts=True)
+    return int((times > 1).sum())
+
+
+def _openings(found: Positions, split: int) -> int:
+    here = found.split == split
+    return len(np.unique(found.board[here].astype(np.uint32) << 16 | found.opening[here]))
+
+
+def _agents(found: Positions) -> dict[str, int]:
+    """How many positions each agent had to move in."""
+    times = np.bincount(found.mover_agent, minlength=len(found.agents))
+    return {name: int(times[at]) for at, name in enumerate(found.agents)}
+
+
+def _share(truth: npt.NDArray[Any]) -> float | None:
+    return round(float(truth.mean()), 4) if len(truth) else None
+
+
+def _seconds(folder: Path) -> float | None:
+    """What making all files took, were one made after the other; None if nobody wrote it down."""
+    seconds: dict[str, float] = {}
+    try:
+        lines = (folder / LOG).read_text("utf-8").splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        try:
+            told = json.loads(line)
+            seconds[told["file"]] = float(told["seconds"])
+        except (ValueError, KeyError, TypeError):  # the last line of somebody who was killed
+            continue
+    return round(sum(seconds.values()), 1) if seconds else None
+
+
+# -- for people ----------------------------------------------------------------------------------
+
+
+def readme(card: dict[str, Any]) -> str:
+    """The same as a page."""
+    lines = [
+        "# Positions of Knight's Isolation, and who wins them",
+        "",
+        "From games between agents of mixed strength; labelled by the exact solver. Made by",
+        "",
+        f"    {card['command']}",
+        "",
+        f"with knightfall {card['version']}: {card['labelled']:,} positions of {card['games']:,} "
+        f"games, of which {card['duplicates']:,} were there already, mirror images included. "
+        f"{card['kept']:,} are left; the mover wins {_percent(card['wins'])} of them, and in "
+        f"{_percent(card['result_is_truth'])} whoever should have won did win the game."
+        + _time(card),
+        "",
+        "| split | positions | openings |",
+        "|---|---:|---:|",
+        *(
+            f"| {name} | {card['splits'][name]:,} | {card['openings'][name]} |"
+            for name in card["splits"]
+        ),
+        "",
+        "A game belongs where its opening, up to symmetry, belongs. "
+        f"{card['across_splits']:,} positions occur in several splits: they are kept for the test, "
+        "or else for validation, alone. The files hold all of them; to read each once:",
+        "",
+        "    from knightfall.learning import data",
+        '    train = data.read(folder, "train")',
+        "",
+        "or, by other means, of the rows with one `key` the first with `split` test, else "
+        "validation, else train.",
+        "",
+        "| board | split | mover | phase | positions | mover wins |",
+        "|---|---|---|---|---:|---:|",
+        *(
+            f"| {row['board']} | {row['split']} | {row['role']} | {row['phase']} | "
+            f"{row['positions']:,} | {_percent(row['wins'])} |"
+            for row in card["counts"]
+        ),
+        "",
+        "| agent to move | positions |",
+        "|---|---:|",
+        *(f"| {name} | {times:,} |" for name, times in card["agents"].items()),
+        "",
+        "What the columns mean is told in `knightfall/learning/shards.py`, all numbers are in "
+        f"`{CARD}`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def _time(card: dict[str, Any]) -> str:
+    if card["seconds"] is None:
+        return ""
+    return (
+        f" It took {card['seconds']:,.0f} seconds of one process, {card['labelled_an_hour']:,} "
+        "positions an hour."
+    )

@@ -1,0 +1,58 @@
+"""The linear model: logistic regression over features whose weights are smooth in the phase."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.heuristics.features import NUMBER
+from knightfall.heuristics.model_file import POWERS, Floats
+from knightfall.learning.fit.tables import Scale, Table
+
+STRENGTH = 0.3
+"""How freely weights may grow (scikit-learn's C)."""
+ITERATIONS = 400
+MOST_ROWS = 400_000
+"""A hundred and forty weights are known well enough from so many."""
+
+
+def powers(features: Floats, phase: Floats) -> Floats:
+    """Each feature, and the number 1, times each power of the phase; all features first."""
+    share = phase[:, None]
+    parts = [features * share**power for power in range(POWERS)]
+    found: Floats = np.hstack([*parts, *(share**power for power in range(1, POWERS))])
+    return found
+
+
+def fit_linear(table: Table, seed: int) -> dict[str, Floats]:
+    """The arrays of a model of one role."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    chosen = np.random.default_rng(seed).permutation(len(table))[:MOST_ROWS]
+    features, wins, phase = table.features[chosen], table.wins[chosen], table.phase[chosen]
+    scale = Scale.of(features)
+    model = LogisticRegression(C=STRENGTH, max_iter=ITERATIONS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the last digits do not matter
+        model.fit(powers(scale.applied(features), phase), wins)
+    return _arrays(model.coef_[0], float(model.intercept_[0]), scale)
+
+
+def _arrays(found: npt.NDArray[np.float64], intercept: float, scale: Scale) -> dict[str, Floats]:
+    """The weights of unscaled features."""
+    weights = found[: POWERS * NUMBER].reshape(POWERS, NUMBER) / scale.spread
+    bias = np.array([intercept, *found[POWERS * NUMBER :]]) - (weights * scale.mean).sum(axis=1)
+    return {"weights": weights.astype(np.float32), "bias": bias.astype(np.float32)}
+
+
+def predict_linear(arrays: dict[str, Floats], table: Table) -> npt.NDArray[np.float64]:
+    """The log-odds by the arrays, in double precision."""
+    features, phase = table.features.astype(np.float64), table.phase.astype(np.float64)
+    total = np.zeros(len(table))
+    for power in range(POWERS):
+        part = features @ arrays["weights"][power].astype(np.float64) + arrays["bias"][power]
+        total += part * phase**power
+    return total

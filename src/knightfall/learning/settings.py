@@ -1,0 +1,206 @@
+"""What a set of positions is made of: from this every file of it follows, to the bit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from knightfall.arena.plan.version import DECIDES
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.reading import parse_json, read_text
+from knightfall.shape import Whole, check
+
+FORMAT = "knightfall data 1"
+FILE = "settings.json"
+
+DEFAULT_SHARES = {"5x5": 1, "5x6": 1, "6x6": 2, "6x7": 3, "7x7": 13}
+"""The boards of a set that names none, and how often each is drawn compared with the others."""
+
+POSITIONS = 1_000_000
+MOST_POSITIONS = 10**9
+SHARD, MOST_IN_SHARD = 20_000, 2**16
+"""Positions in a file; a game's number has 16 bits for its place in the file, and 16 for that of
+the file."""
+MOST_SHARDS = 50_000
+
+RECIPE = tuple(
+    f"learning/{name}.py"
+    for name in ("agents", "games", "harvest", "images", "labels", "settings", "shards", "split")
+)
+"""Beside what decides how games go, the files that decide which positions a set has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file: so many positions of one board."""
+
+    name: str
+    board: str
+    number: int
+    """Its place among all."""
+    positions: int
+    seed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What was asked for, and the version that makes it."""
+
+    positions: int
+    seed: int
+    shares: dict[str, int]
+    shard: int
+    version: str
+
+    @staticmethod
+    def of(
+        positions: int = POSITIONS,
+        seed: int = 0,
+        boards: Sequence[str | Board] = (),
+        shard: int = SHARD,
+    ) -> Settings:
+        """Settings that make sense, for this version."""
+        shares = DEFAULT_SHARES
+        if boards:
+            names = [Board.named(b).text if isinstance(b, str) else b.text for b in boards]
+            _refuse_images(names)
+            shares = dict.fromkeys(names, 1)
+        return Settings(positions, seed, shares, shard, version()).checked()
+
+    def checked(self) -> Settings:
+        """The same, if it makes sense."""
+        if not len(self.shares) <= self.positions <= MOST_POSITIONS:
+            raise KnightfallError(
+                f"positions={self.positions} must be from {len(self.shares)}, one for each board, "
+                f"to {MOST_POSITIONS:,}"
+            )
+        if not 1 <= self.shard <= MOST_IN_SHARD:
+            raise KnightfallError(
+                f"shard={self.shard} must be from 1 to {MOST_IN_SHARD:,} positions"
+            )
+        if self.positions // self.shard > MOST_SHARDS:
+            raise KnightfallError(
+                f"shard={self.shard}: {self.positions:,} positions would be more than "
+                f"{MOST_SHARDS:,} files"
+            )
+        if self.seed < 0:
+            raise KnightfallError(f"seed={self.seed} must be 0 or more")
+        return self
+
+    def shards(self) -> list[Shard]:
+        """All files, in the order in which they are made: the boards take turns as they share."""
+        found: list[tuple[float, Shard]] = []
+        for board, positions in _allotted(self.positions, self.shares).items():
+            count = -(-positions // self.shard)
+            for index in range(count):
+                size = min(self.shard, positions - index * self.shard)
+                seed = f"data {self.seed}/{board}/{index}"
+                name = f"{board}-{index:05}.parquet"
+                found.append(((index + 0.5) / count, Shard(name, board, 0, size, seed)))
+        found.sort(key=lambda one: one[0])
+        return [
+            Shard(one.name, one.board, number, one.positions, one.seed)
+            for number, (_, one) in enumerate(found)
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in the folder."""
+        return {
+            "format": FORMAT,
+            "positions": self.positions,
+            "seed": self.seed,
+            "boards": self.shares,
+            "shard": self.shard,
+            "version": self.version,
+        }
+
+    @property
+    def hash(self) -> str:
+        """What names these settings in every file."""
+        text = json.dumps(self.to_json(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def command(self, folder: str) -> str:
+        """The command line that makes this set."""
+        words = ["knightfall learn data", quote(folder), f"--positions {self.positions}"]
+        if self.shares != DEFAULT_SHARES:
+            words += [f"--board {board}" for board in self.shares]
+        words.append(f"--seed {self.seed}")
+        if self.shard != SHARD:
+            words.append(f"--shard {self.shard}")
+        return " ".join(words)
+
+
+@cache
+def version() -> str:
+    """The version of everything that decides what is in a set."""
+    from knightfall import __version__
+    from knightfall.kernel.sources import COMPILED, hash_of
+
+    return f"{__version__}+{hash_of(COMPILED + DECIDES + RECIPE)}"
+
+
+def read_settings(folder: Path) -> Settings:
+    """The settings a folder was made with."""
+    file = folder / FILE
+    if not file.exists():
+        raise KnightfallError(
+            f"{str(folder)!r} holds no positions: knightfall learn data makes such a folder"
+        )
+    text, whole = read_text(file), Whole(0)
+    try:
+        found = parse_json(text)
+        if isinstance(found, dict) and found.get("format") != FORMAT:
+            raise KnightfallError(f"its format is {found.get('format')!r:.60}, not {FORMAT!r}")
+        shape = {"positions": whole, "seed": whole, "boards": {str: Whole(1)}, "shard": Whole(1)}
+        check({"format": str, "version": str, **shape}, found)
+        for board in found["boards"]:
+            Board.named(board)
+        return Settings(
+            found["positions"], found["seed"], found["boards"], found["shard"], found["version"]
+        ).checked()
+    except KnightfallError as error:
+        raise KnightfallError(f"{str(file)!r}: {error}") from None
+
+
+def difference(here: Settings, wanted: Settings) -> str:
+    """In words, what a folder was made with and what is wanted now; empty if they are the same."""
+    one, two = here.to_json(), wanted.to_json()
+    return "; ".join(
+        f"{name} {_said(one[name])}, not {_said(two[name])}"
+        for name in one
+        if one[name] != two[name]
+    )
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name}({share})" for name, share in value.items())
+    return str(value)
+
+
+def _refuse_images(boards: list[str]) -> None:
+    for place, name in enumerate(boards):
+        board = Board.named(name)
+        turned = f"{board.height}x{board.width}"
+        if name in boards[:place]:
+            raise KnightfallError(f"board {name} is given twice")
+        if turned in boards[:place]:
+            # What is tested on the one would be trained on the other, turned.
+            raise KnightfallError(f"boards {turned} and {name} are the same, turned: give one")
+
+
+def _allotted(positions: int, shares: dict[str, int]) -> dict[str, int]:
+    """How many positions each board gets: at least one, all of them in sum."""
+    total = sum(shares.values())
+    found = {board: max(1, positions * share // total) for board, share in shares.items()}
+    most = max(shares, key=lambda board: shares[board])
+    found[most] += positions - sum(found.values())
+    return found

@@ -1,0 +1,212 @@
+"""The learned heuristics: their features counted anew by hand, their values by the arrays."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_runner import run
+
+import knightfall as kf
+from knightfall.errors import KnightfallError
+from knightfall.heuristics.explain import explain
+from knightfall.heuristics.features import FEATURES, NUMBER, describe_all
+from knightfall.heuristics.learned import LINEAR, NET
+from knightfall.heuristics.model_file import read_model
+from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import words
+from knightfall.position import Position
+
+BOARDS = ["5x5", "6x4", "7x7", "8x8"]
+KINDS = {"linear": LINEAR, "net": NET}
+
+
+def some_positions(board: str, number: int) -> list[Position]:
+    rng, found = random.Random(f"{board} {number}"), []
+    width, height = map(int, board.split("x"))
+    while len(found) < number:
+        position = Position.start(width, height)
+        for _ in range(rng.randint(2, width * height - 6)):
+            if not position.legal_moves:
+                break
+            position = position.play(rng.choice(position.legal_moves))
+        if position.placed and position.legal_moves:
+            found.append(position)
+    return found
+
+
+def features(position: Position) -> dict[str, float]:
+    open, mover, waiter = words(position)
+    table = np.zeros((1, NUMBER), np.float32)
+    one = [np.array([open], np.uint64), *(np.array([cell], np.uint8) for cell in (mover, waiter))]
+    describe_all(geometry(position.board), *one, table)
+    return dict(zip(FEATURES, map(float, table[0]), strict=True))
+
+
+# -- features counted with sets ----------------------------------------------------------------
+
+
+def rings(position: Position, cell: int) -> list[set[int]]:
+    """The open cells by the steps that it takes to get there alone."""
+    found: list[set[int]] = []
+    seen: set[int] = set()
+    edge = {cell}
+    while edge:
+        edge = {n for one in edge for n in position.board.knight[one] if n in position.open} - seen
+        seen |= edge
+        found.append(edge)
+    return found
+
+
+def walk(position: Position, region: Iterable[int], cell: int) -> int:
+    colours = [position.board.colour(one) for one in region]
+    same = colours.count(position.board.colour(cell))
+    return min(2 * (len(colours) - same), 2 * same + 1)
+
+
+def by_hand(position: Position) -> dict[str, float]:
+    board, open = position.board, set(position.open)
+    mover, waiter = (position.knight(side) for side in (position.to_move, _other(position)))
+    assert mover is not None
+    assert waiter is not None
+    ways = {cell: sum(n in open for n in board.knight[cell]) for cell in range(board.cells)}
+    owners: dict[str, set[int]] = {"mover": set(), "waiter": set()}
+    edges, left = {"mover": {mover}, "waiter": {waiter}}, set(open)
+    while any(edges.values()):
+        for who in ("mover", "waiter"):
+            edges[who] = {n for one in edges[who] for n in board.knight[one]} & left
+            left -= edges[who]
+            owners[who] |= edges[who]
+    found: dict[str, float] = {}
+    steps = {}
+    for who, cell in (("mover", mover), ("waiter", waiter)):
+        layers = [*rings(position, cell), *([set()] * 7)]
+        steps[who] = layers
+        for step in range(6):
+            found[f"{who}: step {step + 1}"] = len(layers[step])
+        found[f"{who}: farther"] = sum(map(len, layers[6:]))
+        found[f"{who}: walk"] = walk(position, set().union(*layers), cell)
+        for k in range(1, 5):
+            found[f"{who}: exits {k}"] = sum(ways[one] >= k for one in layers[0])
+        found[f"{who}: nearer"] = len(owners[who])
+        found[f"{who}: own walk"] = walk(position, owners[who], cell)
+        for k in range(1, 4):
+            found[f"{who}: nearer exits {k}"] = sum(ways[one] >= k for one in owners[who])
+    for who, other in (("mover", "waiter"), ("waiter", "mover")):
+        taken = steps[other][0]
+        found[f"{who}: free"] = sum(ways[one] >= 2 for one in steps[who][0] - taken)
+        found[f"{who}: free 2"] = sum(ways[one] >= 3 for one in steps[who][1] - taken)
+    for i, j in ((1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1)):
+        found[f"steps {i}–{j}"] = len(steps["mover"][i - 1] & steps["waiter"][j - 1])
+    found["open cells"], found["cells"] = len(open), board.cells
+    return found
+
+
+def _other(position: Position) -> Any:
+    return "b" if position.to_move == "w" else "w"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_features_are_what_a_person_would_count(board: str) -> None:
+    for position in some_positions(board, 60):
+        assert features(position) == by_hand(position), position.fen
+
+
+# -- values ------------------------------------------------------------------------------------
+
+
+def by_arrays(position: Position, kind: str) -> float:
+    """The log-odds for the mover, by the file's arrays in double precision."""
+    seen = np.array(list(by_hand(position).values()))
+    order = [list(by_hand(position)).index(name) for name in FEATURES]
+    seen = seen[order]
+    role = "hunter" if position.hunter == position.to_move else "runner"
+    model = {k: v.astype(float) for k, v in read_model(KINDS[kind], kind, FEATURES)[role].items()}
+    if kind == "net":
+        hidden = np.maximum(seen @ model["first"] + model["first_bias"], 0)
+        return float(hidden @ model["second"] + model["second_bias"][0])
+    phase = seen[FEATURES.index("open cells")] / seen[FEATURES.index("cells")]
+    return float(sum((model["weights"][p] @ seen + model["bias"][p]) * phase**p for p in range(3)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("board", BOARDS)
+def test_values_are_those_of_the_arrays(board: str, kind: str) -> None:
+    heuristic = kf.evaluator(f"learned_{kind}")
+    for position in some_positions(board, 40):
+        value, wanted = heuristic.value(position), by_arrays(position, kind)
+        assert value == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+        assert heuristic.value(position, _other(position)) == -value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_search_with_them_beats_one_without(kind: str) -> None:
+    report = kf.match(
+        f"id(learned_{kind}, nodes=400)", "id(null, nodes=400)", pairs=20, workers=1, progress=False
+    )
+    assert report.to_dict()["agents"][0]["won"] > 25
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def changed(**parts: Any) -> str:
+    return json.dumps({**json.loads(NET.read_text(encoding="utf-8")), **parts})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (NET.read_text(encoding="utf-8")[:5000], "this is not JSON"),
+        ("[]", "the format is 'list', not 'knightfall model 1'"),
+        (changed(format="knightfall model 7"), "'knightfall model 7', not 'knightfall model 1'"),
+        (changed(kind="linear"), "of kind 'linear', not 'net'"),
+        (changed(features=["open"]), "its features are not the"),
+        (changed(hunter=None), "there is no 'hunter' in it"),
+        (changed(hunter={}), "hunter.first is missing"),
+        (changed(hunter={"first": [[1.0, 2.0], [3.0]]}), "hunter.first is not a table of numbers"),
+        (changed(hunter={"first": [[1.0]]}), r"hunter.first has the shape (1, 1), not (46, 32)"),
+        (changed(hunter={"first": [[1e99] * 32] * 46}), "numbers that are not finite"),
+    ],
+)
+def test_a_file_that_is_no_model_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "model.json"
+    file.write_text(text, encoding="utf-8")
+    with np.errstate(over="ignore"), pytest.raises(KnightfallError) as error:
+        read_model(file, "net", FEATURES)
+    assert words in str(error.value)
+    assert str(file) in str(error.value)
+
+
+# -- explained ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("heuristic", ["learned_linear", "2*open-improved", "bfs_reach"])
+def test_shares_add_up_to_the_value(heuristic: str) -> None:
+    for position in some_positions("7x7", 15):
+        found = explain(position, heuristic)
+        assert sum(share.value for share in found.shares) == pytest.approx(
+            found.value, rel=1e-6, abs=1e-6
+        )
+        assert found.value == kf.evaluator(heuristic).value(position)
+
+
+def test_explain_tells_every_feature() -> None:
+    fen = some_positions("7x7", 1)[0].fen
+    shown = run("explain", fen)
+    assert shown.exit_code == 0
+    assert "│" in shown.output
+    told = json.loads(run("explain", fen, "--json").output)
+    assert [share["name"] for share in told["shares"]][:-1] == list(FEATURES)
+
+
+def test_what_cannot_be_explained_is_told() -> None:
+    with pytest.raises(KnightfallError, match="once both knights stand"):
+        explain(Position.start(), "learned_linear")
+    with pytest.raises(KnightfallError, match="unknown heuristic"):
+        explain(some_positions("7x7", 1)[0], "learned_nothing")

@@ -1,0 +1,165 @@
+"""From positions to a heuristic, on a small board and from end to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyarrow", reason="positions are kept in Parquet files")
+pytest.importorskip("sklearn", reason="scikit-learn fits the linear model")
+torch = pytest.importorskip("torch", reason="torch fits the net")
+
+from cli_runner import refused, run  # noqa: E402
+from positions import position  # noqa: E402
+
+import knightfall as kf  # noqa: E402
+from knightfall.errors import KnightfallError  # noqa: E402
+from knightfall.heuristics.features import FEATURES  # noqa: E402
+from knightfall.heuristics.model_file import ROLES, read_model  # noqa: E402
+from knightfall.learning.data import read  # noqa: E402
+from knightfall.learning.fit import net  # noqa: E402
+from knightfall.learning.fit.fitting import fit  # noqa: E402
+from knightfall.learning.fit.judgement import judged  # noqa: E402
+from knightfall.learning.fit.net import Course, fit_net, predict_net  # noqa: E402
+from knightfall.learning.fit.tables import Scale, Table, tables  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def positions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("learning") / "positions"
+    some = "--positions", "6000", "--board", "5x5", "--shard", "3000"
+    assert run("learn", "data", str(folder), *some).exit_code == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def models(positions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("learning") / "models"
+    made = run("learn", "fit", str(positions), str(folder), "--epochs", "4", "--ablate")
+    assert made.exit_code == 0, made.output
+    assert "On positions from openings that were not trained on" in made.output
+    return folder
+
+
+def test_it_learns_what_it_never_saw(models: Path) -> None:
+    """Better than the share of wins alone, by either model, for either role."""
+    found = json.loads((models / "fit.json").read_text(encoding="utf-8"))
+    for kind in ("linear", "net"):
+        for role in ROLES:
+            one = found["judged"][kind][role]
+            assert one["log-loss"] < one["log-loss of the share alone"]
+            assert one["area"] > 0.7
+    assert all(len(found["curves"][role]["validation"]) == 4 for role in ROLES)
+    assert found["ablations"]["the waiter"]["hunter"] > found["ablations"]["nothing"]["hunter"]
+
+
+def test_what_was_learned_plays(models: Path) -> None:
+    for kind in ("linear", "net"):
+        agent = f"id({models / 'models.py'}:learned_{kind}, nodes=300)"
+        report = kf.match(agent, "random", pairs=10, board="5x5", workers=1, progress=False)
+        assert report.to_dict()["agents"][0]["won"] > 10
+
+
+def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Path) -> None:
+    """As a chance, to a millionth; the library's own net in double precision."""
+    board = kf.Board.of(5, 5)
+    one = read(positions, "test", "5x5")
+    model = read_model(models / "learned_net.json", "net", FEATURES)
+    heuristic = kf.evaluator(f"{models / 'models.py'}:learned_net")
+    found = tables(board, one.open, one.mover, one.waiter, one.wins)
+    for role in ROLES:
+        arrays = {name: torch.from_numpy(array).double() for name, array in model[role].items()}
+        layer = torch.from_numpy(found[role].features).double() @ arrays["first"]
+        hidden = torch.relu(layer + arrays["first_bias"])
+        wanted = torch.sigmoid(hidden @ arrays["second"] + arrays["second_bias"]).numpy()
+        ours = 1 / (1 + np.exp(-predict_net(model[role], found[role])))
+        assert np.abs(ours - wanted).max() < 1e-9
+        values = [heuristic.value(position) for position in _positions(one, board, role)[:200]]
+        said = 1 / (1 + np.exp(-np.array(values)))
+        assert np.abs(said - wanted[: len(said)]).max() < 1e-6
+
+
+def _positions(one: Any, board: kf.Board, role: str) -> list[kf.Position]:
+    """The positions of a role in the table's order."""
+    found = []
+    for open, mover, waiter in zip(one.open, one.mover, one.waiter, strict=True):
+        hunts = board.colour(int(mover)) == board.colour(int(waiter))
+        cells = [cell for cell in range(board.cells) if int(open) >> cell & 1]
+        if hunts == (role == "hunter") and len(cells) < 44 / 49 * board.cells:
+            found.append(position(board, int(open), int(mover), int(waiter)))
+    return found
+
+
+def some_table(rows: int, seed: int = 0) -> Table:
+    rng = np.random.default_rng(seed)
+    features = rng.integers(0, 20, (rows, len(FEATURES))).astype(np.float32)
+    return Table(features, (features[:, 0] > features[:, 20]).astype(np.float32))
+
+
+def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
+    table, seen = some_table(5000), some_table(500, 1)
+    whole, curve = fit_net(table, seen, Course(4, 3), tmp_path / "a", lambda epoch, curve: None)
+
+    class Stop(Exception):
+        pass
+
+    def stop_after_two(epoch: int, curve: net.Curve) -> None:
+        if epoch == 2:
+            raise Stop
+
+    with pytest.raises(Stop):
+        fit_net(table, seen, Course(4, 3), tmp_path / "b", stop_after_two)
+    epochs: list[int] = []
+    again, other = fit_net(
+        table, seen, Course(4, 3), tmp_path / "b", lambda epoch, curve: epochs.append(epoch)
+    )
+    assert epochs == [3, 4]
+    assert other.validation == curve.validation
+    assert all(np.array_equal(whole[name], again[name]) for name in whole)
+    assert curve.validation[-1] < 0.5  # it is learned, too
+
+
+def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
+    table = some_table(300)
+    fit_net(table, table, Course(1, 0), tmp_path / "kept", lambda epoch, curve: None)
+    data = (tmp_path / "kept").read_bytes()
+    (tmp_path / "kept").write_bytes(data[: len(data) // 2])
+    with pytest.raises(KnightfallError, match=r"is damaged .* delete it to begin anew"):
+        fit_net(table, table, Course(1, 0), tmp_path / "kept", lambda epoch, curve: None)
+
+
+def test_scale_leaves_alone_what_never_changes() -> None:
+    features = np.ones((10, len(FEATURES)), np.float32)
+    assert np.abs(Scale.of(features).applied(features)).max() == 0
+
+
+def test_judgement_by_hand() -> None:
+    table = Table(np.ones((4, len(FEATURES)), np.float32), np.array([1, 1, 0, 0], np.float32))
+    found = judged(np.array([2.0, -1.0, 1.0, -2.0]), table)
+    assert found["right"] == 0.5
+    assert found["area"] == 0.75
+    wanted = -np.mean(
+        np.log([1 / (1 + np.exp(-2)), 1 / (1 + np.e), 1 / (1 + np.e), 1 / (1 + np.exp(-2))])
+    )
+    assert found["log-loss"] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--kind", "cubic"], "a model is linear or net, not 'cubic'"),
+        (["--epochs", "0"], "'0' is not a whole number from 1"),
+        (["--epochs", "5000"], "epochs=5000 must be from 1 to 1000"),
+    ],
+)
+def test_bad_options(positions: Path, tmp_path: Path, options: list[str], words: str) -> None:
+    assert words in refused("learn", "fit", str(positions), str(tmp_path / "out"), *options)
+
+
+def test_a_folder_without_positions_is_told(tmp_path: Path) -> None:
+    with pytest.raises(KnightfallError, match=str(tmp_path)):
+        fit(tmp_path, tmp_path / "out")
