@@ -64,6 +64,8 @@ CASES = [
     ("id(improved, time=5ms)", 7, 7, True),
     ("perfect(time=40ms)", 8, 8, True),
     ("perfect(time=40ms)", 7, 7, True),
+    ("champion(time=40ms)", 8, 8, True),
+    ("champion(time=40ms)", 7, 7, True),
     ("perfect(time=40ms)", 8, 8, False),
 ]
 

@@ -94,8 +94,17 @@ AGENT_KINDS: dict[str, Kind] = {
         ),
         Kind(
             "perfect",
-            "atlas, then exact solver: never leaves a won position it had time to solve",
+            "atlas, then exact solver: never leaves a won position it had time to solve; "
+            "add swindle to play lost ones for mistakes",
             "perfect(time=150ms)",
+            needs_heuristic=False,
+            budgets=("nodes", "time"),
+            default=Budget(time=150_000),
+        ),
+        Kind(
+            "champion",
+            "the best we have: keeps what is won, takes what is lost from those who can be fooled",
+            "champion(time=150ms)",
             needs_heuristic=False,
             budgets=("nodes", "time"),
             default=Budget(time=150_000),
@@ -138,6 +147,8 @@ class Agent:
     """Of a student's agent; its time is in there, for no clock measures it."""
     ticks: int | None = None
     """Of a submission whose clock counts questions: its microseconds, which no clock measures."""
+    swindle: bool = False
+    """Of `perfect`: lost positions are played for the mistakes of usual players."""
     label: str = field(default="", compare=False)
 
     def __getstate__(self) -> dict[str, object]:
@@ -157,6 +168,8 @@ class Agent:
             parts += [str(Budget(time=self.ticks)), "clock=ticks"]
         if self.plain:
             parts.append("plain")
+        if self.swindle:
+            parts.append("swindle")
         if self.habits:
             parts += self.habits.words()
         if self.seed:
@@ -269,6 +282,13 @@ class Agent:
         style = self.habits.style(at_once=self.budget.depth is not None)
         return (style, self.habits.nanoseconds, *astuple(costs))
 
+    @property
+    def _champions_heuristic(self) -> str:
+        """What it searches with if it plays for practical chances; empty if it does not."""
+        if self.kind == "champion":
+            return "learned_net"
+        return "improved" if self.swindle else ""
+
     @cached_property
     def _host(self) -> Any:
         """Who asks a submission in a process of its own, which this one must not become.
@@ -285,7 +305,11 @@ class Agent:
     def prepare(self, board: Board | None = None) -> Agent:
         """Compile and warm up for games on a board (7×7), so that no first move is a slow one."""
         board = board or Board.of(7, 7)
-        if self.kind == "perfect":
+        if self._champions_heuristic:
+            from knightfall.practical import champion
+
+            champion.warm_up(board, self.budget, self._champions_heuristic)
+        elif self.kind == "perfect":
             from knightfall.solver import perfect
 
             perfect.warm_up(board, self.budget)
@@ -316,6 +340,10 @@ class Agent:
         return self._think(position, self.effort)
 
     def _think(self, position: Position, budget: Budget) -> Report:
+        if self._champions_heuristic:
+            from knightfall.practical import champion
+
+            return champion.choose(position, budget, self.seed, self._champions_heuristic)
         if self.kind == "perfect":
             from knightfall.solver.perfect import choose
 

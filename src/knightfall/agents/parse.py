@@ -11,6 +11,9 @@ from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget, parse_budget
 from knightfall.search.habits import CHOICES, WORDS, Habits, read_habits
 
+_WORD_OF = {"id": "plain", "perfect": "swindle"}
+"""The word that a kind may be given."""
+
 _CALL = re.compile(
     r"\s*([A-Za-z0-9_]+(?::[A-Za-z0-9_]+)?)\s*(?:\((.*)\))?\s*", re.ASCII | re.DOTALL
 )
@@ -56,7 +59,8 @@ def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     if match is None:
         return None
     arguments = _split(match[2] or "")
-    first = arguments[:1] if arguments and "=" not in arguments[0] != "plain" else []
+    words = _WORD_OF.values()
+    first = [one for one in arguments[:1] if "=" not in one and one not in words]
     return match[1], "".join(first), tuple(arguments[len(first) :])
 
 
@@ -148,7 +152,7 @@ def _split(inside: str) -> list[str]:
 
 def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
     kind = AGENT_KINDS[base.kind]
-    heuristic, plain, seed = base.heuristic, base.plain, base.seed
+    heuristic, word, seed = base.heuristic, base.plain or base.swindle, base.seed
     fillable = kind.needs_heuristic and (
         not base.heuristic or base.label.rpartition(":")[2] in FOR_STUDENTS
     )
@@ -160,8 +164,8 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
             raise KnightfallError(f"agent {text!r}: {key} is given twice")
     for number, argument in enumerate(arguments):
         key, equals, value = (part.strip() for part in argument.partition("="))
-        if argument == "plain" and base.kind == "id":
-            plain = True
+        if argument == _WORD_OF.get(base.kind):
+            word = True
         elif equals and key == "seed":
             seed = _seed(value)
         elif base.kind == "student" and (key in WORDS if not equals else key in _HABITS):
@@ -172,7 +176,8 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
             heuristic = str(read_argument(base.kind, argument))
         else:
             accepted = [_WANTED.get(base.kind, "a heuristic")] if fillable else []
-            accepted += [*kind.budgets, "seed"] + (["plain"] if base.kind == "id" else [])
+            accepted += [*kind.budgets, "seed"]
+            accepted += [_WORD_OF[base.kind]] if base.kind in _WORD_OF else []
             accepted += [*WORDS, *CHOICES] if base.kind == "student" else []
             raise KnightfallError(
                 f"agent {text!r}: cannot use {argument!r}; {base.kind} takes "
@@ -192,7 +197,8 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
         heuristic=heuristic,
         budget=budget,
         habits=_habits(text, habits, budget) if base.kind == "student" else None,
-        plain=plain,
+        plain=word and base.kind == "id",
+        swindle=word and base.kind == "perfect",
         seed=seed,
         label=text.strip() if base.label else "",
     )

@@ -75,6 +75,63 @@ def _begins_with(words: Any, rules: Any) -> bool:
 @compiled(
     types.void(
         types.Array(GEOMETRY, 1, "C"),
+        types.Array(STATE, 1, "C"),
+        SETTINGS,
+        _u64,
+        _u64,
+        _i64,
+        _i64,
+    )
+)
+def search_for(
+    boards: Any,
+    states: Any,
+    player: Any,
+    generation: int,
+    open: Bits,
+    mover: int,
+    waiter: int,
+) -> None:
+    """Search for a player, by its settings; the table's entries go by that generation."""
+    board, state = boards[0], states[0]
+    board.limit = player.limit
+    board.failed = 0
+    state.heuristic = player.heuristic
+    state.symmetric = player.symmetric
+    state.depth_limit = player.depth_limit
+    state.seed = player.seed
+    state.table = player.table
+    state.entries = player.entries
+    state.generation = generation
+    for ply in range(PLIES):  # every search begins with a blank sheet
+        state.killers[ply, 0] = 0
+        state.killers[ply, 1] = 0
+    if player.method == 0:
+        any_move(boards, states, open, mover, waiter)
+    elif player.method == 1:
+        minimax(boards, states, open, mover, waiter)
+    elif player.method == 2:
+        alphabeta(boards, states, open, mover, waiter)
+    elif player.method == 3:
+        plain_deepening(boards, states, open, mover, waiter)
+    elif player.method == 4:
+        deepening(boards, states, open, mover, waiter)
+    else:
+        state.style = player.style
+        state.time_limit = player.time_limit
+        state.forecast_cost = player.forecast_cost
+        state.list_cost = player.list_cost
+        state.list_move_cost = player.list_move_cost
+        state.call_cost = player.call_cost
+        state.score_cost = player.score_cost
+        state.open_cost = player.open_cost
+        state.move_cost = player.move_cost
+        student(boards, states, open, mover, waiter)
+
+
+@compiled(
+    types.void(
+        types.Array(GEOMETRY, 1, "C"),
         types.Array(_u64, 1, "C"),
         types.Array(_u64, 1, "C", readonly=True),
         types.Array(STATE, 1, "C"),
@@ -112,40 +169,8 @@ def play(
         if game.clock != _u64(0):
             before = nanoseconds(game.clock, game.dial)
         game.generation += _u64(1)
-        board.limit = player.limit
-        board.failed = 0
         steps = board.step_limit
-        state.heuristic = player.heuristic
-        state.symmetric = player.symmetric
-        state.depth_limit = player.depth_limit
-        state.seed = player.seed
-        state.table = player.table
-        state.entries = player.entries
-        state.generation = game.generation
-        for ply in range(PLIES):  # every search begins with a blank sheet
-            state.killers[ply, 0] = 0
-            state.killers[ply, 1] = 0
-        if player.method == 0:
-            any_move(boards, states, open, mover, waiter)
-        elif player.method == 1:
-            minimax(boards, states, open, mover, waiter)
-        elif player.method == 2:
-            alphabeta(boards, states, open, mover, waiter)
-        elif player.method == 3:
-            plain_deepening(boards, states, open, mover, waiter)
-        elif player.method == 4:
-            deepening(boards, states, open, mover, waiter)
-        else:
-            state.style = player.style
-            state.time_limit = player.time_limit
-            state.forecast_cost = player.forecast_cost
-            state.list_cost = player.list_cost
-            state.list_move_cost = player.list_move_cost
-            state.call_cost = player.call_cost
-            state.score_cost = player.score_cost
-            state.open_cost = player.open_cost
-            state.move_cost = player.move_cost
-            student(boards, states, open, mover, waiter)
+        search_for(boards, states, player, game.generation, open, mover, waiter)
         if player.watched != 0 and (
             (board.limit != player.limit and board.limit != 0)
             or state.nodes > player.limit

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,6 +107,13 @@ class Engine:
         """Whether the side to move wins, if that is in the table already."""
         found = outcome(probe(self._states[0][0], *self._words(position)))
         return None if found == UNKNOWN else found == WINS
+
+    @contextmanager
+    def lent(self) -> Iterator[tuple[GeometryArray, np.ndarray[tuple[int], np.dtype[np.void]]]]:
+        """The records of its first thread, for compiled code that asks `who_wins` by itself."""
+        with self._lock:
+            self._boards[0]["clock"] = 0
+            yield self._boards[0], self._states[0]
 
     def stop(self) -> None:
         """Have whatever is being asked, and all that is asked later, end with `OutOfBudget`."""

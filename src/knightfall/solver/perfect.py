@@ -41,10 +41,20 @@ LEAST_TIME = 100
 """Microseconds that a heuristic search gets even if none are left."""
 
 
-class _Choice:
+class Choice:
     """One decision; whatever is known when the budget ends stays."""
 
-    def __init__(self, position: Position, engine: Engine, limits: Limits, seed: int) -> None:
+    def __init__(
+        self,
+        position: Position,
+        engine: Engine,
+        limits: Limits,
+        seed: int,
+        *,
+        resists: bool = True,
+    ) -> None:
+        """Without `resists` no move is looked for in a lost position: it is only known to be."""
+        self.resists = resists
         self.position = position
         self.moves = _in_seeded_order(position, seed)
         self.after = {move: position.play(move) for move in self.moves}
@@ -76,7 +86,8 @@ class _Choice:
             self._hurry(winning)
         else:
             self.wins = False
-            self._resist()
+            if self.resists:
+                self._resist()
 
     def _settle(self) -> None:
         """Who wins, and a move that does if the search came across it: one question, not eight."""
@@ -145,12 +156,12 @@ def choose(position: Position, budget: Budget, seed: int = 0) -> Report:
     deadline = None if seconds is None else start + seconds * SOLVER_SHARE
     # A player whose nodes are counted must play the same whatever it was asked before.
     engine = kept_engine(position) if budget.nodes is None else Engine(position.board)
-    choice = _Choice(position, engine, Limits(budget.nodes or NO_LIMIT, deadline), seed)
+    choice = Choice(position, engine, Limits(budget.nodes or NO_LIMIT, deadline), seed)
     before, note = engine.nodes, ""
     try:
         choice.decide()
     except OutOfBudget:
-        note = _unfinished(choice)
+        note = unfinished(choice)
     if choice.wins is None or not (choice.move or position.placed):
         left = None if seconds is None else start + seconds * (1 - RESERVE) - time.perf_counter()
         return _fallback(choice, left, seed, start, engine.nodes - before)
@@ -167,7 +178,7 @@ def choose(position: Position, budget: Budget, seed: int = 0) -> Report:
     )
 
 
-def warm_up(board: Board, budget: Budget) -> None:
+def warm_up(board: Board, budget: Budget, fallback: str = FALLBACK) -> None:
     """Do what the first choice on a board would do beside searching, so that none is a slow one."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.think import warm_up as warm_up_search
@@ -183,16 +194,17 @@ def warm_up(board: Board, budget: Budget) -> None:
         engine.wins(opening, Limits(nodes=1))
         engine.ends_within(opening, 2, Limits(nodes=1))
     if budget.time is None:
-        warm_up_search(board, "deepening", evaluator(FALLBACK), Budget(nodes=FALLBACK_NODES))
+        warm_up_search(board, "deepening", evaluator(fallback), Budget(nodes=FALLBACK_NODES))
         return
     # What is left for a heuristic search, and so the size of its table, depends on the moment.
     left = budget.time
     while left >= LEAST_TIME:
-        warm_up_search(board, "deepening", evaluator(FALLBACK), Budget(time=left))
+        warm_up_search(board, "deepening", evaluator(fallback), Budget(time=left))
         left //= 2
 
 
-def _unfinished(choice: _Choice) -> str:
+def unfinished(choice: Choice) -> str:
+    """What to say of a choice whose budget ended before its question was settled."""
     if choice.wins is None:
         return ""
     how = " by reflection" if choice.by_reflection else ""
@@ -201,9 +213,7 @@ def _unfinished(choice: _Choice) -> str:
     return f"lost{how}; there was no time to find the longest resistance"
 
 
-def _fallback(
-    choice: _Choice, seconds: float | None, seed: int, start: float, spent: int
-) -> Report:
+def _fallback(choice: Choice, seconds: float | None, seed: int, start: float, spent: int) -> Report:
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.think import think
 

@@ -1,0 +1,1 @@
+"""Practical chances: moves after which real opponents go wrong."""

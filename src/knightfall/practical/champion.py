@@ -1,0 +1,195 @@
+"""The champion: keeps what is won, and takes what is lost from opponents who can be fooled.
+
+Atlas, reflection and solver come first, as for the perfect player.  A won position is won, as
+quickly as there is time to find out.  A lost one, or one that nobody could settle in which it is
+the runner (who nearly always is lost), is played for practical chances: the move after which the
+ladder's players most often go wrong (`practice.py`).  What is left (an unsettled position in
+which it hunts, a placement, a budget too small for games) is searched with a heuristic.
+
+Everything counts: searches, trials and the solver share one budget of nodes or of time.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from dataclasses import dataclass, replace
+
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.position import Position
+from knightfall.practical.practice import best_chance, spent_here
+from knightfall.practical.practice import warm_up as warm_up_practice
+from knightfall.search.budget import Budget
+from knightfall.search.report import Report
+from knightfall.solver import perfect
+from knightfall.solver.engine import Engine, Limits, OutOfBudget
+from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, Choice, unfinished
+from knightfall.solver.solve import kept_engine
+
+HEURISTIC = "learned_net"
+"""What the champion searches with where it cannot know."""
+
+NODES_PER_SECOND = 25_000_000
+"""A modest guess, to judge by what fits into a time: 150 ms are some 4 million nodes."""
+
+PRACTICE_NODES = 30_000
+"""With fewer nodes than this there are too few trials: a search knows more.
+
+Against id(improved, nodes=2500), 100 lost games each: of budgets of 20,000 nodes trials win 28 %
+and searches 28 to 36 %, of 100,000 nodes trials win 59 % and searches 35 to 39 %."""
+
+RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.3, 0.0005, 0.05
+"""What is held back of a time budget: trials use all the time there is, move by move, so that on a
+busy machine one of them will have to wait.  A quarter more of them would hardly win more."""
+
+
+def proof_nodes(cells: int) -> float:
+    """About what it takes to prove who wins, with so many open cells (medians on 7×7).
+
+    27 cells: 70 nodes, 31: 200, 35: 2,000, 39: 12,000, 43: 110,000, 45: 500,000.
+    """
+    return 200.0 * math.pow(2.9, (cells - 31) / 2)
+
+
+@dataclass
+class _Purse:
+    """What is left of a budget."""
+
+    nodes: int
+    deadline: float | None
+    spent: int = 0
+
+    def pay(self, nodes: int) -> None:
+        """Note what was taken out of it."""
+        self.spent += nodes
+        if self.nodes < NO_LIMIT:
+            self.nodes -= nodes
+
+    @property
+    def worth(self) -> float:
+        """In nodes, by a guess if it is time."""
+        if self.deadline is None:
+            return self.nodes
+        left = max(0.0, self.deadline - time.perf_counter()) * NODES_PER_SECOND
+        return min(self.nodes, left)
+
+    @property
+    def budget(self) -> Budget:
+        """For a search that takes all of it."""
+        if self.deadline is None:
+            return Budget(nodes=max(1, self.nodes))
+        left = int((self.deadline - time.perf_counter()) * 1e6)
+        nodes = None if self.nodes >= NO_LIMIT else max(1, self.nodes)
+        return Budget(nodes=nodes, time=max(LEAST_TIME, left))
+
+
+def choose(position: Position, budget: Budget, seed: int = 0, heuristic: str = HEURISTIC) -> Report:
+    """The champion's move; the budget counts from the call."""
+    if budget.time is None or not gc.isenabled():
+        return _choose(position, budget, seed, heuristic)
+    gc.disable()  # a full collection takes longer than many a move
+    try:
+        return _choose(position, budget, seed, heuristic)
+    finally:
+        gc.enable()
+
+
+def _choose(position: Position, budget: Budget, seed: int, heuristic: str) -> Report:
+    start = time.perf_counter()
+    if not position.legal_moves:
+        raise KnightfallError(f"position {position.fen!r} is over: there is no move to choose")
+    seconds, deadline = budget.seconds, None
+    if seconds is not None:
+        reserve = min(max(seconds * RESERVE_SHARE, LEAST_RESERVE), MOST_RESERVE, seconds / 2)
+        deadline = start + seconds - reserve
+    purse = _Purse(budget.nodes or NO_LIMIT, deadline)
+    # A player whose nodes are counted must play the same whatever it was asked before.
+    engine = kept_engine(position) if budget.nodes is None else Engine(position.board)
+    report = _settled(position, engine, purse, seed, start)
+    if report is not None and report.score > 0:
+        return replace(report, seconds=time.perf_counter() - start)
+    played = _played(position, engine, purse, seed, heuristic, lost=report is not None)
+    if report is not None and not played.proven:
+        note = f"lost; {played.note}" if played.note else "lost"
+        played = replace(played, score=-math.inf, proven=True, plies=None, note=note)
+    return replace(played, nodes=purse.spent, seconds=time.perf_counter() - start)
+
+
+def _settled(
+    position: Position, engine: Engine, purse: _Purse, seed: int, start: float
+) -> Report | None:
+    """What atlas, reflection and solver say within their share of the purse; None if nothing.
+
+    Of a lost position only that it is: its move means nothing.
+    """
+    nodes, solve_by = purse.nodes, None
+    if purse.deadline is not None:
+        solve_by = start + (purse.deadline - start) * SOLVER_SHARE
+    if nodes < NO_LIMIT:
+        nodes = int(nodes * SOLVER_SHARE)
+    if proof_nodes(len(position.open)) > purse.worth * SOLVER_SHARE:
+        nodes = 0  # what is known without a search is still found
+    choice = Choice(position, engine, Limits(nodes, solve_by), seed, resists=False)
+    before, note = engine.nodes, ""
+    try:
+        choice.decide()
+    except OutOfBudget:
+        note = unfinished(choice)
+    spent = engine.nodes - before
+    purse.pay(spent)
+    if choice.wins is None:
+        return None
+    move = choice.move or choice.moves[0]
+    return Report(
+        move=move,
+        score=math.inf if choice.wins else -math.inf,
+        proven=True,
+        plies=choice.plies,
+        depth=choice.plies or 0,
+        nodes=spent,
+        seconds=0.0,
+        pv=(move,),
+        note=note,
+    )
+
+
+def _played(
+    position: Position, engine: Engine, purse: _Purse, seed: int, heuristic: str, *, lost: bool
+) -> Report:
+    """A move where no win is known: by practical chances, or a heuristic search."""
+    if lost and len(position.legal_moves) == 1:
+        only = position.legal_moves[0]
+        return Report(only, 0.0, False, None, 0, 0, 0.0, (only,), note="the only move")
+    runs = position.placed and position.hunter != position.to_move
+    if position.placed and (lost or runs) and purse.worth >= PRACTICE_NODES:
+        most = purse.nodes - purse.nodes // 20  # a little is kept, in case nothing comes of it
+        chance = best_chance(position, engine, most, purse.deadline, seed)
+        purse.pay(spent_here())
+        if chance is not None:
+            return Report(
+                move=chance.move,
+                score=2.0 * chance.rate - 1.0,
+                proven=False,
+                plies=None,
+                depth=0,
+                nodes=chance.nodes,
+                seconds=0.0,
+                pv=(chance.move,),
+                note=f"wins {chance.rate:.0%} of {chance.trials} trials against usual players",
+            )
+    from knightfall.heuristics.evaluator import evaluator
+    from knightfall.search.think import think
+
+    report = think(position, "deepening", evaluator(heuristic), purse.budget, seed)
+    purse.pay(report.nodes)
+    note = "" if report.proven else f"the move is that of id({heuristic})"
+    return replace(report, note=note)
+
+
+def warm_up(board: Board, budget: Budget, heuristic: str = HEURISTIC) -> None:
+    """Do what the first choice on a board would do beside searching, so that none is a slow one."""
+    perfect.warm_up(board, budget, heuristic)
+    warm_up_practice(board)

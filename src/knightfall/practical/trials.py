@@ -1,0 +1,262 @@
+"""How often would opponents go wrong?  Games against models of them, from a tree of own moves.
+
+Each trial picks one opponent (a model, that is a search with a seed) and plays it down the tree:
+own moves are chosen by what earlier trials came to, replies are the model's.  As only those
+opponents come to a node that would have replied as they did, what a node has counted is about
+them.  Where the tree ends, the rest is played out with a search of one's own.
+
+A trial is won as soon as the solver says that the opponent has let go of its win: what comes
+after that is known.  It is lost as soon as the opponent sees its win to the end.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import types
+
+from knightfall.kernel.bits import Bits, count, first, rest
+from knightfall.kernel.compile import compiled
+from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import Geometry, moves, spread
+from knightfall.practical.asking import (
+    BOARDS,
+    SOLVER_STATES,
+    STATES,
+    answer,
+    lost,
+    may_go_on,
+    wins,
+)
+from knightfall.practical.state import (
+    MOST_TYPES,
+    NODE,
+    NOT_ASKED,
+    OPEN,
+    PRACTICE,
+    RESIGNS,
+    SURE,
+    WAYS,
+    WON,
+    Node,
+    Practice,
+)
+from knightfall.search.state import SETTINGS
+
+_u64, _i64, _f64 = types.uint64, types.int64, types.float64
+_players = types.Array(SETTINGS, 1, "C")
+_tree = types.Array(NODE, 1, "C")
+_numbers = types.Array(_i64, 1, "C")
+
+CUT = -1.0
+"""The value of a trial that was cut short."""
+
+
+@compiled(types.void(GEOMETRY, NODE, _u64, _i64, _i64))
+def _begin(board: Geometry, node: Node, open: Bits, me: int, opp: int) -> None:
+    """Make a blank node of a position; the moves that leave the opponent least come first."""
+    node.open, node.me, node.opp = open, me, opp
+    values = [0 for _ in range(WAYS)]
+    number = 0
+    left = moves(board, open, me)
+    while left != _u64(0):
+        cell = first(left)
+        left = rest(left)
+        after = open & ~(_u64(1) << _u64(cell))
+        mine, theirs = moves(board, after, cell), moves(board, after, opp)
+        value = 8 * count(theirs) - 4 * count(mine)
+        value += 2 * (count(spread(board, theirs) & after) - count(spread(board, mine) & after))
+        at = number
+        while at > 0 and values[at - 1] > value:
+            values[at] = values[at - 1]
+            node.cells[at] = node.cells[at - 1]
+            at -= 1
+        values[at] = value
+        node.cells[at] = cell
+        number += 1
+    node.number = number
+    node.state = OPEN
+    node.visits = 0
+    for move in range(WAYS):
+        node.tries[move] = 0
+        node.total[move] = 0.0
+        for way in range(WAYS):
+            node.child[move, way] = 0
+        for opponent in range(MOST_TYPES):
+            node.reply[move, opponent] = NOT_ASKED
+
+
+@compiled(_i64(NODE, _f64))
+def _most_promising(node: Node, explore: float) -> int:
+    """The number of the move to try: each once, then by upper confidence bounds."""
+    best, chosen = -1.0, 0
+    for move in range(node.number):
+        tries = node.tries[move]
+        if tries == 0:
+            return move
+        value = node.total[move] / tries + explore * math.sqrt(math.log(node.visits) / tries)
+        if value > best:
+            best, chosen = value, move
+    return chosen
+
+
+@compiled(
+    _f64(
+        *(BOARDS, STATES, BOARDS, SOLVER_STATES, PRACTICE),
+        *(SETTINGS, SETTINGS, _u64, _i64, _i64),
+    )
+)
+def _played_out(
+    boards: Any,
+    states: Any,
+    solver_boards: Any,
+    solver_states: Any,
+    practice: Practice,
+    oneself: Any,
+    opponent: Any,
+    open: Bits,
+    me: int,
+    opp: int,
+) -> float:
+    """What a game comes to that is lost so far; oneself is to move."""
+    board = boards[0]
+    while moves(board, open, me) != _u64(0):
+        cell = answer(boards, states, practice, oneself, open, me, opp)
+        if cell < 0:
+            return CUT
+        me = cell & 63
+        open &= ~(_u64(1) << _u64(me))
+        if moves(board, open, opp) == _u64(0):
+            return 1.0
+        cell = answer(boards, states, practice, opponent, open, opp, me)
+        if cell < 0:
+            return CUT
+        if cell == RESIGNS:
+            return 1.0
+        if cell & SURE != 0:
+            break
+        opp = cell
+        open &= ~(_u64(1) << _u64(opp))
+        if wins(solver_boards, solver_states, practice, open, me, opp):
+            return 1.0
+    return lost(board, open)
+
+
+@compiled(
+    _f64(
+        *(BOARDS, STATES, BOARDS, SOLVER_STATES, PRACTICE),
+        *(_tree, _players, SETTINGS, _i64),
+    )
+)
+def _trial(
+    boards: Any,
+    states: Any,
+    solver_boards: Any,
+    solver_states: Any,
+    practice: Practice,
+    tree: Any,
+    opponents: Any,
+    oneself: Any,
+    who: int,
+) -> float:
+    """Play once against one opponent; the way down the tree is left in `practice`."""
+    board, opponent = boards[0], opponents[who]
+    at = 0
+    practice.length = 0
+    while True:
+        node = tree[at]
+        if node.state == WON:
+            return 1.0
+        if node.number == 0:
+            return lost(board, node.open)
+        move = _most_promising(node, practice.explore)
+        practice.nodes[practice.length] = at
+        practice.moves[practice.length] = move
+        practice.length += 1
+        me, opp = _i64(node.cells[move]), node.opp
+        open = node.open & ~(_u64(1) << _u64(me))
+        theirs = moves(board, open, opp)
+        if theirs == _u64(0):
+            return 1.0
+        reply = _i64(node.reply[move, who])
+        if reply == NOT_ASKED:
+            reply = answer(boards, states, practice, opponent, open, opp, me)
+            if reply < 0:
+                return CUT
+            node.reply[move, who] = reply
+        if reply == RESIGNS:
+            return 1.0
+        if reply & SURE != 0:
+            return lost(board, open)
+        way = count(theirs & ((_u64(1) << _u64(reply)) - _u64(1)))
+        opp = reply
+        open &= ~(_u64(1) << _u64(opp))
+        at = _i64(node.child[move, way])
+        if at != 0:
+            continue
+        won = wins(solver_boards, solver_states, practice, open, me, opp)
+        if practice.used < len(tree):
+            at = practice.used
+            practice.used += 1
+            node.child[move, way] = at
+            _begin(board, tree[at], open, me, opp)
+            tree[at].state = WON if won else OPEN
+        if won:
+            return 1.0
+        return _played_out(
+            *(boards, states, solver_boards, solver_states, practice),
+            *(oneself, opponent, open, me, opp),
+        )
+
+
+@compiled(
+    types.void(
+        *(BOARDS, STATES, BOARDS, SOLVER_STATES, types.Array(PRACTICE, 1, "C")),
+        *(_tree, _players, _players, _numbers, _u64, _i64, _i64),
+    )
+)
+def practise(
+    boards: Any,
+    states: Any,
+    solver_boards: Any,
+    solver_states: Any,
+    practices: Any,
+    tree: Any,
+    opponents: Any,
+    selves: Any,
+    order: Any,
+    open: Bits,
+    mover: int,
+    waiter: int,
+) -> None:
+    """Try a position against opponents, in that order again and again, until told to stop.
+
+    ``tree[0]`` is left with how often each move was tried and what came of it.  All nodes of all
+    searches count.
+    """
+    practice = practices[0]
+    _begin(boards[0], tree[0], open, mover, waiter)
+    practice.used = 1
+    idle = 0
+    while (
+        practice.trials < practice.most_trials
+        and idle < practice.enough_idle
+        and may_go_on(practice)
+    ):
+        before = practice.spent
+        who = order[practice.trials % len(order)]
+        value = _trial(
+            *(boards, states, solver_boards, solver_states, practice),
+            *(tree, opponents, selves[practice.trials % len(selves)], who),
+        )
+        if value == CUT:
+            return
+        practice.trials += 1
+        idle = idle + 1 if practice.spent == before else 0
+        for step in range(practice.length):
+            node = tree[practice.nodes[step]]
+            move = practice.moves[step]
+            node.visits += 1
+            node.tries[move] += 1
+            node.total[move] += value
