@@ -163,3 +163,4 @@ def test_bad_options(positions: Path, tmp_path: Path, options: list[str], words:
 def test_a_folder_without_positions_is_told(tmp_path: Path) -> None:
     with pytest.raises(KnightfallError, match=str(tmp_path)):
         fit(tmp_path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

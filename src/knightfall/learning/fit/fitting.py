@@ -57,8 +57,11 @@ def fit(
         raise KnightfallError(f"epochs={epochs} must be from 1 to {MOST_EPOCHS}")
     _need_libraries()
     start = time.monotonic()
-    folder.mkdir(parents=True, exist_ok=True)
     training, validation, test = (_tables(data, split) for split in ("train", "validation", "test"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KnightfallError(f"{str(folder)!r}: {error.strerror or error}") from None
     report = FitReport(str(data), str(folder), seed)
     made_by = {
         "command": f"knightfall learn fit DATA OUT --epochs {epochs} --seed {seed}",
