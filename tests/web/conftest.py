@@ -14,6 +14,7 @@ from knightfall.web.site import single_file
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
+    pytest.importorskip("playwright", reason="playwright drives the browser")
     with chromium() as found:
         yield found
 

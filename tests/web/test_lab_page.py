@@ -10,18 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import chromium, need_browser, opened, until_said
+from browser import need_browser, opened, until_said
 from lab_server import LONG, MINE, LabServer, lab
 
 from knightfall.position import Position
 
 need_browser()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
-from browser import CHROMIUM, chromium, file_url, opened
+from browser import CHROMIUM, file_url, opened
 
 import knightfall as kf
 from knightfall.oracle.record import phase_of
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.web import puzzles as made
-from knightfall.web.site import single_file
 
 SHIPPED = json.loads(made.FILE.read_text(encoding="utf-8"))
 PUZZLES: list[dict[str, Any]] = SHIPPED["puzzles"]
@@ -132,20 +130,6 @@ SHORT = next(
     if one["plies"] == 5 and one["fen"].count("/") == 6
 )
 """The number of a puzzle that is soon won."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    pytest.importorskip("playwright", reason="playwright drives the browser")
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("page") / "knightfall.html"
-    path.write_text(single_file(), encoding="utf-8")
-    return path
 
 
 def until_said(page: Any, words: str) -> str:

@@ -1,8 +1,7 @@
-"""A model of one's own as a heuristic: for files of heuristics, three lines each::
+"""A model of one's own as a heuristic.
 
-from knightfall.heuristics.from_file import net
-
-mine = net("learned_net.json")
+`net` and `linear` make one from a file that ``knightfall learn fit`` wrote; in a file of heuristics
+that is one line each, as in the ``models.py`` beside the models.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from knightfall.cli.options.chart import Chart, Force
 from knightfall.cli.options.common import Json, whole
 from knightfall.cli.options.completion import agent_names
 from knightfall.cli.screen.guard import INTERRUPTED, say
@@ -32,16 +32,6 @@ Workers = Annotated[
     int,
     typer.Option("--workers", metavar="N", parser=whole, help="Processes that share the games."),
 ]
-Chart = Annotated[
-    Path | None,
-    typer.Option(
-        "--chart",
-        metavar="FILE",
-        help="Draw it there; the name ends in .svg, .png or .pdf.",
-        show_default=False,
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace a chart that exists.")]
 
 
 def grade(

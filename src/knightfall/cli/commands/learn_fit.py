@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from knightfall.cli.options.chart import Chart, Force
 from knightfall.cli.options.common import Json, at_least_one, whole
 from knightfall.cli.screen.output import print_report
 
@@ -38,16 +39,6 @@ Seed = Annotated[
 Ablate = Annotated[
     bool, typer.Option("--ablate", help="Also fit without each group of features in turn.")
 ]
-Chart = Annotated[
-    Path | None,
-    typer.Option(
-        "--chart",
-        metavar="FILE",
-        help="Draw curves and calibration there; the name ends in .svg, .png or .pdf.",
-        show_default=False,
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace a chart that exists.")]
 
 
 def fit(

@@ -7,12 +7,13 @@ import { parseAgent } from "./agents.js";
 import { $ } from "./dom.js";
 import { Engine, Stopped } from "./engine.js";
 import { formatFen, nameOf, parseFen } from "./notation.js";
+import { plies } from "./words.js";
 
 const JUDGE_MS = 20000;
 const BANDS = [["easy", 0], ["medium", 30], ["hard", 60]]; // from which percentage of misses on
 const STRIDE = 7919; // prime: every puzzle has its day before one comes again
 const KEPT = "knightfall.puzzles";
-const inPlies = (number) => (number ? ` in ${number} ${number === 1 ? "ply" : "plies"}` : "");
+const inPlies = (number) => (number ? ` in ${plies(number)}` : "");
 const bandOf = ({ grade }) => BANDS.findLast(([, least]) => grade >= least)[0];
 
 export class Puzzles {
