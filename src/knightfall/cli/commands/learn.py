@@ -1,4 +1,4 @@
-"""``knightfall learn``: from positions with the solver's truth to a heuristic."""
+"""``knightfall learn``: from positions with the solver's truth, or from games, to a heuristic."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import typer
 
 from knightfall.cli.commands.learn_data import data
 from knightfall.cli.commands.learn_fit import fit
+from knightfall.cli.commands.learn_tune import tune
 from knightfall.cli.options.common import PLAIN_HELP
 
 learn = typer.Typer(name="learn", **PLAIN_HELP)
@@ -13,12 +14,13 @@ learn = typer.Typer(name="learn", **PLAIN_HELP)
 
 @learn.callback(invoke_without_command=True)
 def about(context: typer.Context) -> None:
-    """Learn a heuristic from the exact truth.
+    """Learn a heuristic from the exact truth, or weights by play.
 
     \b
     Examples:
       knightfall learn data positions
       knightfall learn fit positions models
+      knightfall learn tune "improved+0.5*bfs_reach" tuned
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -26,3 +28,4 @@ def about(context: typer.Context) -> None:
 
 learn.command(name="data")(data)
 learn.command(name="fit")(fit)
+learn.command(name="tune")(tune)

@@ -1,0 +1,90 @@
+"""Whether anything was gained: a sequential test on openings that the tuning never saw.
+
+It is made at the budget that was tuned at, and at a second one: weights may suit a search of one
+depth and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from knightfall.arena.events import match
+from knightfall.display.numbers import for_json
+from knightfall.heuristics.expression import Expression
+from knightfall.learning.tune.settings import Settings, agent_of
+from knightfall.statistics.sprt import Sprt
+
+FILE = "confirmation.sqlite"
+
+GAINED, NOTHING, UNDECIDED = "gained", "nothing was gained", "cannot tell"
+_WORDS = {"H1": GAINED, "H0": NOTHING, None: UNDECIDED}
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """The tuned weights against those given, at one budget; every number is that of the tuned."""
+
+    nodes: int
+    pairs: tuple[int, int, int]
+    """How many ended LL, WL and WW."""
+    score: float
+    low: float
+    high: float
+    elo: float
+    elo_error: float
+    nelo: float
+    nelo_error: float
+    llr: float
+    verdict: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values that JSON can hold."""
+        found = {**asdict(self), "pairs": list(self.pairs)}
+        return {
+            name: for_json(value) if isinstance(value, float) else value
+            for name, value in found.items()
+        }
+
+
+def confirmed(
+    folder: Path, settings: Settings, tuned: Expression, nodes: int, workers: int, progress: bool
+) -> Confirmation:
+    """Play the test of one budget to its end, or show it again; the folder keeps its games."""
+    test = Sprt(*settings.sprt)
+    report = match(
+        agent_of(tuned, nodes),
+        agent_of(settings.given, nodes),
+        sprt=test,
+        seed=settings.seed,
+        book=settings.starts.confirmation,
+        workers=0 if workers == 1 else workers,
+        store=folder / FILE,
+        progress=progress,
+    )
+    if report.interrupted:
+        raise KeyboardInterrupt
+    found = report.statistics
+    assert report.llr is not None
+    return Confirmation(
+        nodes=nodes,
+        pairs=report.pairs,
+        score=found.score,
+        low=found.low,
+        high=found.high,
+        elo=found.elo,
+        elo_error=found.elo_error,
+        nelo=found.nelo,
+        nelo_error=found.nelo_error,
+        llr=report.llr,
+        verdict=_WORDS[report.accepted],
+    )
+
+
+def overall(verdicts: Sequence[str]) -> str:
+    """What may be claimed: a gain only if every budget shows it."""
+    if not verdicts or NOTHING in verdicts:  # without any, the weights are those given
+        return NOTHING
+    return GAINED if set(verdicts) == {GAINED} else UNDECIDED

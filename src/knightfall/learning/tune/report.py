@@ -1,0 +1,156 @@
+"""What a tuning has found, to print and to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from knightfall.display.numbers import count, duration, interval, percent, plus_minus, signed
+from knightfall.display.report import Displayable, Heading, Part
+from knightfall.display.table import Table
+from knightfall.heuristics.expression import Expression
+from knightfall.learning.tune.confirmation import GAINED, NOTHING, Confirmation, overall
+from knightfall.learning.tune.settings import Settings
+from knightfall.learning.tune.weights import decimal, written
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Step:
+    """A generation: where the optimiser then stood, and how its candidates scored."""
+
+    mean: Expression
+    score: float
+    best: float
+    candidate: Expression
+
+
+@dataclass
+class TuneReport(Displayable):
+    """The weights that were found, and whether they are better than those given."""
+
+    settings: Settings
+    units: tuple[float, ...]
+    tuned: Expression
+    steps: Sequence[Step]
+    confirmations: Sequence[Confirmation]
+    folder: str
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """One of "gained", "nothing was gained", "cannot tell"."""
+        return overall([one.verdict for one in self.confirmations])
+
+    @property
+    def kept(self) -> Expression:
+        """What is to be played from now on: the weights as given, unless a gain was confirmed."""
+        return self.tuned if self.verdict == GAINED else self.settings.given
+
+    def parts(self) -> Iterator[Part]:
+        """The weights, the confirmation and the verdict."""
+        settings = self.settings
+        games = 2 * settings.generations * settings.population * settings.pairs
+        yield (
+            f"{count(settings.generations, 'generation')} of {settings.population} on "
+            f"{settings.board.replace('x', '×')} at nodes={settings.nodes}, "
+            f"{count(games * len(settings.against), 'game')} · seed {settings.seed}"
+        )
+        yield ""
+        yield Heading("Weights")
+        table = Table(["term", "given", "tuned", "size"], labels=1)
+        sizes = ["1", *(f"{size:.2f}" for size in self._sizes())]
+        rows = zip(settings.given.terms, self.tuned.terms, sizes, strict=True)
+        for (given, atom), (weight, _), size in rows:
+            table.add(str(atom), decimal(given), decimal(weight), size)
+        yield table
+        yield (
+            "The first keeps its weight: only their ratio matters to a search.  Size is how much "
+            "the tuned term varies from position to position, compared with the first."
+        )
+        yield ""
+        yield Heading("Tuned against given, on openings that the tuning never saw")
+        if self.confirmations:
+            yield self._confirmed()
+        else:
+            yield "No games were needed: the tuned weights are those given."
+        yield ""
+        yield self.words
+        yield f"Play it: id({written(self.kept)}, nodes={settings.nodes})"
+        yield f"Written to {self.folder} in {duration(self.seconds)}."
+
+    def _confirmed(self) -> Table:
+        titles = ["budget", "LL, WL, WW", "won", "95 %", "Elo", "LLR", "verdict"]
+        table = Table(titles, labels=1)
+        for one in self.confirmations:
+            table.add(
+                f"nodes={one.nodes}",
+                ", ".join(f"{number:,}" for number in one.pairs),
+                percent(one.score),
+                interval(one.low, one.high),
+                plus_minus(one.elo, one.elo_error),
+                signed(one.llr, 2),
+                one.verdict,
+            )
+        return table
+
+    @property
+    def words(self) -> str:
+        """The verdict in a sentence or two."""
+        kept = "The weights as given are kept."
+        elo0, elo1 = self.settings.sprt
+        if self.verdict == GAINED:
+            both = " and ".join(f"nodes={one.nodes}" for one in self.confirmations)
+            return f"Gained: the tuned weights are better than those given at {both}."
+        better = [f"nodes={one.nodes}" for one in self.confirmations if one.verdict == GAINED]
+        if self.verdict == NOTHING:
+            if better:
+                return f"Nothing was gained that holds: only at {better[0]} is it better.  {kept}"
+            if not self.confirmations:
+                return f"Nothing was gained: no better weights were found.  {kept}"
+            return (
+                f"Nothing was gained: {elo0:g} normalized Elo explain the results better than "
+                f"{elo1:g}.  {kept}"
+            )
+        open = [f"nodes={one.nodes}" for one in self.confirmations if one.verdict != GAINED]
+        number = len(self.settings.starts.confirmation)
+        return (
+            f"Cannot tell: all {count(number, 'position')} were played at {' and '.join(open)} "
+            f"without a decision between {elo0:g} and {elo1:g} normalized Elo.  {kept}"
+        )
+
+    def _sizes(self) -> list[float]:
+        free = self.tuned.terms[1:]
+        return [float(weight) / unit for (weight, _), unit in zip(free, self.units, strict=True)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, generation by generation."""
+        return {
+            "settings": self.settings.to_json(),
+            "given": written(self.settings.given),
+            "tuned": written(self.tuned),
+            "units": list(self.units),
+            "sizes": self._sizes(),
+            "generations": [
+                {
+                    "mean": written(step.mean),
+                    "score": step.score,
+                    "best": step.best,
+                    "candidate": written(step.candidate),
+                }
+                for step in self.steps
+            ],
+            "confirmations": [one.to_dict() for one in self.confirmations],
+            "verdict": self.verdict,
+            "words": self.words,
+            "expression": written(self.kept),
+        }
+
+    def plot(self) -> Figure:
+        """Weights and scores by generation."""
+        from knightfall.learning.tune.plots import tune_plot
+
+        return tune_plot(self)
