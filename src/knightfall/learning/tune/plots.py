@@ -24,7 +24,7 @@ def tune_plot(report: TuneReport) -> Figure:
     left, right = figure.subplots(1, 2)
     generations = range(len(report.steps) + 1)
     for number, (given, atom) in enumerate(settings.given.terms[1:]):
-        unit = report.units[number]
+        unit = report.sum.units[number]
         weights = [given, *(step.mean.terms[number + 1][0] for step in report.steps)]
         left.plot(
             generations,

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from knightfall.display.numbers import NOTHING as UNKNOWN
 from knightfall.display.numbers import count, duration, interval, percent, plus_minus, signed
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.heuristics.expression import Expression
 from knightfall.learning.tune.confirmation import GAINED, NOTHING, Confirmation, overall
 from knightfall.learning.tune.settings import Settings
-from knightfall.learning.tune.weights import decimal, written
+from knightfall.learning.tune.weights import Sum, decimal, written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +34,7 @@ class TuneReport(Displayable):
     """The weights that were found, and whether they are better than those given."""
 
     settings: Settings
-    units: tuple[float, ...]
+    sum: Sum
     tuned: Expression
     steps: Sequence[Step]
     confirmations: Sequence[Confirmation]
@@ -62,15 +63,17 @@ class TuneReport(Displayable):
         yield ""
         yield Heading("Weights")
         table = Table(["term", "given", "tuned", "size"], labels=1)
-        sizes = ["1", *(f"{size:.2f}" for size in self._sizes())]
-        rows = zip(settings.given.terms, self.tuned.terms, sizes, strict=True)
+        rows = zip(settings.given.terms, self.tuned.terms, (1.0, *self._sizes()), strict=True)
         for (given, atom), (weight, _), size in rows:
-            table.add(str(atom), decimal(given), decimal(weight), size)
+            shown = UNKNOWN if str(atom) in self.sum.still else f"{size:.2f}"
+            table.add(str(atom), decimal(given), decimal(weight), shown)
         yield table
         yield (
             "The first keeps its weight: only their ratio matters to a search.  Size is how much "
             "the tuned term varies from position to position, compared with the first."
         )
+        for name in self.sum.still:
+            yield f"{name} was not seen to vary: if it never does, its weight decides nothing."
         yield ""
         yield Heading("Tuned against given, on openings that the tuning never saw")
         if self.confirmations:
@@ -124,7 +127,9 @@ class TuneReport(Displayable):
 
     def _sizes(self) -> list[float]:
         free = self.tuned.terms[1:]
-        return [float(weight) / unit for (weight, _), unit in zip(free, self.units, strict=True)]
+        return [
+            float(weight) / unit for (weight, _), unit in zip(free, self.sum.units, strict=True)
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, generation by generation."""
@@ -132,7 +137,7 @@ class TuneReport(Displayable):
             "settings": self.settings.to_json(),
             "given": written(self.settings.given),
             "tuned": written(self.tuned),
-            "units": list(self.units),
+            "units": list(self.sum.units),
             "sizes": self._sizes(),
             "generations": [
                 {

@@ -54,7 +54,7 @@ def tune(
         for nodes in (settings.nodes, settings.second):
             verdicts.append(confirmed(folder, settings, tuned, nodes, workers, progress))
     report = TuneReport(
-        settings, found.units, tuned, steps, verdicts, str(folder), time.monotonic() - start
+        settings, found, tuned, steps, verdicts, str(folder), time.monotonic() - start
     )
     result = json.dumps(report.to_dict(), indent=2, ensure_ascii=False)
     atomic_write(folder / RESULT, result + "\n")

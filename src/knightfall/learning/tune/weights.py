@@ -30,10 +30,14 @@ SMALLEST, LARGEST = 1e-9, 999_900_000.0
 
 @dataclass(frozen=True)
 class Sum:
-    """An expression, and for each of its free weights the weight that is of size 1."""
+    """An expression, and for each of its free weights the weight that is of size 1.
+
+    `still` are the terms of which it is not known how much they vary.
+    """
 
     given: Expression
     units: tuple[float, ...]
+    still: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -73,12 +77,13 @@ def read_sum(text: str) -> Expression:
 
 def measured(given: Expression, positions: Sequence[Position]) -> Sum:
     """The sum with its units, by how much its terms vary in some positions."""
-    spreads = [_spread(atom, positions) for _, atom in given.terms]
-    first = abs(float(given.terms[0][0]))
-    # Of a term that never varies, or is not asked, nothing is known: its weights are their sizes.
+    spreads = {str(atom): _spread(atom, positions) for _, atom in given.terms}
+    first, *others = spreads.values()
+    weight = abs(float(given.terms[0][0]))
     return Sum(
         given,
-        tuple(first * spreads[0] / one if spreads[0] and one else first for one in spreads[1:]),
+        tuple(weight * first / one if first and one else weight for one in others),
+        tuple(name for name, spread in spreads.items() if not spread),
     )
 
 
