@@ -51,6 +51,7 @@ COMMANDS = (
     "serve",
     "learn data",
     "learn fit",
+    "learn tune",
     "explain",
 )
 

@@ -24,10 +24,14 @@ FILE = "tuning.json"
 
 _SHAPE: dict[Any, Any] = {
     "format": str,
-    "settings": {str: object},
+    "settings": {
+        "expression": str, "nodes": int, "second": int, "generations": int, "population": int,
+        "pairs": int, "against": [str], "board": str, "seed": int, "step": float, "sprt": [float],
+        "files": {str: str}, "version": str,
+    },
     "generations": [{"candidates": [str], "counts": [[Whole(0)]]}],
     "checksum": str,
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -115,8 +119,8 @@ def damaged(file: Path, why: str) -> KnightfallError:
 
 
 def generations_kept(folder: Path, settings: Settings) -> int:
-    """How many generations a folder has."""
-    return len(opened(folder, settings).generations)
+    """How many generations of a tuning a folder has."""
+    return len(_read(folder, settings).generations) if (folder / FILE).exists() else 0
 
 
 def _checksum(content: dict[str, Any]) -> str:

@@ -11,7 +11,13 @@ from knightfall.display.numbers import count, duration, interval, percent, plus_
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.heuristics.expression import Expression
-from knightfall.learning.tune.confirmation import GAINED, NOTHING, Confirmation, overall
+from knightfall.learning.tune.confirmation import (
+    GAINED,
+    NOTHING,
+    UNDECIDED,
+    Confirmation,
+    overall,
+)
 from knightfall.learning.tune.settings import Settings
 from knightfall.learning.tune.weights import Sum, decimal, written
 
@@ -69,7 +75,7 @@ class TuneReport(Displayable):
             table.add(str(atom), decimal(given), decimal(weight), shown)
         yield table
         yield (
-            "The first keeps its weight: only their ratio matters to a search.  Size is how much "
+            "The first keeps its weight: only their ratio matters to a search. Size is how much "
             "the tuned term varies from position to position, compared with the first."
         )
         for name in self.sum.still:
@@ -105,24 +111,27 @@ class TuneReport(Displayable):
         """The verdict in a sentence or two."""
         kept = "The weights as given are kept."
         elo0, elo1 = self.settings.sprt
+        by_verdict: dict[str, list[str]] = {}
+        for one in self.confirmations:
+            by_verdict.setdefault(one.verdict, []).append(f"nodes={one.nodes}")
+        told = {verdict: " and ".join(where) for verdict, where in by_verdict.items()}
         if self.verdict == GAINED:
-            both = " and ".join(f"nodes={one.nodes}" for one in self.confirmations)
-            return f"Gained: the tuned weights are better than those given at {both}."
-        better = [f"nodes={one.nodes}" for one in self.confirmations if one.verdict == GAINED]
+            return f"Gained: the tuned weights are better than those given at {told[GAINED]}."
+        if not told:
+            return f"Nothing was gained: no other weights were found. {kept}"
         if self.verdict == NOTHING:
-            if better:
-                return f"Nothing was gained that holds: only at {better[0]} is it better.  {kept}"
-            if not self.confirmations:
-                return f"Nothing was gained: no better weights were found.  {kept}"
-            return (
-                f"Nothing was gained: {elo0:g} normalized Elo explain the results better than "
-                f"{elo1:g}.  {kept}"
+            said = (
+                f"Nothing was gained: at {told[NOTHING]} the weights as given are as good; that "
+                f"the tuned ones are {elo1:g} normalized Elo better explains the results worse "
+                f"than {elo0:g}."
             )
-        open = [f"nodes={one.nodes}" for one in self.confirmations if one.verdict != GAINED]
-        number = len(self.settings.starts.confirmation)
+            if GAINED in told:
+                said += f" At {told[GAINED]} they are better, but that does not hold."
+            return f"{said} {kept}"
+        number = count(len(self.settings.starts.confirmation), "position")
         return (
-            f"Cannot tell: all {count(number, 'position')} were played at {' and '.join(open)} "
-            f"without a decision between {elo0:g} and {elo1:g} normalized Elo.  {kept}"
+            f"Cannot tell: all {number} were played at {told[UNDECIDED]} without a decision "
+            f"between {elo0:g} and {elo1:g} normalized Elo. {kept}"
         )
 
     def _sizes(self) -> list[float]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightfall.arena.runners.hire import Crew
+from knightfall.arena.runners.workers import MOST_WORKERS
 from knightfall.arena.runs import check
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown
+from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
 from knightfall.heuristics.expression import Expression
 from knightfall.learning.tune.confirmation import confirmed
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 RESULT, EXPRESSION = "result.json", "expression.txt"
 
-OnGeneration = Callable[[Step], None]
-
 
 def tune(
     folder: Path, settings: Settings, *, workers: int = 1, progress: bool = True
@@ -42,6 +42,8 @@ def tune(
     is finished is shown again.
     """
     start = time.monotonic()
+    if not 1 <= workers <= MOST_WORKERS:
+        raise KnightfallError(f"workers={workers} must be from 1 to {MOST_WORKERS}")
     plan = generation_plan(settings, 0, [settings.given])
     check(plan, Crew(0 if workers == 1 else workers))
     raise_from_here()

@@ -1,0 +1,455 @@
+"""Weights by play: found where there are better ones, and not claimed where there are none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cmaes", reason="cmaes looks for the weights")
+
+from agent_strategies import EXPRESSIONS
+from cli_runner import answer, refused, run, stderr_of
+from hypothesis import given
+from naive import NAIVE
+from positions import images
+
+import knightfall as kf
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.heuristics.expression import Expression, parse_heuristic
+from knightfall.learning.split import class_splits, classes
+from knightfall.learning.tune import confirmation, journal, settings, tuning
+from knightfall.learning.tune.games import generation_plan
+from knightfall.learning.tune.optimiser import Optimiser
+from knightfall.learning.tune.settings import Settings
+from knightfall.learning.tune.starts import sample, starts
+from knightfall.learning.tune.tuning import tune
+from knightfall.learning.tune.weights import decimal, measured, rounded, written
+from knightfall.position import Position
+from knightfall.solver.atlas import canonical
+
+WRONG = "improved-bfs_reach"
+"""Whoever plays it runs from where one can go."""
+
+SMALL = (
+    *("--board", "5x5", "--nodes", "60", "--second", "120", "--sprt", "0,60"),
+    *("--generations", "3", "--population", "6", "--pairs", "25", "--step", "1"),
+)
+
+
+def asked(expression: str = WRONG, **other: Any) -> Settings:
+    """The same as Python is asked."""
+    where = {"board": "5x5", "nodes": 60, "second": 120, "sprt": (0, 60)}
+    size = {"generations": 3, "population": 6, "pairs": 25, "step": 1.0}
+    return Settings.of(expression, **{**where, **size, **other})
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tuning that nobody changes."""
+    folder = tmp_path_factory.mktemp("tuning") / "tuned"
+    tune(folder, asked(), progress=False)
+    return folder
+
+
+@pytest.fixture
+def copy(tuned: Path, tmp_path: Path) -> Path:
+    """The same, for whoever damages it."""
+    return Path(shutil.copytree(tuned, tmp_path / "copy"))
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """All that was written for people and programs."""
+    names = ("tuning.json", "result.json", "expression.txt")
+    return {name: (folder / name).read_text(encoding="utf-8") for name in names}
+
+
+# -- what it finds -------------------------------------------------------------------------------
+
+
+def test_a_wrong_sign_is_found_and_the_gain_is_confirmed(tuned: Path) -> None:
+    found = json.loads((tuned / "result.json").read_text(encoding="utf-8"))
+    (_, first), (weight, second) = parse_heuristic(found["tuned"]).terms
+    assert (str(first), str(second)) == ("improved", "bfs_reach")
+    assert weight > -1
+    assert found["verdict"] == "gained"
+    assert [one["verdict"] for one in found["confirmations"]] == ["gained", "gained"]
+    assert found["words"] == (
+        "Gained: the tuned weights are better than those given at nodes=60 and nodes=120."
+    )
+    assert found["expression"] == found["tuned"]
+    expression = (tuned / "expression.txt").read_text(encoding="utf-8").strip()
+    assert expression == found["expression"]
+    # It is so on other openings, too, and against others.
+    agents = f"id({expression}, nodes=60)", f"id({WRONG}, nodes=60)"
+    report = kf.match(*agents, pairs=60, board="5x5", seed=7, workers=0, progress=False)
+    assert report.statistics.low > 0.5
+
+
+def test_where_there_is_nothing_to_gain_it_says_so_and_keeps_the_start(tmp_path: Path) -> None:
+    few = "--generations", "1", "--population", "4"
+    args = "learn", "tune", "improved+0*null", str(tmp_path / "out"), *SMALL, *few
+    said = run(*args).stdout
+    assert "Nothing was gained: at nodes=60 and nodes=120 the weights as given are as good" in said
+    assert "null was not seen to vary" in said
+    assert "Play it: id(improved + 0*null, nodes=60)" in said
+    found = answer(*args, "--json")
+    assert found["verdict"] == "nothing was gained"
+    assert found["tuned"] != found["given"] == found["expression"] == "improved + 0*null"
+    for one in found["confirmations"]:
+        assert one["verdict"] == "nothing was gained"
+        assert one["pairs"][0] == one["pairs"][2] == 0  # they play the same moves
+        assert one["score"] == 0.5
+
+
+def test_what_cannot_be_told_is_not_claimed(tmp_path: Path) -> None:
+    wanted = asked("improved+0*null", sprt=(0, 5), generations=1, population=4)
+    report = tune(tmp_path / "out", wanted, progress=False)
+    assert report.verdict == "cannot tell"
+    assert "Cannot tell: all 214 positions were played at nodes=60 and nodes=120" in report.words
+    assert report.kept == report.settings.given
+    assert all(sum(one.pairs) == 214 for one in report.confirmations)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "wanted"),
+    [
+        (["gained", "gained"], "gained"),
+        (["gained", "nothing was gained"], "nothing was gained"),
+        (["cannot tell", "nothing was gained"], "nothing was gained"),
+        (["gained", "cannot tell"], "cannot tell"),
+        ([], "nothing was gained"),
+    ],
+)
+def test_a_gain_is_claimed_only_if_every_budget_shows_it(verdicts: list[str], wanted: str) -> None:
+    assert confirmation.overall(verdicts) == wanted
+
+
+def test_candidates_are_counted_as_a_match_counts_them(tuned: Path) -> None:
+    """All from the same positions, with the same broken ties."""
+    wanted = asked()
+    told = json.loads((tuned / "tuning.json").read_text(encoding="utf-8"))["generations"][1]
+    candidates = [parse_heuristic(text) for text in told["candidates"]]
+    plan = generation_plan(wanted, 1, candidates)
+    assert len({task.opening for task in plan.tasks()}) == 25
+    for candidate, counts in zip(told["candidates"], told["counts"], strict=True):
+        agents = f"id({candidate}, nodes=60)", f"id({WRONG}, nodes=60)"
+        how: Any = {"seed": plan.seed, "book": plan.book, "workers": 0, "progress": False}
+        assert list(kf.match(*agents, pairs=25, **how).pairs) == counts
+
+
+def test_users_heuristics_and_other_opponents(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from knightfall.heuristics import count, moves\n"
+        "def cosy(board, open, me, opp, to_move):\n"
+        "    return float(count(moves(board, open, me)))\n"
+    )
+    term = f"{tmp_path / 'mine.py'}:cosy"
+    how: Any = {"generations": 1, "population": 4, "pairs": 3}
+    wanted = asked(f"{term} - improved", against=("start", "greedy(improved)"), **how)
+    report = tune(tmp_path / "out", wanted, progress=False)
+    told = json.loads((tmp_path / "out" / "tuning.json").read_text(encoding="utf-8"))
+    assert [sum(one) for one in told["generations"][0]["counts"]] == [6] * 4
+    assert str(report.kept.terms[0][1]) == term
+    with (tmp_path / "mine.py").open("a") as file:
+        file.write("# edited\n")
+    again = asked(f"{term} - improved", against=wanted.against, **how)
+    with pytest.raises(KnightfallError, match=r"mine\.py was edited"):
+        tune(tmp_path / "out", again, progress=False)
+
+
+# -- the same again ------------------------------------------------------------------------------
+
+
+def test_two_workers_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = asked(generations=2, population=4)
+    tune(tmp_path / "one", wanted, progress=False)
+    confirm = tuning.confirmed
+
+    def here(*given: Any) -> Any:
+        """A match is the same whoever plays it, and has tests of its own."""
+        *what, workers, progress = given
+        assert workers == 2
+        return confirm(*what, 1, progress)
+
+    monkeypatch.setattr(tuning, "confirmed", here)
+    tune(tmp_path / "two", wanted, workers=2, progress=False)
+    assert texts(tmp_path / "two") == texts(tmp_path / "one")
+
+
+def test_another_seed_plays_other_games(tuned: Path) -> None:
+    first = generation_plan(asked(seed=1), 0, [parse_heuristic(WRONG)])
+    second = generation_plan(asked(seed=2), 0, [parse_heuristic(WRONG)])
+    assert first.book != second.book
+    one, two = (Optimiser([0.0], 0.5, 4, seed).ask() for seed in (1, 2))
+    assert not np.array_equal(one, two)
+
+
+def test_after_ctrl_c_the_same_command_ends_with_the_same(
+    tuned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "interrupted"
+    args = "learn", "tune", WRONG, str(folder), *SMALL
+    play = tuning.played
+    calls: list[int] = []
+
+    def once(*given: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return play(*given)
+
+    monkeypatch.setattr(tuning, "played", once)
+    result = run(*args)
+    assert result.exit_code == 130
+    told = "knightfall: interrupted after 1 of 3 generations; the same command goes on\n"
+    assert stderr_of(result) == told
+    assert not (folder / "result.json").exists()
+    monkeypatch.setattr(tuning, "played", play)
+
+    def confirm(*given: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tuning, "confirmed", confirm)
+        assert "after 3 of 3 generations" in stderr_of(run(*args))
+    assert answer(*args, "--json") == json.loads(texts(tuned)["result.json"])
+    assert texts(folder) == texts(tuned)
+    # What is finished is shown again without a game.
+    monkeypatch.setattr(tuning, "played", confirm)
+    assert answer(*args, "--json") == json.loads(texts(tuned)["result.json"])
+
+
+# -- where games begin ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["4x4", "5x6", "7x7"])
+def test_nothing_that_confirms_was_tuned_on_however_it_is_turned(name: str) -> None:
+    board = Board.named(name)
+    found = starts(board)
+    tuning_on = {Position.from_fen(fen) for fen in found.tuning}
+    confirming = {Position.from_fen(fen) for fen in found.confirmation}
+    turned = {image for one in confirming for image in images(one)}
+    assert not turned & tuning_on
+    for part, held in ((tuning_on, False), (confirming, True)):
+        assert sum(len(images(one) & part) for one in part) == len(part)  # none twice, turned
+        openings = {one for one in part if len(one.open) == board.cells - 2}
+        assert openings
+        for one in openings:
+            cells = canonical(one)
+            assert cells is not None
+            assert (class_splits(board)[classes(board)[cells]] != 0) == held
+        assert {len(one.open) for one in part} == {board.cells - 2, board.cells - 4}
+
+
+def test_generations_go_through_all_positions_before_any_comes_again() -> None:
+    found = starts(Board.of(4, 4))
+    number = len(found.tuning)
+    parts = [found.of_generation(at, 50, 3) for at in range(4)]
+    assert [len(part) for part in parts] == [50] * 4
+    played = [fen for part in parts for fen in part]
+    assert set(played[:number]) == set(found.tuning)
+    assert played[number:] != played[: 200 - number]
+    assert not set(played) & set(found.confirmation)
+
+
+# -- weights -------------------------------------------------------------------------------------
+
+
+@given(EXPRESSIONS)
+def test_an_expression_reads_back_as_it_is_written(expression: Expression) -> None:
+    assert parse_heuristic(written(expression)) == expression
+
+
+def test_weights_are_written_as_people_write_them() -> None:
+    assert written(parse_heuristic("improved-1/2*open+1/3*center")) == (
+        "improved - 0.5*open + 1/3*center"
+    )
+    for weight, wanted in (
+        (0.123456, "0.1235"), (-1234567.0, "-1235000"), (3e-10, "0"), (2e-9, "0.000000002"),
+        (1e30, "999900000"), (1.0, "1"),
+    ):  # fmt: skip
+        assert decimal(rounded(weight)) == wanted
+
+
+def test_sizes_are_spreads_over_positions() -> None:
+    """By other code: a weight of size 1 makes both terms vary alike."""
+    some = sample(starts(Board.of(5, 5)).tuning, 0)
+    found = measured(parse_heuristic("2*improved+3*bfs_reach-0*null"), some)
+    improved, reach = (
+        np.std([NAIVE[id](one, one.to_move) for one in some]) for id in ("improved", "bfs_reach")
+    )
+    assert found.units == pytest.approx((2 * improved / reach, 2.0))
+    assert found.sizes == pytest.approx((3 * reach / (2 * improved), 0))
+    assert found.still == ("null",)
+    assert found.at((1.0, 0.0)).terms[0] == found.given.terms[0]
+    assert float(found.at((1.0, 0.0)).terms[1][0]) == pytest.approx(found.units[0], rel=1e-3)
+    assert found.at((0.0, 0.0)).terms[1][0] == Fraction(0)
+    assert len({len(one.open) for one in some}) > 10  # of all phases
+
+
+@pytest.mark.parametrize("weights", [1, 3])
+def test_the_optimiser_comes_near_the_best_through_noise(weights: int) -> None:
+    rng = np.random.default_rng(5)
+    optimiser = Optimiser([0.0] * weights, 0.5, 12, 0)
+    for _ in range(30):
+        points = optimiser.ask()
+        far = [float(np.sum((point - 0.8) ** 2)) for point in points]
+        optimiser.tell(points, [0.55 - 0.1 * one + 0.03 * rng.standard_normal() for one in far])
+    assert np.abs(optimiser.mean - 0.8).max() < 0.35
+
+
+# -- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["improved"], "'improved': there is nothing to tune: it has one term"),
+        (["2*improved"], "there is nothing to tune"),
+        (["improved+0.5*bfs_rech"], "unknown heuristic 'bfs_rech'"),
+        (["improved+nan*open"], "nan"),
+        (["improved+inf*open"], "inf"),
+        (["improved+1/0*open"], "divides by zero"),
+        (["improved+1e5*open"], "1e5"),
+        (["0*improved+open"], "its weight is 0"),
+        (["improved+open+2*improved"], "improved stands there twice"),
+        (["improved+nowhere.py:f"], "no file"),
+        ([WRONG, "--nodes", "0"], "'0'"),
+        ([WRONG, "--nodes", "9" * 30], "9" * 30),
+        ([WRONG, "--nodes", "50", "--second", "50"], "second=50 is the budget"),
+        ([WRONG, "--generations", "20000"], "generations=20000 must be from 1 to 10,000"),
+        ([WRONG, "--population", "3"], "population=3 must be from 4 to 1,000"),
+        ([WRONG, "--pairs", "819"], "pairs=819 must be from 1 to 818 on 5x5"),
+        ([WRONG, "--step", "0"], "step=0 must be above 0"),
+        ([WRONG, "--step", "nan"], "'nan'"),
+        ([WRONG, "--step", "1e999"], "step=inf"),
+        ([WRONG, "--sprt", "30,0"], "30,0"),
+        ([WRONG, "--sprt", "5"], "'5'"),
+        ([WRONG, "--board", "3x"], "'3x'"),
+        ([WRONG, "--against", "id(improved, time=10ms)"], "plays by the clock"),
+        ([WRONG, "--against", "idd(improved)"], "idd"),
+        ([WRONG, "--workers", "0"], "'0'"),
+        ([WRONG, "--workers", "999"], "999"),
+        ([WRONG, "--seed", "-1"], "'-1'"),
+        ([WRONG, "--chart", "x.doc"], ".svg, .png or .pdf"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else None,
+)
+def test_bad_input(given: list[str], named: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert named in refused("learn", "tune", given[0], str(out), "--board", "5x5", *given[1:])
+    assert not out.exists()
+
+
+def test_other_settings_are_refused_and_named(tuned: Path) -> None:
+    before = {file: file.read_bytes() for file in tuned.iterdir()}
+    for args, named in (
+        (("--seed", "5"), "seed 0, not 5"),
+        (("--nodes", "70"), "nodes 60, not 70"),
+        (("--pairs", "21"), "pairs 25, not 21"),
+        (("--sprt", "0,61"), "sprt 0,60, not 0,61"),
+        (("--against", "random"), "against start, not random"),
+    ):
+        assert named in refused("learn", "tune", WRONG, str(tuned), *SMALL, *args)
+    said = refused("learn", "tune", "improved+bfs_reach", str(tuned), *SMALL)
+    assert "expression improved - bfs_reach, not improved + bfs_reach" in said
+    assert {file: file.read_bytes() for file in tuned.iterdir()} == before
+
+
+def test_another_version_is_refused(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "version", lambda: "0.0.1+other")
+    assert "not 0.0.1+other" in refused("learn", "tune", WRONG, str(copy), *SMALL)
+
+
+def _resigned(change: Callable[[Any], None], file: Path) -> None:
+    """Change what a file says, and its checksum with it."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    change(content)
+    del content["checksum"]
+    content["checksum"] = journal._checksum(content)
+    file.write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_a_damaged_file_is_noticed_and_named(copy: Path) -> None:
+    file = copy / "tuning.json"
+    good = file.read_text(encoding="utf-8")
+    for bad, named in (
+        (good[: len(good) // 2], "not JSON"),
+        ("", "not JSON"),
+        ("[]", "object"),
+        ('{"format": "other"}', "its format is 'other'"),
+        (good.replace('"counts": [[', '"counts": [[1', 1), "its checksum is wrong"),
+        (good.replace('"generations"', '"generation"', 1), "generation"),
+    ):
+        file.write_text(bad, encoding="utf-8")
+        said = refused("learn", "tune", WRONG, str(copy), *SMALL)
+        assert f"{str(file)!r} is damaged" in said
+        assert named in said
+        assert "delete it to begin anew" in said
+
+    def another(content: Any) -> None:
+        content["generations"][1]["candidates"][0] = "improved + 7*bfs_reach"
+
+    def fewer(content: Any) -> None:
+        content["generations"][1]["counts"][0] = [1, 2, 3]
+
+    def longer(content: Any) -> None:
+        content["generations"] *= 2
+
+    for change, named in (
+        (another, "generation 2 has 'improved + 7*bfs_reach'"),
+        (fewer, "generation 2 has other numbers of pairs"),
+        (longer, "it has 6 generations"),
+    ):
+        file.write_text(good, encoding="utf-8")
+        _resigned(change, file)
+        assert named in refused("learn", "tune", WRONG, str(copy), *SMALL)
+
+
+def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("precious")
+    args = "learn", "tune", WRONG
+    assert "holds other files ('mine.txt')" in refused(*args, str(tmp_path), *SMALL)
+    assert "is a file" in refused(*args, str(tmp_path / "mine.txt"), *SMALL)
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+
+
+# -- shown ---------------------------------------------------------------------------------------
+
+
+def test_a_chart_of_weights_and_scores(copy: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    chart = tmp_path / "tuned.svg"
+    run("learn", "tune", WRONG, str(copy), *SMALL, "--chart", str(chart))
+    drawn = chart.read_text(encoding="utf-8")
+    for words in ("improved - bfs_reach: gained", "generation", "confirmed at nodes=120"):
+        assert words in drawn
+    args = "learn", "tune", WRONG, str(copy), *SMALL, "--chart", str(chart)
+    assert "--force" in refused(*args)
+
+
+def test_the_help_tells_the_defaults_of_the_settings() -> None:
+    told = run("learn", "tune", "--help").stdout
+    for value in (
+        settings.NODES, settings.GENERATIONS, settings.POPULATION, settings.PAIRS, settings.STEP,
+        "0,30", "7x7",
+    ):  # fmt: skip
+        assert f"[default: {value}]" in told
+    assert settings.GAIN == (0, 30)
+    assert settings.TIMES == 4
+    assert "four times --nodes by default" in " ".join(told.split())
+
+
+def test_the_version_knows_every_file_that_decides() -> None:
+    there = {f"learning/tune/{file.name}" for file in Path(tuning.__file__).parent.glob("*.py")}
+    of_no_effect = ("__init__", "confirmation", "journal", "plots", "report")
+    decides = there - {f"learning/tune/{name}.py" for name in of_no_effect}
+    assert {name for name in settings.RECIPE if "tune" in name} == decides
