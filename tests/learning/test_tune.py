@@ -98,7 +98,7 @@ def test_where_there_is_nothing_to_gain_it_says_so_and_keeps_the_start(tmp_path:
     args = "learn", "tune", "improved+0*null", str(tmp_path / "out"), *SMALL, *few
     said = run(*args).stdout
     assert "Nothing was gained: at nodes=60 and nodes=120 the weights as given are as good" in said
-    assert "null was not seen to vary" in said
+    assert "null was not measured to vary" in said
     assert "Play it: id(improved + 0*null, nodes=60)" in said
     found = answer(*args, "--json")
     assert found["verdict"] == "nothing was gained"

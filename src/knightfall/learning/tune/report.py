@@ -79,7 +79,7 @@ class TuneReport(Displayable):
             "the tuned term varies from position to position, compared with the first."
         )
         for name in self.sum.still:
-            yield f"{name} was not seen to vary: if it never does, its weight decides nothing."
+            yield f"{name} was not measured to vary: if it never does, its weight decides nothing."
         yield ""
         yield Heading("Tuned against given, on openings that the tuning never saw")
         if self.confirmations:
@@ -126,7 +126,7 @@ class TuneReport(Displayable):
                 f"than {elo0:g}."
             )
             if GAINED in told:
-                said += f" At {told[GAINED]} they are better, but that does not hold."
+                said += f" At {told[GAINED]} the tuned ones are better, but that does not hold."
             return f"{said} {kept}"
         number = count(len(self.settings.starts.confirmation), "position")
         return (
