@@ -120,13 +120,18 @@ def test_features_are_what_a_person_would_count(board: str) -> None:
 # -- values ------------------------------------------------------------------------------------
 
 
-def by_arrays(position: Position, kind: str) -> float:
-    """The log-odds for the mover, by the file's arrays in double precision."""
+def view(position: Position, side: str) -> str:
+    role = "hunter" if position.hunter == side else "runner"
+    return role if position.to_move == side else f"{role} waits"
+
+
+def by_arrays(position: Position, kind: str, side: str) -> float:
+    """The log-odds for a side, by the file's arrays in double precision."""
     seen = np.array(list(by_hand(position).values()))
     order = [list(by_hand(position)).index(name) for name in FEATURES]
     seen = seen[order]
-    role = "hunter" if position.hunter == position.to_move else "runner"
-    model = {k: v.astype(float) for k, v in read_model(KINDS[kind], kind, FEATURES)[role].items()}
+    arrays = read_model(KINDS[kind], kind, FEATURES)[view(position, side)]
+    model = {k: v.astype(float) for k, v in arrays.items()}
     if kind == "net":
         hidden = np.maximum(seen @ model["first"] + model["first_bias"], 0)
         return float(hidden @ model["second"] + model["second_bias"][0])
@@ -139,9 +144,12 @@ def by_arrays(position: Position, kind: str) -> float:
 def test_values_are_those_of_the_arrays(board: str, kind: str) -> None:
     heuristic = kf.evaluator(f"learned_{kind}")
     for position in some_positions(board, 40):
-        value, wanted = heuristic.value(position), by_arrays(position, kind)
-        assert value == pytest.approx(wanted, rel=1e-6, abs=1e-6)
-        assert heuristic.value(position, _other(position)) == -value
+        for side in ("w", "b"):
+            wanted = by_arrays(position, kind, side)
+            assert heuristic.value(position, side) == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+        if kind == "linear":  # both sides believe in the same truth
+            sides = [heuristic.value(position, side) for side in ("w", "b")]
+            assert sides[0] == pytest.approx(-sides[1], abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -163,11 +171,12 @@ def changed(**parts: Any) -> str:
     ("text", "words"),
     [
         (NET.read_text(encoding="utf-8")[:5000], "this is not JSON"),
-        ("[]", "the format is 'list', not 'knightfall model 1'"),
-        (changed(format="knightfall model 7"), "'knightfall model 7', not 'knightfall model 1'"),
+        ("[]", "the format is 'list', not 'knightfall model 2'"),
+        (changed(format="knightfall model 7"), "'knightfall model 7', not 'knightfall model 2'"),
         (changed(kind="linear"), "of kind 'linear', not 'net'"),
         (changed(features=["open"]), "its features are not the"),
         (changed(hunter=None), "there is no 'hunter' in it"),
+        (changed(**{"runner waits": None}), "there is no 'runner waits' in it"),
         (changed(hunter={}), "hunter.first is missing"),
         (changed(hunter={"first": [[1.0, 2.0], [3.0]]}), "hunter.first is not a table of numbers"),
         (changed(hunter={"first": [[1.0]]}), r"hunter.first has the shape (1, 1), not (46, 32)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,13 @@ from positions import position  # noqa: E402
 import knightfall as kf  # noqa: E402
 from knightfall.errors import KnightfallError  # noqa: E402
 from knightfall.heuristics.features import FEATURES  # noqa: E402
-from knightfall.heuristics.model_file import ROLES, read_model  # noqa: E402
+from knightfall.heuristics.model_file import VIEWS, read_model  # noqa: E402
 from knightfall.learning.data import read  # noqa: E402
 from knightfall.learning.fit import net  # noqa: E402
-from knightfall.learning.fit.fitting import fit  # noqa: E402
+from knightfall.learning.fit.fitting import TRUTHFUL, fit, labelled  # noqa: E402
 from knightfall.learning.fit.judgement import judged  # noqa: E402
 from knightfall.learning.fit.net import Course, fit_net, predict_net  # noqa: E402
-from knightfall.learning.fit.tables import Scale, Table, tables  # noqa: E402
+from knightfall.learning.fit.tables import Labelled, Scale, Table, tables  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +47,15 @@ def models(positions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_learns_what_it_never_saw(models: Path) -> None:
-    """Better than the share of wins alone, by either model, for either role."""
+    """Better than the share of wins alone, by either model, in every view."""
     found = json.loads((models / "fit.json").read_text(encoding="utf-8"))
-    for kind in ("linear", "net"):
-        for role in ROLES:
-            one = found["judged"][kind][role]
+    for kind, views in (("linear", TRUTHFUL), ("net", VIEWS)):
+        assert tuple(found["judged"][kind]) == views
+        for view in views:
+            one = found["judged"][kind][view]
             assert one["log-loss"] < one["log-loss of the share alone"]
             assert one["area"] > 0.7
-    assert all(len(found["curves"][role]["validation"]) == 4 for role in ROLES)
+    assert all(len(found["curves"][view]["validation"]) == 4 for view in VIEWS)
     assert found["ablations"]["the waiter"]["hunter"] > found["ablations"]["nothing"]["hunter"]
 
 
@@ -70,28 +72,56 @@ def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Pa
     one = read(positions, "test", "5x5")
     model = read_model(models / "learned_net.json", "net", FEATURES)
     heuristic = kf.evaluator(f"{models / 'models.py'}:learned_net")
-    found = tables(board, one.open, one.mover, one.waiter, one.wins)
-    for role in ROLES:
-        arrays = {name: torch.from_numpy(array).double() for name, array in model[role].items()}
-        layer = torch.from_numpy(found[role].features).double() @ arrays["first"]
+    rows = replace(labelled(one), serious=np.ones(len(one.wins), bool))
+    found = tables(board, rows)
+    for view in VIEWS:
+        arrays = {name: torch.from_numpy(array).double() for name, array in model[view].items()}
+        layer = torch.from_numpy(found[view].features).double() @ arrays["first"]
         hidden = torch.relu(layer + arrays["first_bias"])
         wanted = torch.sigmoid(hidden @ arrays["second"] + arrays["second_bias"]).numpy()
-        ours = 1 / (1 + np.exp(-predict_net(model[role], found[role])))
+        ours = 1 / (1 + np.exp(-predict_net(model[view], found[view])))
         assert np.abs(ours - wanted).max() < 1e-9
-        values = [heuristic.value(position) for position in _positions(one, board, role)[:200]]
+        seen = _of_view(rows, board, view)[:150]
+        values = [heuristic.value(here, _side(here, view)) for here, _ in seen]
         said = 1 / (1 + np.exp(-np.array(values)))
         assert np.abs(said - wanted[: len(said)]).max() < 1e-6
 
 
-def _positions(one: Any, board: kf.Board, role: str) -> list[kf.Position]:
-    """The positions of a role in the table's order."""
+def _side(here: kf.Position, view: str) -> Any:
+    """The side that has such a view of a position."""
+    return here.to_move if " " not in view else "b" if here.to_move == "w" else "w"
+
+
+def _of_view(rows: Labelled, board: kf.Board, view: str) -> list[tuple[kf.Position, int]]:
+    """The positions of a view in the table's order, and which rows they are."""
     found = []
-    for open, mover, waiter in zip(one.open, one.mover, one.waiter, strict=True):
-        hunts = board.colour(int(mover)) == board.colour(int(waiter))
-        cells = [cell for cell in range(board.cells) if int(open) >> cell & 1]
-        if hunts == (role == "hunter") and len(cells) < 44 / 49 * board.cells:
-            found.append(position(board, int(open), int(mover), int(waiter)))
+    for row, (open, mover, waiter) in enumerate(
+        zip(rows.open, rows.mover, rows.waiter, strict=True)
+    ):
+        here = position(board, int(open), int(mover), int(waiter))
+        role = "hunter" if here.hunter == _side(here, view) else "runner"
+        if view.startswith(role) and len(here.open) < 44 / 49 * board.cells:
+            found.append((here, row))
     return found
+
+
+def test_hunters_learn_the_truth_and_runners_what_came_of_it(positions: Path) -> None:
+    """Each target worked out by hand, from who wins and who won."""
+    board, one = kf.Board.of(5, 5), read(positions, "train", "5x5")
+    rows = labelled(one)
+    assert 0 < rows.serious.mean() < 1
+    found = tables(board, rows)
+    for view in VIEWS:
+        wanted = []
+        for here, row in _of_view(rows, board, view):
+            moves = here.to_move == _side(here, view)
+            wins = bool(rows.wins[row]) == moves
+            won = bool(rows.result[row]) == moves
+            if view.startswith("hunter"):
+                wanted.append(wins)
+            elif rows.serious[row]:
+                wanted.append(wins or won)
+        assert found[view].wins.tolist() == wanted
 
 
 def some_table(rows: int, seed: int = 0) -> Table:

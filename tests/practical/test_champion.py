@@ -21,7 +21,6 @@ from knightfall.errors import KnightfallError
 from knightfall.oracle.lost_games import lost_games
 from knightfall.position import Position
 from knightfall.practical.champion import HEURISTIC
-from knightfall.practical.models import MIXTURE, SEEDS, order, seeds
 from knightfall.solver.engine import Engine
 
 BOTH = ["champion(nodes={})", "perfect(nodes={}, swindle)"]
@@ -190,12 +189,3 @@ def test_it_plays_in_the_arena() -> None:
         PairTask(0, "champion(nodes=150000)", "random(seed=1)", "5/1N3/5/5/3n1 w", seed=7)
     )
     assert [game.reason for game in record.games] == ["no moves", "no moves"]
-
-
-def test_every_opponent_has_a_seed_and_its_turns() -> None:
-    turns = order(5)
-    for number, model in enumerate(MIXTURE):
-        for copy in range(SEEDS):
-            assert turns.count(number * SEEDS + copy) == model.weight
-    assert len(set(seeds(5))) == len(MIXTURE) * SEEDS
-    assert order(5) == turns != order(6)

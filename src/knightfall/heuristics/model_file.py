@@ -2,13 +2,13 @@
 
 A file is JSON::
 
-    {"format": "knightfall model 1", "kind": "net" | "linear", "features": [names …],
-     "made_by": {…}, "hunter": {…}, "runner": {…}}
+    {"format": "knightfall model 2", "kind": "net" | "linear", "features": [names …],
+     "made_by": {…}, "hunter": {…}, "hunter waits": {…}, "runner": {…}, "runner waits": {…}}
 
-There is a model for the mover that hunts and one for the mover that runs.  A linear one has a row
-of weights for each power of the phase (0, 1, 2), each a number for every feature, and the same of
-biases; a net has a hidden layer.  Its arrays are those of the training library, with the scaling of
-the features worked in.
+There is a model for each view: that of the hunter when it is to move and when it waits, and that of
+the runner.  A linear one has a row of weights for each power of the phase (0, 1, 2), each a number
+for every feature, and the same of biases; a net has a hidden layer.  Its arrays are those of the
+training library, with the scaling of the features worked in.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ import numpy.typing as npt
 from knightfall.errors import KnightfallError
 from knightfall.reading import parse_json, read_text
 
-FORMAT = "knightfall model 1"
+FORMAT = "knightfall model 2"
 KINDS = ("linear", "net")
-ROLES = ("hunter", "runner")
+VIEWS = ("hunter", "hunter waits", "runner", "runner waits")
+"""Whose chances are judged: the hunter's or the runner's, who is to move or waits."""
 POWERS = 3
 """1, phase and phase²: weights are smooth in the phase."""
 HIDDEN = 32
@@ -33,12 +34,12 @@ FOLDER = Path(__file__).parent / "models"
 
 Floats = npt.NDArray[np.float32]
 Model = dict[str, dict[str, Floats]]
-"""By role, the arrays by name."""
+"""By view, the arrays by name."""
 
 
-def both_roles(model: Model, array: str) -> npt.NDArray[np.float64]:
-    """An array of the hunter's model and of the runner's, one behind the other."""
-    return np.stack([model[role][array].astype(np.float64) for role in ROLES])
+def by_view(model: Model, array: str) -> npt.NDArray[np.float64]:
+    """An array of every view's model, one behind the other."""
+    return np.stack([model[view][array].astype(np.float64) for view in VIEWS])
 
 
 def shapes(kind: str, features: int) -> dict[str, tuple[int, ...]]:
@@ -79,12 +80,12 @@ def checked(found: Any, name: str, kind: str, features: tuple[str, ...]) -> Mode
             f"{name}: its features are not the {len(features)} of this version: fit it again"
         )
     model: Model = {}
-    for role in ROLES:
-        arrays = found.get(role)
+    for view in VIEWS:
+        arrays = found.get(view)
         if not isinstance(arrays, dict):
-            raise KnightfallError(f"{name}: there is no {role!r} in it")
-        model[role] = {
-            array: _array(arrays.get(array), shape, f"{name}: {role}.{array}")
+            raise KnightfallError(f"{name}: there is no {view!r} in it")
+        model[view] = {
+            array: _array(arrays.get(array), shape, f"{name}: {view}.{array}")
             for array, shape in shapes(kind, len(features)).items()
         }
     return model
@@ -108,7 +109,7 @@ def as_json(
     kind: str, features: tuple[str, ...], model: Model, made_by: dict[str, Any]
 ) -> dict[str, Any]:
     """What a file of a model holds."""
-    arrays = {role: {name: _plain(array) for name, array in model[role].items()} for role in ROLES}
+    arrays = {view: {name: _plain(array) for name, array in model[view].items()} for view in VIEWS}
     return {
         "format": FORMAT,
         "kind": kind,

@@ -26,6 +26,11 @@ POOL: tuple[tuple[str, int], ...] = (
 NAMES = tuple(dict.fromkeys(name for name, _ in POOL))
 """Each agent once."""
 
+SERIOUS = frozenset(
+    f"id({heuristic}, nodes={nodes})" for heuristic in HEURISTICS for nodes in (600, 2500, 10000)
+)
+"""Those from whom one can learn where good hunters go wrong."""
+
 _CARDS = [name for name, weight in POOL for _ in range(weight)]
 
 

@@ -65,10 +65,18 @@ def answer(
     return state.move | (SURE if state.score >= PROVEN else 0)  # type: ignore[no-any-return]
 
 
-@compiled(types.boolean(BOARDS, SOLVER_STATES, PRACTICE, _u64, _i64, _i64))
-def wins(boards: Any, states: Any, practice: Practice, open: Bits, mover: int, waiter: int) -> bool:
-    """Whether the solver finds at little cost that the mover wins."""
-    if count(open) > practice.settle_cells or not may_go_on(practice):
+@compiled(types.boolean(BOARDS, SOLVER_STATES, PRACTICE, _i64, _u64, _i64, _i64))
+def wins(
+    boards: Any,
+    states: Any,
+    practice: Practice,
+    cells: int,
+    open: Bits,
+    mover: int,
+    waiter: int,
+) -> bool:
+    """Whether the solver, asked with so few open cells, soon finds that the mover wins."""
+    if count(open) > cells or not may_go_on(practice):
         return False
     state = states[0]
     before = state.nodes
@@ -82,3 +90,25 @@ def wins(boards: Any, states: Any, practice: Practice, open: Bits, mover: int, w
 def lost(board: Geometry, open: Bits) -> float:
     """The value of a lost game that ends, as far as it matters, with these cells open."""
     return LENGTH_COUNTS * (1.0 - count(open) / count(board.every))
+
+
+@compiled(
+    types.void(
+        *(BOARDS, STATES, types.Array(PRACTICE, 1, "C"), types.Array(SETTINGS, 1, "C")),
+        *(_u64, _i64, _i64, types.Array(_i64, 1, "C")),
+    )
+)
+def answers(
+    boards: Any,
+    states: Any,
+    practices: Any,
+    players: Any,
+    open: Bits,
+    mover: int,
+    waiter: int,
+    found: Any,
+) -> None:
+    """What each of some players would move to, as in `answer`, but without flags."""
+    for number in range(len(players)):
+        cell = answer(boards, states, practices[0], players[number], open, mover, waiter)
+        found[number] = cell & 63 if 0 <= cell < RESIGNS else cell

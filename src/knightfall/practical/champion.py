@@ -3,7 +3,8 @@
 Atlas, reflection and solver come first, as for the perfect player.  A won position is won, as
 quickly as there is time to find out.  A lost one, or one that nobody could settle in which it is
 the runner (who nearly always is lost), is played for practical chances: the move after which the
-ladder's players most often go wrong (`practice.py`).  What is left (an unsettled position in
+players that the opponent may be, by its moves so far, most often go wrong (`practice.py`,
+`beliefs.py`).  What is left (an unsettled position in
 which it hunts, a placement, a budget too small for games) is searched with a heuristic.
 
 Everything counts: searches, trials and the solver share one budget of nodes or of time.
@@ -20,6 +21,7 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.position import Position
+from knightfall.practical.beliefs import Beliefs, Recollection
 from knightfall.practical.practice import best_chance, spent_here
 from knightfall.practical.practice import warm_up as warm_up_practice
 from knightfall.search.budget import Budget
@@ -44,6 +46,9 @@ and searches 28 to 36 %, of 100,000 nodes trials win 59 % and searches 35 to 39 
 RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.3, 0.0005, 0.05
 """What is held back of a time budget: trials use all the time there is, move by move, so that on a
 busy machine one of them will have to wait.  A quarter more of them would hardly win more."""
+
+
+_recollection = Recollection()
 
 
 def proof_nodes(cells: int) -> float:
@@ -111,7 +116,12 @@ def _choose(position: Position, budget: Budget, seed: int, heuristic: str) -> Re
     report = _settled(position, engine, purse, seed, start)
     if report is not None and report.score > 0:
         return replace(report, seconds=time.perf_counter() - start)
-    played = _played(position, engine, purse, seed, heuristic, lost=report is not None)
+    who = (budget, seed, heuristic)
+    beliefs = _recollection.recall(who, position)
+    played, beliefs = _played(
+        position, engine, purse, seed, heuristic, beliefs, lost=report is not None
+    )
+    _recollection.keep(who, position.play(played.move), beliefs)
     if report is not None and not played.proven:
         note = f"lost; {played.note}" if played.note else "lost"
         played = replace(played, score=-math.inf, proven=True, plies=None, note=note)
@@ -157,19 +167,31 @@ def _settled(
 
 
 def _played(
-    position: Position, engine: Engine, purse: _Purse, seed: int, heuristic: str, *, lost: bool
-) -> Report:
-    """A move where no win is known: by practical chances, or a heuristic search."""
+    position: Position,
+    engine: Engine,
+    purse: _Purse,
+    seed: int,
+    heuristic: str,
+    beliefs: Beliefs,
+    *,
+    lost: bool,
+) -> tuple[Report, Beliefs]:
+    """A move where no win is known: by practical chances, or a heuristic search.
+
+    With it comes what is believed of the opponent now.
+    """
     if lost and len(position.legal_moves) == 1:
         only = position.legal_moves[0]
-        return Report(only, 0.0, False, None, 0, 0, 0.0, (only,), note="the only move")
+        return Report(only, 0.0, False, None, 0, 0, 0.0, (only,), note="the only move"), beliefs
     runs = position.placed and position.hunter != position.to_move
     if position.placed and (lost or runs) and purse.worth >= PRACTICE_NODES:
         most = purse.nodes - purse.nodes // 20  # a little is kept, in case nothing comes of it
-        chance = best_chance(position, engine, most, purse.deadline, seed)
+        chance, beliefs = best_chance(
+            position, engine, most, purse.deadline, seed, beliefs, min(most, purse.worth)
+        )
         purse.pay(spent_here())
         if chance is not None:
-            return Report(
+            report = Report(
                 move=chance.move,
                 score=2.0 * chance.rate - 1.0,
                 proven=False,
@@ -180,13 +202,14 @@ def _played(
                 pv=(chance.move,),
                 note=f"wins {chance.rate:.0%} of {chance.trials} trials against usual players",
             )
+            return report, beliefs
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.think import think
 
     report = think(position, "deepening", evaluator(heuristic), purse.budget, seed)
     purse.pay(report.nodes)
     note = "" if report.proven else f"the move is that of id({heuristic})"
-    return replace(report, note=note)
+    return replace(report, note=note), beliefs
 
 
 def warm_up(board: Board, budget: Budget, heuristic: str = HEURISTIC) -> None:

@@ -1,13 +1,15 @@
-"""Who the opponent may be: the mixture of players that practical chances are reckoned against.
+"""Who the opponent may be: the players that practical chances are reckoned against.
 
-The ladder's agents and their neighbours, so that no single habit is bet on.  `docs/learning.md`
-has the measurements that chose the weights; ``python -m knightfall.oracle.lost_games`` repeats
-them.
+The ladder's agents, the course's and their neighbours, so that no single habit is bet on.  The
+shares are what is believed of an opponent that was never seen to move (`beliefs.py` goes on from
+there); `docs/learning.md` has the measurements that chose them, and
+``python -m knightfall.oracle.lost_games`` repeats them.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from knightfall.search.budget import Budget
@@ -15,48 +17,67 @@ from knightfall.search.budget import Budget
 
 @dataclass(frozen=True)
 class Model:
-    """A search that an opponent may be, and how often it is tried."""
+    """A search that an opponent may be, and how likely it is compared with the others."""
 
     method: str
     heuristic: str
     budget: Budget
-    weight: int = 1
+    share: int = 1
 
 
-MIXTURE = (
-    Model("deepening", "improved", Budget(nodes=2500), weight=4),
+MODELS = (
+    Model("deepening", "improved", Budget(nodes=2500), share=4),
     Model("deepening", "improved", Budget(nodes=1000)),
-    Model("deepening", "improved", Budget(nodes=5000)),
     Model("deepening", "improved", Budget(nodes=10_000)),
-    Model("alphabeta", "improved", Budget(depth=5)),
+    Model("deepening", "open", Budget(nodes=2500)),
     Model("deepening", "bfs_reach", Budget(nodes=2500)),
     Model("deepening", "bfs_reach", Budget(nodes=6000)),
     Model("deepening", "main", Budget(nodes=1000)),
+    Model("deepening", "weighted_moves", Budget(nodes=2500)),
+    Model("deepening", "learned_net", Budget(nodes=2500)),
+    # As the course's agents search, without a table or an order of moves.
+    Model("plain_deepening", "improved", Budget(nodes=2500), share=3),
+    Model("plain_deepening", "open", Budget(nodes=2500), share=3),
+    Model("plain_deepening", "center", Budget(nodes=2500), share=3),
+    Model("plain_deepening", "aggressive", Budget(nodes=2500)),
+    Model("plain_deepening", "weighted_difference", Budget(nodes=2500)),
+    Model("plain_deepening", "lookahead_mobility", Budget(nodes=2500)),
+    # Minimax to a depth moves as alpha-beta does, and costs more.
+    Model("alphabeta", "improved", Budget(depth=5)),
+    Model("alphabeta", "improved", Budget(depth=3), share=2),
+    Model("alphabeta", "open", Budget(depth=3), share=2),
+    Model("alphabeta", "center", Budget(depth=3), share=2),
 )
-"""The opponents, by weight."""
+"""The players, the commonest of the laboratory with larger shares."""
+
+PRIOR = tuple(model.share / sum(each.share for each in MODELS) for model in MODELS)
 
 ONESELF = Model("deepening", "improved", Budget(nodes=600))
 """How one's own moves are chosen where the tree of them ends."""
 
-SEEDS = 2
-"""How many of each model there are: equal moves are many, and each breaks such ties its own way."""
+
+def seats(shares: Sequence[float], number: int) -> list[int]:
+    """So many opponents by their shares: the places of their models, each as often as it is due.
+
+    What is left over when whole seats are given goes to the largest remainders.
+    """
+    total = sum(shares)
+    due = [share / total * number for share in shares]
+    given = [int(one) for one in due]
+    by_remainder = sorted(range(len(due)), key=lambda at: (given[at] - due[at], at))
+    for at in by_remainder[: number - sum(given)]:
+        given[at] += 1
+    return [at for at, seats in enumerate(given) for _ in range(seats)]
 
 
-def seeds(seed: int) -> list[int]:
-    """The models' seeds, from the agent's."""
-    return [_word(f"model {number} of {seed}") for number in range(len(MIXTURE) * SEEDS)]
+def seeds(seed: int, number: int) -> list[int]:
+    """Seeds of opponents, from the agent's: each breaks ties its own way."""
+    return [_word(f"opponent {at} of {seed}") for at in range(number)]
 
 
-def order(seed: int) -> list[int]:
-    """The numbers of the opponents, each by its weight, in the order that they are met."""
-    turns = [
-        (number * SEEDS + copy, turn)
-        for number, model in enumerate(MIXTURE)
-        for copy in range(SEEDS)
-        for turn in range(model.weight)
-    ]
-    turns.sort(key=lambda who: _word(f"turn {who} of {seed}"))
-    return [number for number, _ in turns]
+def shuffle(seed: int, number: int) -> list[int]:
+    """The seats in the order that they are met."""
+    return sorted(range(number), key=lambda at: _word(f"turn {at} of {seed}"))
 
 
 def _word(text: str) -> int:

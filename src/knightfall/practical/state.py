@@ -16,7 +16,7 @@ from knightfall.search.state import PLIES
 WAYS = 8
 """No knight has more moves than this."""
 
-MOST_TYPES = 32
+MOST_SEATS = 128
 """How many opponents there are at most: each is a model with a seed of its own."""
 
 OPEN, WON = 0, 1
@@ -37,7 +37,7 @@ NODE_DTYPE = np.dtype(
         ("total", "f8", (WAYS,)),
         ("cells", "u1", (WAYS,)),
         ("child", "i4", (WAYS, WAYS)),  # by move and reply, 0 = none yet
-        ("reply", "u1", (WAYS, MOST_TYPES)),  # by move and opponent
+        ("reply", "u1", (WAYS, MOST_SEATS)),  # by move and opponent
     ],
     align=True,
 )
@@ -53,8 +53,9 @@ PRACTICE_DTYPE = np.dtype(
         ("most_trials", "i8"),
         ("enough_idle", "i8"),  # trials in a row that took no node: there is nothing new to learn
         ("explore", "f8"),
-        ("settle_cells", "i8"),  # with so few open cells the solver is asked, for so many nodes
-        ("settle_nodes", "i8"),
+        ("settle_cells", "i8"),  # with so few open cells the solver is asked in the tree,
+        ("settle_late", "i8"),  # with so few beyond it,
+        ("settle_nodes", "i8"),  # for so many nodes
         ("generation", "u8"),  # of the searches' tables
         # what came of it
         ("spent", "i8"),

@@ -1,9 +1,13 @@
 """How often would opponents go wrong?  Games against models of them, from a tree of own moves.
 
-Each trial picks one opponent (a model, that is a search with a seed) and plays it down the tree:
-own moves are chosen by what earlier trials came to, replies are the model's.  As only those
-opponents come to a node that would have replied as they did, what a node has counted is about
-them.  Where the tree ends, the rest is played out with a search of one's own.
+Each trial picks one opponent (a model, that is a search) and plays it down the tree: own moves are
+chosen by what earlier trials came to, replies are the model's.  As only those opponents come to a
+node that would have replied as they did, what a node has counted is about them.  Where the tree
+ends, the rest is played out with a search of one's own.
+
+A model sits on several seats, each with a seed that breaks ties its own way; on every node of the
+way down another one of them may answer.  Were it the same all along, the tree would learn by heart
+how ties will be broken, which nobody can know of a real opponent.
 
 A trial is won as soon as the solver says that the opponent has let go of its win: what comes
 after that is known.  It is lost as soon as the opponent sees its win to the end.
@@ -30,7 +34,7 @@ from knightfall.practical.asking import (
     wins,
 )
 from knightfall.practical.state import (
-    MOST_TYPES,
+    MOST_SEATS,
     NODE,
     NOT_ASKED,
     OPEN,
@@ -43,6 +47,7 @@ from knightfall.practical.state import (
     Practice,
 )
 from knightfall.search.state import SETTINGS
+from knightfall.search.ties import scramble
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 _players = types.Array(SETTINGS, 1, "C")
@@ -83,7 +88,7 @@ def _begin(board: Geometry, node: Node, open: Bits, me: int, opp: int) -> None:
         node.total[move] = 0.0
         for way in range(WAYS):
             node.child[move, way] = 0
-        for opponent in range(MOST_TYPES):
+        for opponent in range(MOST_SEATS):
             node.reply[move, opponent] = NOT_ASKED
 
 
@@ -99,6 +104,13 @@ def _most_promising(node: Node, explore: float) -> int:
         if value > best:
             best, chosen = value, move
     return chosen
+
+
+@compiled(_i64(_numbers, _i64, _i64, _i64))
+def _seat(begins: Any, model: int, trial: int, node: int) -> int:
+    """Which seat of a model answers on a node in a trial."""
+    word = scramble(_u64(trial) * _u64(0x9E3779B97F4A7C15) + _u64(node))
+    return begins[model] + _i64(word % _u64(begins[model + 1] - begins[model]))  # type: ignore[no-any-return]
 
 
 @compiled(
@@ -138,7 +150,7 @@ def _played_out(
             break
         opp = cell
         open &= ~(_u64(1) << _u64(opp))
-        if wins(solver_boards, solver_states, practice, open, me, opp):
+        if wins(solver_boards, solver_states, practice, practice.settle_late, open, me, opp):
             return 1.0
     return lost(board, open)
 
@@ -146,7 +158,7 @@ def _played_out(
 @compiled(
     _f64(
         *(BOARDS, STATES, BOARDS, SOLVER_STATES, PRACTICE),
-        *(_tree, _players, SETTINGS, _i64),
+        *(_tree, _players, _numbers, SETTINGS, _i64),
     )
 )
 def _trial(
@@ -157,11 +169,12 @@ def _trial(
     practice: Practice,
     tree: Any,
     opponents: Any,
+    begins: Any,
     oneself: Any,
-    who: int,
+    model: int,
 ) -> float:
-    """Play once against one opponent; the way down the tree is left in `practice`."""
-    board, opponent = boards[0], opponents[who]
+    """Play once against one model; the way down the tree is left in `practice`."""
+    board = boards[0]
     at = 0
     practice.length = 0
     while True:
@@ -179,12 +192,13 @@ def _trial(
         theirs = moves(board, open, opp)
         if theirs == _u64(0):
             return 1.0
-        reply = _i64(node.reply[move, who])
+        seat = _seat(begins, model, practice.trials, at)
+        reply = _i64(node.reply[move, seat])
         if reply == NOT_ASKED:
-            reply = answer(boards, states, practice, opponent, open, opp, me)
+            reply = answer(boards, states, practice, opponents[seat], open, opp, me)
             if reply < 0:
                 return CUT
-            node.reply[move, who] = reply
+            node.reply[move, seat] = reply
         if reply == RESIGNS:
             return 1.0
         if reply & SURE != 0:
@@ -195,7 +209,7 @@ def _trial(
         at = _i64(node.child[move, way])
         if at != 0:
             continue
-        won = wins(solver_boards, solver_states, practice, open, me, opp)
+        won = wins(solver_boards, solver_states, practice, practice.settle_cells, open, me, opp)
         if practice.used < len(tree):
             at = practice.used
             practice.used += 1
@@ -206,14 +220,14 @@ def _trial(
             return 1.0
         return _played_out(
             *(boards, states, solver_boards, solver_states, practice),
-            *(oneself, opponent, open, me, opp),
+            *(oneself, opponents[seat], open, me, opp),
         )
 
 
 @compiled(
     types.void(
         *(BOARDS, STATES, BOARDS, SOLVER_STATES, types.Array(PRACTICE, 1, "C")),
-        *(_tree, _players, _players, _numbers, _u64, _i64, _i64),
+        *(_tree, _players, _numbers, _players, _numbers, _u64, _i64, _i64),
     )
 )
 def practise(
@@ -224,13 +238,16 @@ def practise(
     practices: Any,
     tree: Any,
     opponents: Any,
+    begins: Any,
     selves: Any,
     order: Any,
     open: Bits,
     mover: int,
     waiter: int,
 ) -> None:
-    """Try a position against opponents, in that order again and again, until told to stop.
+    """Try a position against models, in that order again and again, until told to stop.
+
+    Model m sits on the seats from ``begins[m]`` to ``begins[m + 1]``, which is not one of them.
 
     ``tree[0]`` is left with how often each move was tried and what came of it.  All nodes of all
     searches count.
@@ -245,10 +262,10 @@ def practise(
         and may_go_on(practice)
     ):
         before = practice.spent
-        who = order[practice.trials % len(order)]
+        model = order[practice.trials % len(order)]
         value = _trial(
             *(boards, states, solver_boards, solver_states, practice),
-            *(tree, opponents, selves[practice.trials % len(selves)], who),
+            *(tree, opponents, begins, selves[practice.trials % len(selves)], model),
         )
         if value == CUT:
             return

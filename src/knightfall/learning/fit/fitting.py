@@ -16,13 +16,14 @@ from knightfall.display.progress import progress
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
 from knightfall.heuristics.features import CONTACTS, FEATURES
-from knightfall.heuristics.model_file import KINDS, ROLES, Model, as_json
-from knightfall.learning.data import read
+from knightfall.heuristics.model_file import KINDS, VIEWS, Model, as_json
+from knightfall.learning.agents import SERIOUS
+from knightfall.learning.data import Positions, read
 from knightfall.learning.fit.judgement import judged
-from knightfall.learning.fit.linear import fit_linear, predict_linear
+from knightfall.learning.fit.linear import both_sides, fit_linear, predict_linear
 from knightfall.learning.fit.net import Course, Curve, fit_net, predict_net
 from knightfall.learning.fit.report import FitReport
-from knightfall.learning.fit.tables import Table, joined, tables
+from knightfall.learning.fit.tables import Labelled, Table, joined, tables
 
 GROUPS: dict[str, Callable[[str], bool]] = {
     "nothing": lambda name: False,
@@ -36,6 +37,9 @@ GROUPS: dict[str, Callable[[str], bool]] = {
 }
 """Groups of features that are left out in turn, to see what they are worth."""
 
+TRUTHFUL = VIEWS[:2]
+"""The views that are told nothing but the truth: the hunter's."""
+
 MOST_EPOCHS = 1000
 
 
@@ -47,7 +51,6 @@ def fit(
     epochs: int = 12,
     seed: int = 0,
     ablate: bool = False,
-    threads: int = 2,
 ) -> FitReport:
     """Fit models to labelled positions; what was interrupted goes on when asked again."""
     for kind in kinds:
@@ -65,17 +68,16 @@ def fit(
     report = FitReport(str(data), str(folder), seed)
     made_by = {
         "command": f"knightfall learn fit DATA OUT --epochs {epochs} --seed {seed}",
-        "positions": {role: len(training[role]) for role in ROLES},
+        "positions": {view: len(training[view]) for view in VIEWS},
     }
     for kind in kinds:
         if kind == "linear":
-            model: Model = {role: fit_linear(training[role], seed) for role in ROLES}
-            odds = {role: predict_linear(model[role], test[role]) for role in ROLES}
+            model = both_sides(*(fit_linear(training[view], seed) for view in TRUTHFUL))
+            odds = {view: predict_linear(model[view], test[view]) for view in TRUTHFUL}
         else:
-            course = Course(epochs, seed, threads)
-            model = _nets(training, validation, course, folder, report)
-            odds = {role: predict_net(model[role], test[role]) for role in ROLES}
-        report.judged[kind] = {role: judged(odds[role], test[role]) for role in ROLES}
+            model = _nets(training, validation, Course(epochs, seed), folder, report)
+            odds = {view: predict_net(model[view], test[view]) for view in VIEWS}
+        report.judged[kind] = {view: judged(odds[view], test[view]) for view in odds}
         _write(folder / f"learned_{kind}.json", as_json(kind, FEATURES, model, made_by))
     _write_heuristics(folder)
     if ablate:
@@ -93,15 +95,15 @@ def _nets(
     report: FitReport,
 ) -> Model:
     model: Model = {}
-    with progress("epochs", course.epochs * len(ROLES)) as told:
-        for number, role in enumerate(ROLES):
+    with progress("epochs", course.epochs * len(VIEWS)) as told:
+        for number, view in enumerate(VIEWS):
 
             def on_epoch(epoch: int, curve: Curve, done: int = number * course.epochs) -> None:
                 told(done + epoch)
 
-            kept = folder / f"{role}.checkpoint"
-            model[role], curve = fit_net(training[role], validation[role], course, kept, on_epoch)
-            report.curves[role] = {"training": curve.training, "validation": curve.validation}
+            kept = folder / f"{view}.checkpoint"
+            model[view], curve = fit_net(training[view], validation[view], course, kept, on_epoch)
+            report.curves[view] = {"training": curve.training, "validation": curve.validation}
     return model
 
 
@@ -114,10 +116,10 @@ def _ablations(
         for number, (group, belongs) in enumerate(GROUPS.items()):
             gone = [place for place, name in enumerate(FEATURES) if belongs(name)]
             found[group] = {}
-            for role in ROLES:
-                arrays = fit_linear(_without(training[role], gone), seed)
-                seen = _without(test[role], gone)
-                found[group][role] = judged(predict_linear(arrays, seen), seen)["log-loss"]
+            for view in TRUTHFUL:
+                arrays = fit_linear(_without(training[view], gone), seed)
+                seen = _without(test[view], gone)
+                found[group][view] = judged(predict_linear(arrays, seen), seen)["log-loss"]
             told(number + 1)
     return found
 
@@ -134,17 +136,24 @@ def _tables(data: Path, split: str) -> dict[str, Table]:
     for number, name in enumerate(found.boards):
         one = found.where(found.board == number)
         if len(one.wins):
-            parts.append(tables(Board.named(name), one.open, one.mover, one.waiter, one.wins))
+            parts.append(tables(Board.named(name), labelled(one)))
     if not parts:
         raise KnightfallError(f"{str(data)!r} has no positions to {split} on")
-    for role in ROLES:
-        wins = np.concatenate([part[role].wins for part in parts])
+    for view in VIEWS:
+        wins = np.concatenate([part[view].wins for part in parts])
         if len(set(wins.tolist())) < 2:
             raise KnightfallError(
-                f"{str(data)!r}: all {len(wins)} positions of the split {split!r} in which the "
-                f"{role} is to move are alike; there is nothing to learn from them"
+                f"{str(data)!r}: all {len(wins)} positions of the split {split!r} and the view "
+                f"{view!r} are alike; there is nothing to learn from them"
             )
     return joined(parts)
+
+
+def labelled(one: Positions) -> Labelled:
+    """The columns that are learned from."""
+    known = np.array([name in SERIOUS for name in one.agents])
+    hunter = np.where(one.hunter > 0, one.mover_agent, one.waiter_agent)
+    return Labelled(one.open, one.mover, one.waiter, one.wins, one.result, known[hunter])
 
 
 def _write_heuristics(folder: Path) -> None:

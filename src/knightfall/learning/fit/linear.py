@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.heuristics.features import NUMBER
-from knightfall.heuristics.model_file import POWERS, Floats
+from knightfall.heuristics.model_file import POWERS, Floats, Model
 from knightfall.learning.fit.tables import Scale, Table
 
 STRENGTH = 0.3
@@ -27,7 +27,7 @@ def powers(features: Floats, phase: Floats) -> Floats:
 
 
 def fit_linear(table: Table, seed: int) -> dict[str, Floats]:
-    """The arrays of a model of one role."""
+    """The arrays of a model of one view."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
@@ -39,6 +39,19 @@ def fit_linear(table: Table, seed: int) -> dict[str, Floats]:
         warnings.simplefilter("ignore", ConvergenceWarning)  # the last digits do not matter
         model.fit(powers(scale.applied(features), phase), wins)
     return _arrays(model.coef_[0], float(model.intercept_[0]), scale)
+
+
+def both_sides(hunter: dict[str, Floats], waits: dict[str, Floats]) -> Model:
+    """All views of a game in which one wins what the other loses: the runner's are the hunter's.
+
+    A line that is to tell the runner's chances in practice plays worse than one of the truth.
+    """
+    return {
+        "hunter": hunter,
+        "hunter waits": waits,
+        "runner": {name: -array for name, array in waits.items()},
+        "runner waits": {name: -array for name, array in hunter.items()},
+    }
 
 
 def _arrays(found: npt.NDArray[np.float64], intercept: float, scale: Scale) -> dict[str, Floats]:

@@ -41,7 +41,7 @@ class Course:
 
     epochs: int
     seed: int
-    threads: int = 2
+    threads: int = 1
 
 
 OnEpoch = Callable[[int, Curve], None]
@@ -50,7 +50,7 @@ OnEpoch = Callable[[int, Curve], None]
 def fit_net(
     table: Table, validation: Table, course: Course, kept: Path, on_epoch: OnEpoch
 ) -> tuple[dict[str, Floats], Curve]:
-    """The arrays of a model of one role, and its curve."""
+    """The arrays of a model of one view, and its curve."""
     import torch
 
     torch.set_num_threads(course.threads)

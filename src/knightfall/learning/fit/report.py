@@ -18,7 +18,7 @@ Judged = dict[str, Any]
 
 @dataclass
 class FitReport(Displayable):
-    """Every model by kind and role: how it did on the openings it never saw."""
+    """Every model by kind and view: how it did on the openings it never saw."""
 
     data: str
     folder: str
@@ -33,7 +33,7 @@ class FitReport(Displayable):
         yield Heading("On positions from openings that were not trained on")
         columns = [
             "model",
-            "mover",
+            "view",
             "positions",
             "won",
             "log-loss",
@@ -42,11 +42,11 @@ class FitReport(Displayable):
             "right",
         ]
         table = Shown(columns)
-        for kind, roles in self.judged.items():
-            for role, found in roles.items():
+        for kind, views in self.judged.items():
+            for view, found in views.items():
                 table.add(
                     kind,
-                    role,
+                    view,
                     f"{found['positions']:,}",
                     f"{found['won']:.1%}",
                     f"{found['log-loss']:.4f}",
@@ -58,10 +58,10 @@ class FitReport(Displayable):
         if self.ablations:
             yield ""
             yield Heading("Without a group of features, the linear model's log-loss")
-            movers = list(next(iter(self.ablations.values())))
-            without = Shown(["left out", *movers])
+            seen = list(next(iter(self.ablations.values())))
+            without = Shown(["left out", *seen])
             for group, losses in self.ablations.items():
-                without.add(group, *(f"{losses[role]:.4f}" for role in movers))
+                without.add(group, *(f"{losses[view]:.4f}" for view in seen))
             yield without
         yield ""
         yield f"Written to {self.folder} in {duration(self.seconds)}."

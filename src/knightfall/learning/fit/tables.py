@@ -1,4 +1,9 @@
-"""Positions as tables of features, by the role of the mover."""
+"""Positions as tables of features, one for each view.
+
+What is learned of a position depends on who looks at it.  For the hunter it is the truth: does it
+win by best play?  For the runner, who nearly always loses so, it is also what may come of it: did
+it win the game that was really played, against a hunter worth the name?
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ import numpy.typing as npt
 
 from knightfall.board import Board
 from knightfall.heuristics.features import FEATURES, NUMBER, describe_all
-from knightfall.heuristics.model_file import ROLES
+from knightfall.heuristics.model_file import VIEWS
 from knightfall.kernel.geometry import geometry
 
 Floats = npt.NDArray[np.float32]
@@ -20,7 +25,7 @@ LATE = 44 / 49
 
 @dataclass(frozen=True)
 class Table:
-    """Positions of one role: a row of features each, and whether the mover wins."""
+    """Positions of one view: a row of features each, and whether the player wins."""
 
     features: Floats
     wins: Floats
@@ -35,37 +40,53 @@ class Table:
         return len(self.wins)
 
 
-def tables(
-    board: Board,
-    open: npt.NDArray[np.uint64],
-    mover: npt.NDArray[np.uint8],
-    waiter: npt.NDArray[np.uint8],
-    wins: npt.NDArray[np.int8],
-) -> dict[str, Table]:
-    """The positions of a board by the mover's role."""
+@dataclass(frozen=True)
+class Labelled:
+    """Positions of a board, and what is known of each; `serious`: its hunter was not a weak one."""
+
+    open: npt.NDArray[np.uint64]
+    mover: npt.NDArray[np.uint8]
+    waiter: npt.NDArray[np.uint8]
+    wins: npt.NDArray[np.int8]
+    result: npt.NDArray[np.int8]
+    serious: npt.NDArray[np.bool_]
+
+
+def tables(board: Board, positions: Labelled) -> dict[str, Table]:
+    """The positions of a board by view."""
     colour = np.array([board.colour(cell) for cell in range(board.cells)], np.int8)
-    hunts = colour[mover] == colour[waiter]
-    features = np.zeros((len(open), NUMBER), np.float32)
-    words = np.ascontiguousarray(open, np.uint64)
+    hunts = colour[positions.mover] == colour[positions.waiter]
+    features = np.zeros((len(hunts), NUMBER), np.float32)
     describe_all(
-        geometry(board), words, np.ascontiguousarray(mover), np.ascontiguousarray(waiter), features
+        geometry(board),
+        np.ascontiguousarray(positions.open, np.uint64),
+        np.ascontiguousarray(positions.mover),
+        np.ascontiguousarray(positions.waiter),
+        features,
     )
     soon = features[:, FEATURES.index("open cells")] < LATE * board.cells
-    found = {}
-    for role, chosen in zip(ROLES, (hunts & soon, ~hunts & soon), strict=True):
-        found[role] = Table(features[chosen], wins[chosen].astype(np.float32))
-    return found
+    wins, won, serious = positions.wins > 0, positions.result > 0, soon & positions.serious
+    views = (
+        (hunts & soon, wins),
+        (~hunts & soon, ~wins),
+        (~hunts & serious, wins | won),
+        (hunts & serious, ~wins | ~won),
+    )
+    return {
+        view: Table(features[chosen], target[chosen].astype(np.float32))
+        for view, (chosen, target) in zip(VIEWS, views, strict=True)
+    }
 
 
 def joined(parts: Iterable[dict[str, Table]]) -> dict[str, Table]:
     """The tables of several boards as one."""
     listed = list(parts)
     return {
-        role: Table(
-            np.concatenate([part[role].features for part in listed]),
-            np.concatenate([part[role].wins for part in listed]),
+        view: Table(
+            np.concatenate([part[view].features for part in listed]),
+            np.concatenate([part[view].wins for part in listed]),
         )
-        for role in ROLES
+        for view in VIEWS
     }
 
 

@@ -1,0 +1,113 @@
+"""What an opponent has shown of itself: which of the models it may be, by the moves it made.
+
+Bayes' rule: a model that would have moved as the opponent did becomes more likely, one that would
+not less.  No model is ever ruled out, for an opponent that is none of them will now and then
+surprise all.
+
+An agent is asked about positions, not games.  So it remembers the positions that it left behind:
+one from which a single reply leads to the position it is asked about belongs to the same game, and
+the reply is a move that it has seen.  A game that begins is never taken for another one that goes
+on, for no move leads to an opening; what is believed depends on the game alone.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+
+from knightfall.position import Position, other
+from knightfall.practical.models import PRIOR
+
+SURPRISES = 1.0
+"""Answers that a model is thought to have given beside those asked for, over all moves alike."""
+
+MOST_KEPT = 256
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A move of the opponent's: the position it was made in, and the cell it went to."""
+
+    before: Position
+    reply: int
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """How likely each model is, and moves of the opponent that were not reckoned with yet."""
+
+    shares: tuple[float, ...] = PRIOR
+    seen: tuple[Seen, ...] = ()
+
+    def after(self, seen: Seen) -> Beliefs:
+        """One more move was seen."""
+        return replace(self, seen=(*self.seen, seen))
+
+    def weighed(self, hits: Sequence[float | None], asked: int, ways: int) -> Beliefs:
+        """With the earliest unweighed move: how many of so many answers of each model were that.
+
+        None where a model was not asked, which leaves it as it was beside the others.
+        """
+        likely = [
+            None if hit is None else (hit + SURPRISES / ways) / (asked + SURPRISES) for hit in hits
+        ]
+        known = [(share, one) for share, one in zip(self.shares, likely, strict=True) if one]
+        weight = sum(share for share, _ in known)
+        usual = sum(share * one for share, one in known) / weight if weight else 1.0
+        raw = [share * (one or usual) for share, one in zip(self.shares, likely, strict=True)]
+        total = sum(raw)
+        return Beliefs(tuple(one / total for one in raw), self.seen[1:])
+
+
+class Recollection:
+    """The games that an agent is playing, by the positions that it left behind."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Hashable, Position], Beliefs] = OrderedDict()
+
+    def recall(self, who: Hashable, position: Position) -> Beliefs:
+        """What agent `who` believes of its opponent when it is asked about a position."""
+        fallback: Beliefs | None = None
+        for before in predecessors(position):
+            seen = Seen(before, _waiter(position))
+            kept = self._kept.get((who, before))
+            if kept is not None:
+                return kept.after(seen)
+            if (
+                len(before.open) == before.board.cells - 2
+            ):  # the first move of all, from a placement
+                fallback = Beliefs().after(seen)
+        return fallback or Beliefs()
+
+    def keep(self, who: Hashable, left: Position, beliefs: Beliefs) -> None:
+        """Remember what was believed when a position was left to the opponent."""
+        self._kept[who, left] = beliefs
+        self._kept.move_to_end((who, left))
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+
+
+def _waiter(position: Position) -> int:
+    cell = position.knight(other(position.to_move))
+    assert cell is not None
+    return cell
+
+
+def predecessors(position: Position) -> list[Position]:
+    """The positions from which the opponent's last move may have led here, both knights placed."""
+    if not position.placed:
+        return []
+    mover, cell = other(position.to_move), _waiter(position)
+    still = position.knight(position.to_move)
+    return [
+        Position(
+            position.board,
+            position.open | {cell},
+            start if mover == "w" else position.white,
+            start if mover == "b" else position.black,
+            mover,
+        )
+        for start in position.board.knight[cell]
+        if start not in position.open and start != still
+    ]

@@ -1,0 +1,152 @@
+"""Whom one plays against: told apart by its moves, remembered by the positions of one game."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import positions
+
+from knightfall.agents import parse_agent
+from knightfall.board import Board
+from knightfall.position import Position, other
+from knightfall.practical import practice
+from knightfall.practical.beliefs import Beliefs, Recollection, Seen, predecessors
+from knightfall.practical.models import MODELS, PRIOR, seats, seeds, shuffle
+from knightfall.solver.engine import Engine
+
+OPENING = Position.from_fen("7/7/1N5/7/7/5n1/7 w")
+
+
+def test_shares_by_hand() -> None:
+    """Two models, one of which answered as the opponent did: Bayes' rule with one surprise."""
+    shares = (0.5, 0.3, 0.2) + (0.0,) * (len(MODELS) - 3)
+    seen = Seen(OPENING, 0)
+    hits = [2, 0, None] + [None] * (len(MODELS) - 3)
+    after = Beliefs(shares, (seen,)).weighed(hits, 2, 4)
+    assert after.seen == ()
+    likely = [(2 + 1 / 4) / 3, (1 / 4) / 3]
+    usual = (0.5 * likely[0] + 0.3 * likely[1]) / 0.8
+    raw = [0.5 * likely[0], 0.3 * likely[1], 0.2 * usual]
+    assert after.shares[:3] == pytest.approx([one / sum(raw) for one in raw])
+    assert after.shares[2] == pytest.approx(0.2)  # nothing was learned of it
+
+
+@given(st.lists(st.integers(0, 6) | st.none(), min_size=len(MODELS), max_size=len(MODELS)))
+def test_nobody_is_ruled_out(hits: list[int | None]) -> None:
+    after = Beliefs(seen=(Seen(OPENING, 0),)).weighed(hits, 6, 5)
+    assert sum(after.shares) == pytest.approx(1)
+    assert min(after.shares) > 0
+
+
+@given(positions(board=Board.of(5, 5)))
+def test_predecessors_are_what_one_move_leads_from(position: Position) -> None:
+    """Held against the rules: each leads here, and the one that was left is among them."""
+    cell = position.knight(other(position.to_move))
+    for before in predecessors(position):
+        assert before.play(position.board.name(cell or 0)) == position
+    for move in position.legal_moves if position.placed else ():
+        assert position in predecessors(position.play(move))
+
+
+def test_a_game_is_recalled_and_others_are_not() -> None:
+    kept, mine, beliefs = Recollection(), "me", Beliefs(PRIOR[::-1])
+    left = OPENING.play("d4")
+    kept.keep(mine, left, beliefs)
+    now = left.play("e4")
+    found = kept.recall(mine, now)
+    assert found.shares == beliefs.shares
+    assert found.seen == (Seen(left, now.board.cell("e4")),)
+    assert kept.recall("another", now) == Beliefs()
+    assert kept.recall(mine, OPENING) == Beliefs()
+
+
+def test_the_first_move_of_all_is_seen_without_a_memory() -> None:
+    now = OPENING.play("d4")
+    assert Recollection().recall("me", now).seen == (Seen(OPENING, now.board.cell("d4")),)
+
+
+def test_no_more_games_are_kept_than_fit() -> None:
+    kept, rng = Recollection(), random.Random(4)
+    left = [Position.start().play(a).play(b) for a, b in _cells(rng, 300)]
+    for position in left:
+        kept.keep("me", position, Beliefs(PRIOR[::-1]))
+    known = [kept.recall("me", p.play(p.legal_moves[0])).shares != PRIOR for p in left]
+    assert not any(known[:44])
+    assert all(known[-256:])
+
+
+def _cells(rng: random.Random, number: int) -> list[tuple[str, str]]:
+    names = [Board.of(7, 7).name(cell) for cell in range(49)]
+    pairs = [(a, b) for a in names for b in names if a != b]
+    return rng.sample(pairs, number)
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=2, max_size=25), st.integers(1, 128))
+def test_seats_go_by_shares(shares: list[float], number: int) -> None:
+    given = seats(shares, number)
+    assert len(given) == number
+    assert given == sorted(given)
+    for at, share in enumerate(shares):
+        assert abs(given.count(at) - share / sum(shares) * number) < 1 + 1e-9
+
+
+def test_seeds_and_turns_repeat_and_differ() -> None:
+    assert len(set(seeds(5, 60))) == 60
+    assert seeds(5, 60)[:9] == seeds(5, 9)
+    assert seeds(5, 9) != seeds(6, 9)
+    assert sorted(shuffle(5, 60)) == list(range(60))
+    assert shuffle(5, 60) == shuffle(5, 60) != shuffle(6, 60)
+
+
+@pytest.mark.parametrize(
+    "text", ["id(improved, nodes=2500)", "AB_Center", "alphabeta(open, depth=3)"]
+)
+def test_an_opponent_is_recognised_by_its_moves(text: str) -> None:
+    """After some moves the model that it is has become twice as likely or more, over some games."""
+    opponent, rng = parse_agent(text), random.Random(1)
+    who = next(
+        at
+        for at, model in enumerate(MODELS)
+        if (model.method, model.heuristic, model.budget)
+        == (opponent.method, opponent.heuristic, opponent.effort)
+    )
+    gains = []
+    for _ in range(6):
+        beliefs, position = Beliefs(), Position.start()
+        for _ in range(2):
+            position = position.play(rng.choice(position.legal_moves))
+        while position.winner is None and len(position.open) > 30:
+            if position.to_move == "w":
+                _, beliefs = practice.best_chance(
+                    position, Engine(position.board), 500_000, None, 3, beliefs, 1_500_000
+                )
+                assert beliefs.seen == ()
+                position = position.play(rng.choice(position.legal_moves))
+                continue
+            before, move = position, opponent.choose(position)
+            position = position.play(move)
+            beliefs = beliefs.after(Seen(before, position.board.cell(move)))
+        gains.append(math.log(beliefs.shares[who] / PRIOR[who]))
+    assert sum(gains) / len(gains) > math.log(2)
+
+
+def test_a_game_tells_the_move_whatever_was_asked_before() -> None:
+    """The same game, asked move by move, is played the same; what is believed is of that game."""
+    player, opponent = parse_agent("champion(nodes=200000)"), parse_agent("AB_Open")
+
+    def game() -> list[str]:
+        position, moves = OPENING, []
+        for _ in range(4):
+            moves.append(player.choose(position))
+            position = position.play(moves[-1])
+            moves.append(opponent.choose(position))
+            position = position.play(moves[-1])
+        return moves
+
+    first = game()
+    player.choose(Position.from_fen("7/7/1N5/7/7/4n1*/7 w"))
+    assert game() == first
