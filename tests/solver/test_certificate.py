@@ -443,7 +443,7 @@ def test_no_move_is_answered_twice(judge: Callable[[bytes], Verdict]) -> None:
 
 def test_a_position_is_answered_for_once(judge: Callable[[bytes], Verdict]) -> None:
     """Lines that end in = point up to a line that is there; without that line they fall."""
-    lines = body("5x5", WRITTEN_OUT)
+    lines = body("4x5", WRITTEN_OUT)
     assert any(line.endswith(" =") for line in lines)
     first = next(at for at, line in enumerate(lines) if at > HEADING and " =" not in line)
     why = reason(judge, resealed([*lines[:first], f"{lines[first]} =", *lines[first + 1 :]]))

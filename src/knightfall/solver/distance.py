@@ -33,11 +33,12 @@ from knightfall.solver.proof_table import (
 from knightfall.solver.reflection import mirrored
 from knightfall.solver.state import STATE, State
 from knightfall.solver.thread_marks import defer_move, finished_search, starting_search
-from knightfall.solver.winloss import MY_SPACE, MY_WAYS, THEIR_SPACE, THEIR_WAYS, insert, trapped
+from knightfall.solver.winloss import insert, trapped
 
 _u64, _i64 = types.uint64, types.int64
 
-DEFENDER_SPACE = 4
+THEIR_WAYS, MY_WAYS = 8, 4
+THEIR_SPACE, MY_SPACE, DEFENDER_SPACE = 2, 2, 4
 FIRST = -1000
 """The value that puts a move before all others."""
 

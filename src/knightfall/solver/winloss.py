@@ -3,9 +3,10 @@
 What it does *not* do was measured (benchmarks/solver.py): in this game hardly any position is
 reached twice, so a table is only kept for the upper part of the tree, where it lets threads and
 later questions share work; and two separated knights are played out faster than they are
-recognised.  What pays is to see the end two plies early, to spend thought on the order of moves
-where the tree is thick, and to make a node of the rest cost some twenty nanoseconds.  One opening
-of 7×7 costs twenty times any other unless reflection is known (`reflection.py`).
+recognised.  What pays is to see the end two plies early, to try first what keeps in touch with the
+opponent, with more thought where the tree is thick, and to make a node of the rest cost some twenty
+nanoseconds.  One opening of 7×7 costs twenty times any other unless reflection is known
+(`reflection.py`).
 
 A position is *quiet* when the mover can move, the waiter could, and the mover cannot take the
 waiter's only way on.  The search only ever visits quiet positions.
@@ -29,11 +30,15 @@ from knightfall.solver.thread_marks import defer_move, finished_search, starting
 
 _u64, _i64 = types.uint64, types.int64
 
-THEIR_WAYS, MY_WAYS = 8, 4
-"""What a way on is worth in the order of moves, the smallest sum first."""
+WAYS, CONTACT = 1, 4
+"""What a way on is worth in the order of moves, the largest sum first, and how much more if the
+opponent can get there in two moves.  (The hunter counts cells that the runner may step on after its
+next move, the runner those that the hunter can take at once.)  Learned from the truth by
+`knightfall.learning.order`; from 4 on, more contact makes no difference."""
 
-THEIR_SPACE, MY_SPACE = 2, 2
-"""In the upper part of the tree, what a cell two moves away is worth."""
+MEETING = 2
+"""In the upper part of the tree, what a cell two moves away is worth that the opponent can get to
+in two moves or three: the best of whole searches of training openings, by one node in a hundred."""
 
 QUESTION = 0
 """Questions other than "who wins?" are numbered by plies (`distance.py`)."""
@@ -59,6 +64,12 @@ def insert(state: State, ply: int, number: int, move: int) -> None:
 def _lower(board: Geometry, state: State, open: Bits, mine: Bits, theirs: Bits, ply: int) -> bool:
     """Whether the mover of a quiet position wins.  `mine` and `theirs` are the ways on."""
     state.nodes += 1
+    if rest(mine) == _u64(0):  # nothing to put in order
+        ways, left = open & board.knight[_u64(first(mine))], theirs & ~mine
+        if trapped(ways, left) or state.nodes >= board.limit:
+            return False
+        return not _lower(board, state, open & ~mine, left, ways, ply + 1)
+    near = theirs | spread(board, theirs)
     number = 0
     while mine != _u64(0):
         cell = first(mine)
@@ -67,8 +78,8 @@ def _lower(board: Geometry, state: State, open: Bits, mine: Bits, theirs: Bits, 
         left = theirs & ~(_u64(1) << _u64(cell))
         if trapped(ways, left):
             continue
-        value = THEIR_WAYS * count(left) - MY_WAYS * count(ways)
-        insert(state, ply, number, value * 64 + cell)
+        value = WAYS * count(ways) + CONTACT * count(ways & near)
+        insert(state, ply, number, cell - value * 64)
         number += 1
     for i in range(_u64(number)):
         if state.nodes >= board.limit:
@@ -95,6 +106,8 @@ def _upper(
         store(state, open, mover, waiter, with_outcome(known, 0))
         return False
     mine, theirs = open & board.knight[mover], open & board.knight[waiter]
+    second = open & spread(board, theirs)
+    near, meeting = theirs | second, second | open & spread(board, second)
     number = 0
     while mine != _u64(0):
         cell = first(mine)
@@ -107,10 +120,9 @@ def _upper(
             store(state, open, mover, waiter, with_outcome(known, 1))
             store(state, after, waiter, cell, with_outcome(_u64(0), 0))
             return True
-        value = THEIR_WAYS * count(their_ways) - MY_WAYS * count(my_ways)
-        value += THEIR_SPACE * count(spread(board, their_ways) & after)
-        value -= MY_SPACE * count(spread(board, my_ways) & after)
-        insert(state, ply, number, value * 64 + cell)
+        value = WAYS * count(my_ways) + CONTACT * count(my_ways & near)
+        value += MEETING * count(spread(board, my_ways) & after & meeting)
+        insert(state, ply, number, cell - value * 64)
         number += 1
     wins = False
     deferred = _u64(0)

@@ -1,0 +1,175 @@
+"""``python -m knightfall.learning.order``: the solver's order of moves, learned from the truth.
+
+The solver (`solver/winloss.py`) tries the moves of a won position until one wins; how much it
+searches in vain is a matter of their order.  So from random openings we walk down the tree that it
+searches, each move as likely as it costs nodes there, and at each won position ask of every move
+whether it wins and what it costs to know.  An order is as good as the nodes that it takes to the
+first winning move, and as positions are met by their cost, the mean ratio to the present order
+tells what all of the tree would save if the rest of the search stayed as it is.
+
+The weights are few and small whole numbers, so all are tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from knightfall.board import Board
+from knightfall.display.printable import print_line
+from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import spread, words
+from knightfall.learning.split import SPLITS, class_splits, classes
+from knightfall.position import Position
+from knightfall.solver.atlas import position_of
+from knightfall.solver.engine import SMALLEST_MB, UPPER_SHARE, Engine
+from knightfall.solver.reflection import loses_by_reflection
+from knightfall.solver.winloss import CONTACT, MEETING, WAYS, trapped
+
+LARGEST_WEIGHT = 8
+
+Weights = tuple[int, int, int]
+"""What a way on, one in contact and a meeting are worth."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """A move of a position: what the order looks at, and the truth.
+
+    `ways` on, how many of them are in `contact`, and the `meeting` places, as the solver counts
+    them; whether it `wins`, and the `nodes` that it takes to find out.
+    """
+
+    cell: int
+    ways: int
+    contact: int
+    meeting: int
+    wins: bool
+    nodes: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The moves of a won position, but those that lose at once."""
+
+    upper: bool
+    moves: tuple[Move, ...]
+
+    def nodes(self, weights: Weights) -> int:
+        """The nodes that it takes to the first winning move in an order."""
+        spent = 0
+        for move in in_order(self.moves, weights):
+            spent += move.nodes
+            if move.wins:
+                break
+        return spent
+
+
+def in_order(moves: Sequence[Move], weights: Weights) -> list[Move]:
+    """The moves as the solver would try them with these weights."""
+
+    def key(move: Move) -> tuple[int, int]:
+        sizes = (move.ways, move.contact, move.meeting)
+        return -sum(map(int.__mul__, weights, sizes)), move.cell
+
+    return sorted(moves, key=key)
+
+
+def present(upper: bool) -> Weights:
+    """The solver's weights in the upper part of the tree, or below."""
+    return (WAYS, CONTACT, MEETING if upper else 0)
+
+
+def moves_of(position: Position) -> tuple[Move, ...]:
+    """Every move of a position but those that lose at once."""
+    board = geometry(position.board)[0]
+    open, _, waiter = words(position)
+    theirs = open & int(board.knight[waiter])
+    second = open & int(spread(board, theirs))
+    third = open & int(spread(board, second))
+    found = []
+    for name in position.legal_moves:
+        cell = position.board.cell(name)
+        after = open & ~(1 << cell)
+        ways = after & int(board.knight[cell])
+        if trapped(ways, theirs & after):
+            continue
+        meeting = after & int(spread(board, ways)) & (second | third)
+        wins, nodes = _judged(position.play(name))
+        contact = (ways & (theirs | second)).bit_count()
+        found.append(Move(cell, ways.bit_count(), contact, meeting.bit_count(), wins, nodes))
+    return tuple(found)
+
+
+def _judged(after: Position) -> tuple[bool, int]:
+    """Whether whoever moved there wins, and the nodes that the solver takes to know."""
+    if loses_by_reflection(after):
+        return True, 1
+    engine = Engine(after.board, table_mb=SMALLEST_MB)
+    wins = not engine.wins(after)
+    return wins, engine.nodes
+
+
+def walk(position: Position, rng: random.Random) -> Iterator[Choice]:
+    """The choices on a way down the tree that the solver searches."""
+    while moves := moves_of(position):
+        upper = len(position.open) >= round(position.board.cells * UPPER_SHARE)
+        tried = in_order(moves, present(upper))
+        winning = [number for number, move in enumerate(tried) if move.wins]
+        if winning:
+            del tried[winning[0] + 1 :]
+            if len(moves) > 1:
+                yield Choice(upper, moves)
+        chosen = rng.choices(tried, [move.nodes for move in tried])[0]
+        position = position.play(position.board.name(chosen.cell))
+
+
+def choices(board: Board, split: str, walks: int, seed: int) -> list[Choice]:
+    """The choices of some walks from random openings of a split (`split.py`)."""
+    rng = random.Random(f"{seed}/{split}")
+    where = class_splits(board)
+    own = [cells for cells, number in classes(board).items() if SPLITS[where[number]] == split]
+    found: list[Choice] = []
+    for _ in range(walks):
+        found.extend(walk(position_of(board, *rng.choice(own)), rng))
+    return found
+
+
+def cost(some: Sequence[Choice], weights: Weights) -> float:
+    """The nodes that an order takes ÷ those of the present one, in the mean over the choices."""
+    ratios = [one.nodes(weights) / one.nodes(present(one.upper)) for one in some]
+    return sum(ratios) / max(1, len(ratios))
+
+
+def learned(some: Sequence[Choice], upper: bool) -> Weights:
+    """The weights with the least cost in one part of the tree; a way on is worth 1."""
+    part = [one for one in some if one.upper == upper]
+    sizes = range(LARGEST_WEIGHT + 1)
+    tried = [(1, *more) for more in product(sizes, sizes if upper else (0,))]
+    return min(tried, key=lambda weights: cost(part, weights))
+
+
+def main() -> None:
+    """Learn the weights from training openings and print what they cost on test openings."""
+    reads = argparse.ArgumentParser(description=main.__doc__)
+    reads.add_argument("--board", default="7x7")
+    reads.add_argument("--walks", type=int, default=400)
+    reads.add_argument("--seed", type=int, default=0)
+    given = reads.parse_args()
+    board = Board.named(given.board)
+    train, test = (choices(board, one, given.walks, given.seed) for one in ("train", "test"))
+    print_line(f"{len(train)} choices of training openings, {len(test)} of test openings")
+    best = {upper: learned(train, upper) for upper in (True, False)}
+    for upper, part in ((True, "upper part"), (False, "lower part")):
+        trained, tested = ([one for one in some if one.upper == upper] for some in (train, test))
+        print_line(f"{part}, nodes ÷ those of {present(upper)} in training and test")
+        for weights in (best[upper], (1, 0, 0), (1, 1, 0), (1, 2, 0), (1, 4, 0), (1, 8, 0)):
+            ratios = (cost(some, weights) for some in (trained, tested))
+            print_line(f"  {weights}  " + "  ".join(f"{ratio:.3f}" for ratio in ratios))
+
+
+if __name__ == "__main__":
+    main()
