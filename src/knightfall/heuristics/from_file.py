@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba import types
 
 from knightfall.heuristics.features import FEATURES, NUMBER, describe
@@ -33,9 +34,9 @@ def linear(file: str | os.PathLike[str]) -> Score:
         at = _f64(board.sheet[_u64(NUMBER - 2)]) / _f64(board.sheet[_u64(NUMBER - 1)])
         total, power = 0.0, 1.0
         for which in range(POWERS):
-            part = bias[view, which]
+            part = _f64(bias[view, which])
             for feature in range(NUMBER):
-                part += weights[view, which, feature] * _f64(board.sheet[_u64(feature)])
+                part += _f64(weights[view, which, feature]) * _f64(board.sheet[_u64(feature)])
             total += part * power
             power *= at
         return total
@@ -54,14 +55,16 @@ def net(file: str | os.PathLike[str]) -> Score:
     def score(board: Any, open: Any, me: int, opp: int, to_move: int) -> float:
         view = view_of(board, me, opp, to_move)
         describe(board, open, to_move, me + opp - to_move)
-        hidden = first_bias[view].copy()  # a heuristic of a file may not write on the board's sheet
+        hidden = first_bias[view].astype(
+            np.float64
+        )  # a heuristic of a file may not write on the board's sheet
         for feature in range(NUMBER):
             seen = _f64(board.sheet[_u64(feature)])
             for unit in range(HIDDEN):
-                hidden[unit] += seen * first[view, feature, unit]
-        total = second_bias[view, 0]
+                hidden[unit] += seen * _f64(first[view, feature, unit])
+        total = _f64(second_bias[view, 0])
         for unit in range(HIDDEN):
-            total += max(hidden[unit], 0.0) * second[view, unit]
+            total += max(hidden[unit], 0.0) * _f64(second[view, unit])
         return total  # type: ignore[no-any-return]
 
     return score

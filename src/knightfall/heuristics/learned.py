@@ -51,12 +51,12 @@ def learned_linear(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
     describe(board, open, to_move, me + opp - to_move)
     at = _f64(board.sheet[_u64(NUMBER - 2)]) / _f64(board.sheet[_u64(NUMBER - 1)])
     squared = at * at
-    total = _BIAS[view, 0] + at * _BIAS[view, 1] + squared * _BIAS[view, 2]
+    total = _f64(_BIAS[view, 0]) + at * _f64(_BIAS[view, 1]) + squared * _f64(_BIAS[view, 2])
     for feature in range(NUMBER):
         weight = (
-            _WEIGHTS[view, 0, feature]
-            + at * _WEIGHTS[view, 1, feature]
-            + squared * _WEIGHTS[view, 2, feature]
+            _f64(_WEIGHTS[view, 0, feature])
+            + at * _f64(_WEIGHTS[view, 1, feature])
+            + squared * _f64(_WEIGHTS[view, 2, feature])
         )
         total += weight * _f64(board.sheet[_u64(feature)])
     return total  # type: ignore[no-any-return]
@@ -71,29 +71,31 @@ def learned_net(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
     """
     view = view_of(board, me, opp, to_move)
     describe(board, open, to_move, me + opp - to_move)
-    total = _SECOND_BIAS[view, 0]
+    total = _f64(_SECOND_BIAS[view, 0])
     for block in range(HIDDEN // 8):
         at = _u64(8 * block)
-        a, b = _FIRST_BIAS[view, at], _FIRST_BIAS[view, at + _u64(1)]
-        c, d = _FIRST_BIAS[view, at + _u64(2)], _FIRST_BIAS[view, at + _u64(3)]
-        e, f = _FIRST_BIAS[view, at + _u64(4)], _FIRST_BIAS[view, at + _u64(5)]
-        g, h = _FIRST_BIAS[view, at + _u64(6)], _FIRST_BIAS[view, at + _u64(7)]
+        a, b = _f64(_FIRST_BIAS[view, at]), _f64(_FIRST_BIAS[view, at + _u64(1)])
+        c, d = _f64(_FIRST_BIAS[view, at + _u64(2)]), _f64(_FIRST_BIAS[view, at + _u64(3)])
+        e, f = _f64(_FIRST_BIAS[view, at + _u64(4)]), _f64(_FIRST_BIAS[view, at + _u64(5)])
+        g, h = _f64(_FIRST_BIAS[view, at + _u64(6)]), _f64(_FIRST_BIAS[view, at + _u64(7)])
         for feature in range(NUMBER):
             place = _u64(feature)
             seen = _f64(board.sheet[place])
-            a += seen * _FIRST[view, place, at]
-            b += seen * _FIRST[view, place, at + _u64(1)]
-            c += seen * _FIRST[view, place, at + _u64(2)]
-            d += seen * _FIRST[view, place, at + _u64(3)]
-            e += seen * _FIRST[view, place, at + _u64(4)]
-            f += seen * _FIRST[view, place, at + _u64(5)]
-            g += seen * _FIRST[view, place, at + _u64(6)]
-            h += seen * _FIRST[view, place, at + _u64(7)]
-        total += max(a, 0.0) * _SECOND[view, at] + max(b, 0.0) * _SECOND[view, at + _u64(1)]
-        total += max(c, 0.0) * _SECOND[view, at + _u64(2)]
-        total += max(d, 0.0) * _SECOND[view, at + _u64(3)]
-        total += max(e, 0.0) * _SECOND[view, at + _u64(4)]
-        total += max(f, 0.0) * _SECOND[view, at + _u64(5)]
-        total += max(g, 0.0) * _SECOND[view, at + _u64(6)]
-        total += max(h, 0.0) * _SECOND[view, at + _u64(7)]
+            a += seen * _f64(_FIRST[view, place, at])
+            b += seen * _f64(_FIRST[view, place, at + _u64(1)])
+            c += seen * _f64(_FIRST[view, place, at + _u64(2)])
+            d += seen * _f64(_FIRST[view, place, at + _u64(3)])
+            e += seen * _f64(_FIRST[view, place, at + _u64(4)])
+            f += seen * _f64(_FIRST[view, place, at + _u64(5)])
+            g += seen * _f64(_FIRST[view, place, at + _u64(6)])
+            h += seen * _f64(_FIRST[view, place, at + _u64(7)])
+        total += max(a, 0.0) * _f64(_SECOND[view, at]) + max(b, 0.0) * _f64(
+            _SECOND[view, at + _u64(1)]
+        )
+        total += max(c, 0.0) * _f64(_SECOND[view, at + _u64(2)])
+        total += max(d, 0.0) * _f64(_SECOND[view, at + _u64(3)])
+        total += max(e, 0.0) * _f64(_SECOND[view, at + _u64(4)])
+        total += max(f, 0.0) * _f64(_SECOND[view, at + _u64(5)])
+        total += max(g, 0.0) * _f64(_SECOND[view, at + _u64(6)])
+        total += max(h, 0.0) * _f64(_SECOND[view, at + _u64(7)])
     return total  # type: ignore[no-any-return]

@@ -37,9 +37,9 @@ Model = dict[str, dict[str, Floats]]
 """By view, the arrays by name."""
 
 
-def by_view(model: Model, array: str) -> npt.NDArray[np.float64]:
+def by_view(model: Model, array: str) -> Floats:
     """An array of every view's model, one behind the other."""
-    return np.stack([model[view][array].astype(np.float64) for view in VIEWS])
+    return np.stack([model[view][array] for view in VIEWS])
 
 
 def shapes(kind: str, features: int) -> dict[str, tuple[int, ...]]:
