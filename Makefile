@@ -70,8 +70,9 @@ bench-docs: $(VENV)/ready-to-test
 	$(BIN)/python docs/theory.py
 	$(BIN)/python -m benchmarks.document
 
+# Without this machine's vector instructions, which a browser has not: they double the file.
 wasm: $(VENV)/ready-to-test
-	$(BIN)/python -m knightfall.web.engine.build
+	NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= $(BIN)/python -m knightfall.web.engine.build
 
 studies: $(VENV)/ready-to-test
 	$(BIN)/knightfall reproduce all --pairs 700 --budget all --seed 0 --fit --output docs/studies
