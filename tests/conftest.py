@@ -40,15 +40,21 @@ settings.register_profile("thorough", **BUSY, max_examples=500)  # for make test
 settings.load_profile("quick")
 
 LONGEST_FIRST = (
+    "web/test_lab_api.py",
+    "web/test_lab_page.py",
     "arena/test_runners.py",
     "solver/test_solver.py",
     "studies/test_reproduce.py",
-    "course/test_course_check.py",
     "course/test_course_class.py",
+    "course/test_course_check.py",
+    "web/test_analysis.py",
     "course/test_course_compiled.py",
     "search/test_search.py",
     "docs/test_blocks.py",
+    "web/test_page.py",
     "heuristics/test_user_heuristic_errors.py",
+    "web/test_puzzles.py",
+    "web/test_wasm_engine.py",
     "oracle/test_grade.py",
     "heuristics/test_heuristics.py",
     "torture/test_kills.py",

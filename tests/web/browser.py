@@ -39,6 +39,7 @@ def chromium() -> Iterator[Any]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
+        _kept.clear()
         browser.close()
 
 
