@@ -13,7 +13,7 @@ import pytest
 CHROMIUM = next(
     (
         path
-        for name in ("chromium", "chromium-browser", "google-chrome")
+        for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
         if (path := shutil.which(name))
     ),
     None,
