@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import termios
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
@@ -107,7 +108,8 @@ class Popen(subprocess.Popen[Any]):
             ),
         )
         _have_the_server_begun()
-        self._child.start()
+        with _nothing_to_run_again():
+            self._child.start()
         process._children.discard(self._child)  # or it is waited for at the end
         assert self._child.pid is not None
         self.pid = self._child.pid
@@ -124,6 +126,21 @@ class Popen(subprocess.Popen[Any]):
         if self._internal_poll() is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
         return self.returncode
+
+
+@contextmanager
+def _nothing_to_run_again() -> Iterator[None]:
+    """A process of multiprocessing's begins by importing what its parent runs as `__main__`."""
+    with _starting:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = type(sys)("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+
+
+_starting = threading.Lock()
 
 
 def run(
