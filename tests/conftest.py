@@ -40,17 +40,23 @@ settings.register_profile("thorough", **BUSY, max_examples=500)  # for make test
 settings.load_profile("quick")
 
 LONGEST_FIRST = (
-    "arena/test_runners.py",
+    "web/test_lab_api.py",
     "solver/test_solver.py",
     "studies/test_reproduce.py",
-    "course/test_course_check.py",
+    "arena/test_runners.py",
     "course/test_course_class.py",
+    "course/test_course_check.py",
+    "web/test_lab_page.py",
     "course/test_course_compiled.py",
     "search/test_search.py",
+    "web/test_analysis.py",
     "docs/test_blocks.py",
-    "heuristics/test_user_heuristic_errors.py",
-    "oracle/test_grade.py",
     "heuristics/test_heuristics.py",
+    "web/test_page.py",
+    "heuristics/test_user_heuristic_errors.py",
+    "web/test_puzzles.py",
+    "web/test_wasm_engine.py",
+    "oracle/test_grade.py",
     "torture/test_kills.py",
     "course/test_course_studies.py",
     "arena/test_charts.py",
@@ -77,7 +83,10 @@ LONGEST_FIRST = (
     "heuristics/test_hostile_heuristics.py",
     "search/test_warm_up.py",
 )
-"""Two processes that share the files are busy to the end if what takes long comes first."""
+"""Those who share the files are busy to the end if what takes long comes first.
+
+What needs many processes or a browser is apart from its like, or there would be too many at once.
+"""
 
 
 COLD = (

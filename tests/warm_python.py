@@ -10,12 +10,14 @@ Tests of what happens while a process starts use `subprocess` itself.
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import multiprocessing
 import os
 import subprocess
 import sys
 import termios
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
@@ -106,7 +108,8 @@ class Popen(subprocess.Popen[Any]):
             ),
         )
         _have_the_server_begun()
-        self._child.start()
+        with _nothing_to_run_again():
+            self._child.start()
         process._children.discard(self._child)  # or it is waited for at the end
         assert self._child.pid is not None
         self.pid = self._child.pid
@@ -123,6 +126,21 @@ class Popen(subprocess.Popen[Any]):
         if self._internal_poll() is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
         return self.returncode
+
+
+@contextmanager
+def _nothing_to_run_again() -> Iterator[None]:
+    """A process of multiprocessing's begins by importing what its parent runs as `__main__`."""
+    with _starting:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = type(sys)("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+
+
+_starting = threading.Lock()
 
 
 def run(
@@ -152,17 +170,24 @@ def warm_starts() -> Iterator[None]:
     How they start is for others to test.
     """
     with (
-        mock.patch("knightfall.arena.runners.worker_process.Popen", _begin),
+        mock.patch("knightfall.arena.runners.worker_process.Popen", begin),
         mock.patch("knightfall.arena.game.agent_child.subprocess", _WARM),
         mock.patch("knightfall.apart.subprocess", _WARM),
+        mock.patch("knightfall.web.lab.jobs.asyncio", _WARM_ASYNCIO),
+        mock.patch("knightfall.web.lab.lines.asyncio", _WARM_ASYNCIO),
     ):
         yield
 
 
-def _begin(command: list[str], **how: Any) -> subprocess.Popen[Any]:
+def begin(command: list[str], **how: Any) -> subprocess.Popen[Any]:
     """A process of ours, warm unless its surroundings decide what Python is like there."""
     if how.get("env") is not None:
         return subprocess.Popen(command, **how)
+    return Popen(as_code(command), **how)
+
+
+def as_code(command: list[str]) -> list[str]:
+    """A command that runs a module, or code, as one that runs code."""
     python, *words = command
     if "-m" in words:
         flags, (module, *argv) = words[: words.index("-m")], words[words.index("-m") + 1 :]
@@ -172,10 +197,41 @@ def _begin(command: list[str], **how: Any) -> subprocess.Popen[Any]:
         code += f"sys.modules.pop({module!r}, None)\n"  # or there were two of it
         code += f"runpy.run_module({module!r}, run_name='__main__', alter_sys=True)\n"
         words = ["-P", "-c", code, *argv]
-    return Popen([python, *words], **how)
+    return [python, *words]
 
 
-_WARM = SimpleNamespace(**{**vars(subprocess), "Popen": _begin})
+_WARM = SimpleNamespace(**{**vars(subprocess), "Popen": begin})
+
+
+class _Awaited:
+    """A process of ours for those who wait for it while they do other things."""
+
+    def __init__(self, process: subprocess.Popen[Any]) -> None:
+        self._process = process
+        self.send_signal, self.kill = process.send_signal, process.kill
+
+    @classmethod
+    async def begun(cls, *command: str, limit: int, **how: Any) -> _Awaited:
+        loop = asyncio.get_running_loop()
+        made = cls(begin(list(command), bufsize=0, **how))
+        made.stdout = asyncio.StreamReader(limit, loop)
+        heard = asyncio.StreamReaderProtocol(made.stdout, loop=loop)
+        await loop.connect_read_pipe(lambda: heard, made._process.stdout)
+        told = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, made._process.stdin)
+        made.stdin = asyncio.StreamWriter(*told, None, loop)
+        return made
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.poll()
+
+    async def wait(self) -> int:
+        while self.returncode is None:
+            await asyncio.sleep(0.01)
+        return self._process.returncode
+
+
+_WARM_ASYNCIO = SimpleNamespace(**{**vars(asyncio), "create_subprocess_exec": _Awaited.begun})
 
 
 class _Passed:

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from knightfall import agents
 from knightfall.agents.student_costs import BOARDS, FILE, StudentCosts
@@ -107,6 +106,8 @@ def time_all(
 
 def fitted(columns: Sequence[Sequence[float]], costs: Sequence[float]) -> tuple[list[int], float]:
     """What a unit of each column costs, nothing being less than free; and the relative error."""
+    from scipy.optimize import nnls  # here: it takes longer to import than all the rest
+
     matrix = np.column_stack([np.asarray(column, float) for column in columns])
     target = np.asarray(costs, float)
     weights, _ = nnls(matrix, target)

@@ -258,3 +258,12 @@ def test_no_number_is_cut_on_a_narrow_screen(width: int) -> None:
 
 def _tally(pattern: str, text: str) -> set[str]:
     return set(re.findall(pattern, text))
+
+
+def test_a_fraction_is_no_folder() -> None:
+    """Names are cut at a file's folder, and nowhere else."""
+    found = kf.league(
+        [f"id(static_reach(1/{root}), nodes=50)" for root in (2, 3)],
+        pairs=1, board="5x5", workers=0, progress=False,
+    )  # fmt: skip
+    assert {"static_reach(1/2)", "static_reach(1/3)"} <= set(str(found).split())

@@ -6,14 +6,12 @@ import math
 import time
 from collections.abc import Mapping
 
-import choix
 import numpy as np
 import pytest
+import scipy
 from helpers import some_and_all
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog, minimize
-from scipy.special import expit
 
 from knightfall.errors import KnightfallError
 from knightfall.statistics.bradley_terry import _seat_is_unlimited
@@ -66,13 +64,17 @@ def league(agents: int, games: int, seed: int, seat: float = 0.0) -> tuple[Games
     for i in range(agents):
         for j in range(agents):
             if i != j:
-                won = int(rng.binomial(games, expit(strengths[i] - strengths[j] + seat)))
+                won = int(
+                    rng.binomial(games, scipy.special.expit(strengths[i] - strengths[j] + seat))
+                )
                 results[i, j] = (won, games - won)
     return results, strengths - strengths.mean()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_without_a_seat_it_agrees_with_choix(seed: int) -> None:
+    import choix
+
     games, _ = league(7, 12, seed)
     data = [
         winner
@@ -97,7 +99,9 @@ def test_with_a_seat_it_agrees_with_a_blind_search(seed: int) -> None:
             total += won * np.logaddexp(0, -odds) + lost * np.logaddexp(0, odds)
         return total + float(x[:4].sum()) ** 2
 
-    found = minimize(unlikelihood, np.zeros(5), method="BFGS", options={"gtol": 1e-8}).x
+    found = scipy.optimize.minimize(
+        unlikelihood, np.zeros(5), method="BFGS", options={"gtol": 1e-8}
+    ).x
     ratings = of_games(4, games)
     assert ratings.elo / ELO == pytest.approx(found[:4] - found[:4].mean(), abs=1e-3)
     assert ratings.seat_elo / ELO == pytest.approx(found[4], abs=1e-3)
@@ -280,7 +284,9 @@ def test_seats_without_limit_are_those_that_contradict_no_result() -> None:
             limits = [(row, seat) if win else (-row, -seat) for row, win in rows]
             a = np.array([row for row, _ in limits]).reshape(-1, n)
             b = [limit for _, limit in limits]
-            found.append(not limits or linprog(np.zeros(n), a, b, bounds=(None, None)).success)
+            found.append(
+                not limits or scipy.optimize.linprog(np.zeros(n), a, b, bounds=(None, None)).success
+            )
         assert _seat_is_unlimited(won > 0, played - won > 0) == any(found)
         unlimited += any(found)
     assert 30 < unlimited < 120
@@ -366,8 +372,8 @@ def simulated(
     i, j = np.triu_indices(len(strengths), 1)
     odds = 0.2 + bias * rng.standard_normal((1 if shared else len(i), openings))
     gap = (strengths[i] - strengths[j])[:, None]
-    won_first = rng.random((len(i), openings)) < expit(gap + odds)
-    won_second = rng.random((len(i), openings)) < expit(gap - odds)
+    won_first = rng.random((len(i), openings)) < scipy.special.expit(gap + odds)
+    won_second = rng.random((len(i), openings)) < scipy.special.expit(gap - odds)
     return Pairs(
         np.repeat(i, openings),
         np.repeat(j, openings),

@@ -10,12 +10,10 @@ from itertools import chain, combinations, count
 
 import numpy as np
 import pytest
+import scipy
 from helpers import some_and_all
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
-from scipy.special import gammaln
-from scipy.stats import norm, ttest_rel
 
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import (
@@ -191,7 +189,11 @@ def exact_coverage(pairs: int, chances: tuple[float, float, float]) -> float:
             low, high = rate_interval((lost, 0, split, 0, pairs - lost - split))
             if low - 1e-12 <= truth <= high + 1e-12:
                 n = np.array([lost, split, pairs - lost - split])
-                log = gammaln(pairs + 1) - gammaln(n + 1).sum() + (n * np.log(p)).sum()
+                log = (
+                    scipy.special.gammaln(pairs + 1)
+                    - scipy.special.gammaln(n + 1).sum()
+                    + (n * np.log(p)).sum()
+                )
                 total += math.exp(log)
     return total
 
@@ -283,7 +285,7 @@ def likeliest(frequencies: np.ndarray, hypothesis: float, model: str) -> float:
 
     best, rng = -math.inf, np.random.default_rng(0)
     for start in rng.dirichlet(np.ones(5), size=4):
-        found = minimize(
+        found = scipy.optimize.minimize(
             lambda x: -float(frequencies @ np.log(distribution(x))),
             np.log(start),
             constraints={"type": "eq", "fun": unmet},
@@ -425,7 +427,7 @@ def test_plans_that_make_no_sense_are_refused() -> None:
 def test_difference_of_many_pairs_is_students() -> None:
     rng = np.random.default_rng(3)
     a, b = rng.choice([0, 0.5, 1], size=(2, 3000), p=[0.2, 0.5, 0.3])
-    found, known = difference(a, b), ttest_rel(a, b)
+    found, known = difference(a, b), scipy.stats.ttest_rel(a, b)
     assert found.mean == pytest.approx(float((a - b).mean()))
     assert found.p == pytest.approx(known.pvalue, rel=0.02)
     interval = known.confidence_interval()
@@ -501,7 +503,7 @@ def test_holm_keeps_the_order_and_only_adds(p_values: list[float]) -> None:
 
 def test_holm_errs_in_5_percent_of_all_families() -> None:
     rng = np.random.default_rng(5)
-    families = 2 * norm.sf(np.abs(rng.standard_normal((2000, 10))))
+    families = 2 * scipy.stats.norm.sf(np.abs(rng.standard_normal((2000, 10))))
     naive = (families.min(1) < 0.05).mean()
     wrong = np.mean([min(holm(list(family))) < 0.05 for family in families])
     assert naive > 0.35

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+import scipy
 
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import difference
@@ -270,7 +270,8 @@ def test_luck_reaches_as_far_as_the_binomial_says(won: int) -> None:
     told = words.partition("any chance from ")[2].split()[:3:2]
     chances = np.linspace(0.001, 0.999, 999)
     ordinary = chances[
-        (binom.cdf(won, 10, chances) > 0.025) & (binom.sf(won - 1, 10, chances) > 0.025)
+        (scipy.stats.binom.cdf(won, 10, chances) > 0.025)
+        & (scipy.stats.binom.sf(won - 1, 10, chances) > 0.025)
     ]
     expected = [100 * ordinary.min(), 100 * ordinary.max()]
     assert [float(word.rstrip("%,")) for word in told] == pytest.approx(expected, abs=0.65)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import chi2, norm
+import scipy
 
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
@@ -103,7 +103,7 @@ def test_cells_by_hand() -> None:
         p, v = prediction.rates[row, column], prediction.variances[row, column]
         spread = sqrt(p * (1 - p) / 10 + v)
         assert cell.z == pytest.approx((won / 10 - p) / spread)
-        assert exp(cell.loglikelihood) == pytest.approx(norm.pdf(won / 10, p, spread))
+        assert exp(cell.loglikelihood) == pytest.approx(scipy.stats.norm.pdf(won / 10, p, spread))
     (total,) = (cell for cell in prediction.totals(study) if cell.heuristic == "improved")
     rates, variances = prediction.rates[0], prediction.variances[0]
     assert total.predicted == pytest.approx(rates.mean())
@@ -268,11 +268,14 @@ def test_the_committed_report_by_other_means() -> None:
             squares.append(((cell["published"] - cell["predicted"]) / cell["error"]) ** 2)
         assert fit["chi_square"] == pytest.approx(sum(squares), rel=1e-4)
         likely = sum(
-            norm.logpdf(one["published"], one["predicted"], one["error"]) for one in fit["cells"]
+            scipy.stats.norm.logpdf(one["published"], one["predicted"], one["error"])
+            for one in fit["cells"]
         )
         percent = len(squares) * log(100)  # rates are from 0 to 1 there
         assert fit["loglikelihood"] == pytest.approx(likely + percent, abs=1e-2)
-        assert fit["p_value"] == pytest.approx(chi2.sf(sum(squares), len(squares)), abs=1e-3)
+        assert fit["p_value"] == pytest.approx(
+            scipy.stats.chi2.sf(sum(squares), len(squares)), abs=1e-3
+        )
         likely = [one for one in fit["tried"] if one["plausible"]]
         chosen = max(likely, key=lambda one: one["loglikelihood"])
         assert chosen["variant"] == fit["condition"]

@@ -18,9 +18,8 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import scipy
 import typer
-from scipy.special import stdtr, stdtrit
-from scipy.stats import beta, norm
 from typer.testing import CliRunner
 
 from knightfall.arena import runs
@@ -141,7 +140,7 @@ def interval(a: list[float], b: list[float]) -> tuple[float, float, float, float
     """Mean, standard error and 95 % interval of a − b, two imagined differences in the variance."""
     gaps = [x - y for x, y in zip(a, b, strict=True)]
     mean, se = fmean(gaps), sqrt(variance([*gaps, 0.5, -0.5]) / len(gaps))
-    reach = stdtrit(len(gaps) + 1, 0.975) * se
+    reach = scipy.special.stdtrit(len(gaps) + 1, 0.975) * se
     return mean, se, max(-1.0, mean - reach), min(1.0, mean + reach)
 
 
@@ -149,7 +148,11 @@ def tail(mean: float, se: float, limit: float, side: int, freedom: int) -> float
     """Two-sided p-value of being beyond a limit, to the right (1) or to the left (−1) of it."""
     if side * (mean - limit) <= 0:
         return 1.0
-    return 0.0 if abs(limit) == inf else float(2 * stdtr(freedom, -abs(mean - limit) / se))
+    return (
+        0.0
+        if abs(limit) == inf
+        else float(2 * scipy.special.stdtr(freedom, -abs(mean - limit) / se))
+    )
 
 
 LIMITS: dict[str, Callable[[Claim], tuple[float, float, float, float]]] = {
@@ -204,10 +207,14 @@ def tournaments_again(claim: Claim, query: Query) -> str:
     )
     spread = sqrt(4 * pairs * together)
     least, most = (
-        norm.cdf((ahead * 2 * pairs * len(opponents) - 0.5) / spread) for ahead in (low, high)
+        scipy.stats.norm.cdf((ahead * 2 * pairs * len(opponents) - 0.5) / spread)
+        for ahead in (low, high)
     )
     won, of = claim.tournaments or (0, 0)
-    bottom, top = beta.ppf(0.025, won, of - won + 1), beta.ppf(0.975, won + 1, of - won)
+    bottom, top = (
+        scipy.stats.beta.ppf(0.025, won, of - won + 1),
+        scipy.stats.beta.ppf(0.975, won + 1, of - won),
+    )
     if bottom <= least and most <= top:
         return "holds"
     return "does not hold" if most < bottom or least > top else "cannot be told apart"
@@ -609,5 +616,5 @@ def test_needed_games_on_made_up_results() -> None:
     (close,) = (curve for curve in found.curves if curve.least == 2)
     gap = (scores[1].mean() - scores[0].mean()) / 2
     for games, chance in zip(SIZES, close.chances, strict=True):
-        assert chance == pytest.approx(norm.cdf(gap * sqrt(games / 0.5)), abs=0.06)
+        assert chance == pytest.approx(scipy.stats.norm.cdf(gap * sqrt(games / 0.5)), abs=0.06)
     assert close.needed == pytest.approx(0.5 * (1.645 / gap) ** 2, rel=0.35)

@@ -13,7 +13,7 @@ import pytest
 CHROMIUM = next(
     (
         path
-        for name in ("chromium", "chromium-browser", "google-chrome")
+        for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
         if (path := shutil.which(name))
     ),
     None,
@@ -39,23 +39,48 @@ def chromium() -> Iterator[Any]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
+        _kept.clear()
         browser.close()
 
 
 @contextmanager
 def opened(browser: Any, url: str, **options: Any) -> Iterator[Any]:
-    """A page that must not complain."""
-    context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
-    context.set_default_timeout(60_000)  # milliseconds: the machine may be busy
-    page = context.new_page()
+    """A page that must not complain.
+
+    One without options is loaded where the last of them was: its process is there already.
+    """
+    page = None if options else _kept.pop(browser, None)
+    if page is None:
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+        context.set_default_timeout(60_000)  # milliseconds: the machine may be busy
+        page = context.new_page()
     complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+
+    def complain(error: Any) -> None:
+        complaints.append(str(error))
+
+    def hear(said: Any) -> None:
+        if said.type == "error":
+            complaints.append(said.text)
+
+    page.on("pageerror", complain)
+    page.on("console", hear)
     page.goto(url)
     page.wait_for_function("() => globalThis.knightfall?.ready")
     yield page
-    context.close()
+    if options:
+        page.context.close()
+    else:
+        page.evaluate("() => [localStorage, sessionStorage].forEach((kept) => kept.clear())")
+        page.remove_listener("pageerror", complain)
+        page.remove_listener("console", hear)
+        page.goto("about:blank")  # which ends all that it is busy with
+        _kept[browser] = page
     assert complaints == []
+
+
+_kept: dict[Any, Any] = {}
+"""The page of a browser that nobody looks at."""
 
 
 def file_url(path: Path, address: str = "") -> str:
@@ -78,3 +103,12 @@ def until_said(page: Any, words: str) -> None:
 
 def cell(page: Any, name: str) -> Any:
     return page.locator(f"#board button[aria-label^='{name},']")
+
+
+def told_by_axe(page: Any) -> dict[str, Any]:
+    """What axe finds on a page: passes and violations."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe looks at it")
+    if not page.evaluate("() => 'axe' in globalThis"):
+        page.evaluate(axe.Axe().axe_script)
+    found: dict[str, Any] = page.evaluate("() => axe.run({ resultTypes: ['violations'] })")
+    return found

@@ -1,4 +1,7 @@
-"""One browser, and one file with the whole page, for all tests that look at it."""
+"""One browser, and one file with the whole page, for all tests of a file that look at it.
+
+A browser takes as much memory as all the rest: it goes when nobody looks any more.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from browser import chromium
 from knightfall.web.site import single_file
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     pytest.importorskip("playwright", reason="playwright drives the browser")
     with chromium() as found:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
 
 httpx = pytest.importorskip("httpx", reason="httpx asks the lab")
 pytest.importorskip("starlette", reason="the lab needs it")
@@ -52,24 +53,43 @@ LONG = {"a": "python(slow.py:slow, time=10ms)", "b": "random", "pairs": 60}
 """A match that takes a quarter of a minute, next to no processor, and a single process."""
 
 
+WARM, ALONE, COLD = "warm", "alone", "cold"
+"""What need not start from nothing: the server and all that it starts, the server, none of them.
+
+What a warm server has started does not end with it when it is killed.
+"""
+
+
 class LabServer:
     """A running `knightfall serve`, and somebody who asks it as its page would."""
 
-    def __init__(self, folder: Path, *files: str, port: int = 0, host: str = "127.0.0.1") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *files: str,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        start: str = WARM,
+    ) -> None:
         self.folder = folder
         for name, text in (("mine.py", MINE), ("slow.py", SLOW)):
             if name in files and not (folder / name).exists():
                 (folder / name).write_text(text)
-        self.process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "knightfall", "serve", *files, "--no-browser", "--json"),
-                *("--port", str(port), "--host", host, "--store", str(folder / "runs.sqlite")),
-            ],
+        command = [
+            *(sys.executable, "-m", "knightfall", "serve", *files, "--no-browser", "--json"),
+            *("--port", str(port), "--host", host, "--store", str(folder / "runs.sqlite")),
+        ]
+        env = {**os.environ, "KNIGHTFALL_QUIET": "1", "PYTHONPATH": str(SOURCE)}
+        if start != WARM:
+            env["COLD_STARTS"] = "1"
+        begin = subprocess.Popen if start == COLD else warm_python.Popen
+        self.process = begin(
+            command if start == COLD else warm_python.as_code(command),
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "KNIGHTFALL_QUIET": "1", "PYTHONPATH": str(SOURCE)},
+            env=env,
         )
         assert self.process.stdout is not None
         said = json.loads(self.process.stdout.readline())

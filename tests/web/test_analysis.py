@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 from xml.etree import ElementTree
 
 import pytest
-from browser import cell, file_url, need_browser, of, opened, until_said
+from browser import cell, file_url, need_browser, of, opened, told_by_axe, until_said
 
 import knightfall as kf
 from knightfall.notation.reader import read_game
@@ -212,44 +212,42 @@ def test_the_list_of_moves_is_walked_by_keys(browser: Any, file: Path) -> None:
 # -- text and pictures -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "pasted",
-    [
-        " ".join(GAME),
-        f"{Position.from_moves(GAME[:2]).fen} {' '.join(GAME[2:])}",
-        read_game(" ".join(GAME)).to_text(),
-        '{"moves": ["' + '", "'.join(GAME) + '"]}',
-        f"https://example.org/k.html#{of(GAME)}",
-    ],
-)
-def test_games_can_be_pasted(browser: Any, file: Path, pasted: str) -> None:
+def test_games_can_be_pasted(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file)) as page:
-        page.fill("#fen", pasted)
-        page.click("text=Set up")
-        fen = Position.from_moves(GAME).fen
-        page.wait_for_function("fen => document.getElementById('fen').value === fen", arg=fen)
+        for pasted, fen in [
+            (" ".join(GAME), Position.from_moves(GAME).fen),
+            (" ".join(GAME[:4]), Position.from_moves(GAME[:4]).fen),
+            (f"{Position.from_moves(GAME[:2]).fen} {' '.join(GAME[2:])}", None),
+            (MIRRORED, MIRRORED),
+            (read_game(" ".join(GAME)).to_text(), None),
+            (SEPARATED, SEPARATED),
+            ('{"moves": ["' + '", "'.join(GAME) + '"]}', None),
+            (MIRRORED, MIRRORED),
+            (f"https://example.org/k.html#{of(GAME)}", None),
+        ]:
+            page.fill("#fen", pasted)
+            page.click("text=Set up")
+            page.wait_for_function(
+                "fen => document.getElementById('fen').value === fen",
+                arg=fen or Position.from_moves(GAME).fen,
+            )
 
 
-@pytest.mark.parametrize(
-    ("pasted", "words"),
-    [
-        ("b5 e2 d5", "“d5” is no move after 2 plies"),
-        ("hello world", "“hello” is no move after 0 plies"),
-        ('{"moves": [1]}', "has no list of moves"),
-        ('{"moves": ', "not whole"),
-        ("   ", "nothing to read"),
-        ("9/9 w", "not played here"),
-        ("x" * 30000, "too long"),
-    ],
-)
-def test_what_cannot_be_read_is_told_and_changes_nothing(
-    browser: Any, file: Path, pasted: str, words: str
-) -> None:
+def test_what_cannot_be_read_is_told_and_changes_nothing(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, of(GAME))) as page:
-        page.fill("#fen", pasted)
-        page.click("text=Set up")
-        until_said(page, words)
-        assert page.locator("#moves button").count() == len(GAME)
+        for pasted, words in [
+            ("b5 e2 d5", "“d5” is no move after 2 plies"),
+            ("hello world", "“hello” is no move after 0 plies"),
+            ('{"moves": [1]}', "has no list of moves"),
+            ('{"moves": ', "not whole"),
+            ("   ", "nothing to read"),
+            ("9/9 w", "not played here"),
+            ("x" * 30000, "too long"),
+        ]:
+            page.fill("#fen", pasted)
+            page.click("text=Set up")
+            until_said(page, words)
+            assert page.locator("#moves button").count() == len(GAME)
 
 
 def test_a_game_and_its_picture_can_be_kept(browser: Any, file: Path) -> None:
@@ -275,19 +273,17 @@ def test_a_game_and_its_picture_can_be_kept(browser: Any, file: Path) -> None:
 # -- the atlas -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("board", "odd", "classes"), [("7x7", 8, 1), ("4x6", 32, 8), ("6x4", 32, 8), ("5x6", 0, 0)]
-)
-def test_the_exceptions_to_the_law_are_listed(
-    browser: Any, file: Path, board: str, odd: int, classes: int
-) -> None:
+def test_the_exceptions_to_the_law_are_listed(browser: Any, file: Path) -> None:
     """The numbers are those of docs/theory.md."""
-    with opened(browser, file_url(file, f"/atlas/{board}")) as page:
-        words = f"fails in {odd} openings" if odd else "has no exception"
-        page.wait_for_function(
-            "words => document.getElementById('atlas-law').textContent.includes(words)", arg=words
-        )
-        assert page.locator("#atlas-exceptions li").count() == classes
+    with opened(browser, file_url(file, "/atlas/7x7")) as page:
+        for board, odd, classes in [("7x7", 8, 1), ("4x6", 32, 8), ("5x6", 0, 0), ("6x4", 32, 8)]:
+            page.goto(file_url(file, f"/atlas/{board}"))
+            words = f"fails in {odd} openings" if odd else "has no exception"
+            page.wait_for_function(
+                "words => document.getElementById('atlas-law').textContent.includes(words)",
+                arg=words,
+            )
+            assert page.locator("#atlas-exceptions li").count() == classes
 
 
 def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file: Path) -> None:
@@ -312,29 +308,31 @@ def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file:
         assert "board=7x5" in page.url
 
 
-@pytest.mark.parametrize("moves", ["c2 e4", "d4 c6", "a1 g7", "b5 e2", "g3 f5"])
-def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path, moves: str) -> None:
+def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path) -> None:
     """By the atlas, before anything is searched; and what a search would say."""
-    position = Position.from_moves(moves.split())
-    entry = lookup(position)
-    assert entry is not None
     with opened(browser, file_url(file)) as page:
-        found = page.evaluate(
-            """(fen) => {
-              const { parseFen, nameOf, app } = globalThis.knightfall.parts;
-              const position = parseFen(fen);
-              return new Promise((done) => app.solver.ask("truth", { position, ms: 1e6 }, (part) =>
-                done(Object.entries(part).map(([cell, one]) => [nameOf(position, cell), one])),
-              ).catch(() => {}));
-            }""",
-            position.fen,
-        )
-    told = dict(found)
-    assert sorted(told) == sorted(position.legal_moves)
-    assert sorted(name for name, one in told.items() if one["wins"]) == sorted(entry.winning_moves)
-    assert {name: one["plies"] for name, one in told.items() if one["plies"]} == {
-        entry.best: entry.plies
-    }
+        for moves in ("c2 e4", "d4 c6", "a1 g7", "b5 e2", "g3 f5"):
+            position = Position.from_moves(moves.split())
+            entry = lookup(position)
+            assert entry is not None
+            found = page.evaluate(
+                """(fen) => {
+                  const { parseFen, nameOf, app } = globalThis.knightfall.parts;
+                  const position = parseFen(fen), asked = { position, ms: 1e6 };
+                  return new Promise((done) => app.solver.ask("truth", asked, (part) => {
+                    app.solver.stop();
+                    done(Object.entries(part).map(([cell, one]) => [nameOf(position, cell), one]));
+                  }).catch(() => {}));
+                }""",
+                position.fen,
+            )
+            told = dict(found)
+            assert sorted(told) == sorted(position.legal_moves)
+            winning = [name for name, one in told.items() if one["wins"]]
+            assert sorted(winning) == sorted(entry.winning_moves)
+            assert {name: one["plies"] for name, one in told.items() if one["plies"]} == {
+                entry.best: entry.plies
+            }
 
 
 # -- for everybody ---------------------------------------------------------------------------
@@ -342,11 +340,9 @@ def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path, move
 VIEWS = [of(GAME), "/atlas/7x7", "/atlas/7x7/d4", "/puzzles"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_axe_has_nothing_serious_to_say(browser: Any, file: Path, view: str, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    with opened(browser, file_url(file, view), color_scheme=scheme) as page:
+def test_axe_has_nothing_serious_to_say(browser: Any, file: Path, view: str) -> None:
+    with opened(browser, file_url(file, view)) as page:
         if view == VIEWS[0]:
             for box in ("truth", "layer-roles", "layer-reach", "layer-walks", "layer-mirror"):
                 page.check(f"#{box}")
@@ -355,10 +351,14 @@ def test_axe_has_nothing_serious_to_say(browser: Any, file: Path, view: str, sch
             page.wait_for_selector("#board :is(.won, .lost) small")
             page.click("#review")
             until_said(page, "a win away")
-        result = axe.Axe().run(page).response
-        assert result["passes"]
-        serious = [one for one in result["violations"] if one["impact"] in ("serious", "critical")]
-        assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
+        for scheme in ("dark", "light"):
+            page.emulate_media(color_scheme=scheme)
+            result = told_by_axe(page)
+            assert result["passes"]
+            serious = [
+                one for one in result["violations"] if one["impact"] in ("serious", "critical")
+            ]
+            assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
 
 
 @pytest.mark.parametrize("width", [390, 1600])
@@ -371,9 +371,8 @@ def test_nothing_jumps_and_nothing_is_too_wide(browser: Any, file: Path, width: 
           }
         }).observe({ type: "layout-shift", buffered: true });
     """
-    with opened(
-        browser, file_url(file, of(GAME)), viewport={"width": width, "height": 900}
-    ) as page:
+    size = {"width": width, "height": 900}
+    with opened(browser, file_url(file, of(GAME)), viewport=size) as page:
         page.evaluate(watch)
         page.evaluate("document.getElementById('truth').click()")
         page.wait_for_selector("#board :is(.won, .lost)")

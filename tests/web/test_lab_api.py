@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_server import LONG, MINE, LabServer, lab, until
+from lab_server import COLD, LONG, MINE, LabServer, lab, until
 
 from knightfall.agents import parse_agent
 from knightfall.position import Position
@@ -356,7 +356,7 @@ def test_files_are_read_again_when_they_are_edited(tmp_path: Path) -> None:
 
 
 def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -> None:
-    server = LabServer(tmp_path, "slow.py")
+    server = LabServer(tmp_path, "slow.py", start=COLD)
     job = server.begin("/api/matches", **LONG)
     assert job["run"] == 1
     run = until(lambda: (found := server.get("/api/runs/1"))["report"] and found)
@@ -563,7 +563,7 @@ def test_the_description_names_every_endpoint() -> None:
 
 
 def test_other_machines_are_warned_of(tmp_path: Path) -> None:
-    server = LabServer(tmp_path, host="0.0.0.0")
+    server = LabServer(tmp_path, host="0.0.0.0", start=COLD)
     assert server.client.get("/api/about").is_success
     spelt = {"Host": f"127.0.0.1:{server.port}"}
     assert server.client.get("/api/about", headers=spelt).is_success

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import need_browser, opened, until_said
-from lab_server import LONG, MINE, LabServer, lab
+from browser import need_browser, opened, told_by_axe, until_said
+from lab_server import ALONE, LONG, MINE, LabServer, lab
 
 from knightfall.position import Position
 
@@ -55,7 +55,7 @@ def begin(page: Any, kind: str, **fields: str) -> None:
 
 
 def test_start_watch_stop_kill_and_go_on(browser: Any, tmp_path: Path) -> None:
-    server = LabServer(tmp_path, "slow.py")
+    server = LabServer(tmp_path, "slow.py", start=ALONE)
     with uncertain(browser, f"{server.url}#/lab") as page, uncertain(browser, server.url) as other:
         begin(page, "match", a=LONG["a"], b="random", pairs="60")
         page.wait_for_url("**/#/lab/run/1")
@@ -123,8 +123,6 @@ PLACES = (
 
 @pytest.mark.parametrize("how", ["phone", "dark"])
 def test_it_fits_a_phone_and_can_be_read(browser: Any, server: LabServer, how: str) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     options = phone if how == "phone" else {"color_scheme": "dark", "reduced_motion": "reduce"}
     with opened(browser, f"{server.url}#/lab", **options) as page:
@@ -134,7 +132,7 @@ def test_it_fits_a_phone_and_can_be_read(browser: Any, server: LabServer, how: s
             page.wait_for_function("where => location.hash === `#/${where}`", arg=where)
             page.wait_for_selector(f"section[data-view={view}] table >> visible=true")
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), where
-            found = Axe().run(page).response["violations"]
+            found = told_by_axe(page)["violations"]
             assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == [], where
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -38,9 +39,12 @@ BOARDS = [
 SEVEN, EIGHT = Board.of(7, 7), Board.of(8, 8)
 
 
+starts_of = cache(openings)
+
+
 def positions(board: Board, number: int, seed: int, plies: int = 30) -> list[Position]:
     """Positions from random games that are not over."""
-    rng, starts, found = random.Random(seed), openings(board), []
+    rng, starts, found = random.Random(seed), starts_of(board), []
     while len(found) < number:
         position = Position.from_fen(rng.choice(starts))
         for _ in range(rng.randrange(plies)):
@@ -89,9 +93,8 @@ def test_rules(board: Board) -> None:
     engine, rng = WasmEngine(board), random.Random(7)
     for position in positions(board, 300, seed=1):
         open, mover, waiter = words(position)
-        cells = {
-            cell for cell in range(board.cells) if engine.set("moves", open, mover) >> cell & 1
-        }
+        moves = engine.set("moves", open, mover)
+        cells = {cell for cell in range(board.cells) if moves >> cell & 1}
         assert cells == set(position.targets(position.to_move))
         assert bool(engine.call("mirrored", open, mover, waiter)) == loses_by_reflection(position)
         hunts = position.hunter == position.to_move

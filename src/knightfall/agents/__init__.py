@@ -16,7 +16,14 @@ seed plays the same game on every machine.
 
 from knightfall.agents.base import AGENT_KINDS, COURSE_NODES, STUDENTS_TIME, Agent
 from knightfall.agents.course import COURSE, course_agent
-from knightfall.agents.parse import agent, known_agent, parse_agent, remember, spelling
+from knightfall.agents.parse import (
+    agent,
+    known_agent,
+    parse_agent,
+    remember,
+    spelling,
+    without_folder,
+)
 
 __all__ = [
     "AGENT_KINDS",
@@ -30,4 +37,5 @@ __all__ = [
     "parse_agent",
     "remember",
     "spelling",
+    "without_folder",
 ]

@@ -64,6 +64,11 @@ def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     return match[1], "".join(first), tuple(arguments[len(first) :])
 
 
+def without_folder(heuristic: str) -> str:
+    """A heuristic as written, less the folder if it is a function of a file."""
+    return heuristic.rpartition("/")[2] if heuristic.count(".py:") == 1 else heuristic
+
+
 def _deepening_with(text: str, name: str) -> Agent:
     """The agent that a heuristic alone stands for; if it is none, `name` may be misspelt."""
     from knightfall.heuristics.expression import parse_heuristic

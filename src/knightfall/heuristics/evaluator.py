@@ -18,6 +18,7 @@ from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
 from knightfall.heuristics.students.compiled import compile_score
 from knightfall.heuristics.students.named import StudentScore
 from knightfall.heuristics.user_heuristic import (
+    NOT_FOR_PYTHON,
     asked_in_python,
     compile_users,
     fault,
@@ -234,7 +235,7 @@ def _scaled(weight: float, score: Any) -> Any:
     if weight == 1.0:
         return score
 
-    @compiled(HEURISTIC, cache=False)
+    @compiled(HEURISTIC, cache=False, **NOT_FOR_PYTHON)
     def scaled(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
         return weight * score(board, open, me, opp, to_move)  # type: ignore[no-any-return]
 
@@ -243,7 +244,7 @@ def _scaled(weight: float, score: Any) -> Any:
 
 def _plus(left: Any, weight: float, right: Any) -> Any:
     # One function for sum and product: to compile one takes as long as to play dozens of games.
-    @compiled(HEURISTIC, cache=False)
+    @compiled(HEURISTIC, cache=False, **NOT_FOR_PYTHON)
     def plus(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
         more = weight * right(board, open, me, opp, to_move)
         return left(board, open, me, opp, to_move) + more  # type: ignore[no-any-return]

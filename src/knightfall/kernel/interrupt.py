@@ -24,6 +24,9 @@ GRACE = 1.0
 PATIENCE = 20.0
 """Seconds within which a user's heuristic must have returned once more."""
 
+LOOKS = 10
+"""How often we look in that time whether it has."""
+
 
 def limit_to_nothing(boards: GeometryArray) -> Callable[[], None]:
     """What stops a search that uses these geometry records."""
@@ -79,16 +82,19 @@ def interruptibly(
 def _ends(
     done: threading.Event, seconds: float, progress: Callable[[], int] | None, patience: float
 ) -> bool:
-    """Wait until it is done; False if that takes so long, or there is no progress for long."""
+    """Wait until it is done; False if that takes so long, or there is no progress for long.
+
+    We look ten times in our patience, and it is at its end after ten looks in vain: on a machine
+    that is so busy that nobody here gets on, we do not look either.
+    """
     if progress is None:
         return done.wait(None if seconds == math.inf else seconds)
-    now = changed = time.monotonic()
-    until, before = now + seconds, progress()
-    while not done.wait(max(0.0, min(patience / 10, until - now))):
+    now = time.monotonic()
+    until, before, in_vain = now + seconds, progress(), 0
+    while not done.wait(max(0.0, min(patience / LOOKS, until - now))):
         now = time.monotonic()
-        if before != (before := progress()):
-            changed = now
-        if now >= min(until, changed + patience):
+        in_vain = in_vain + 1 if before == (before := progress()) else 0
+        if now >= until or in_vain >= LOOKS:
             return False
     return True
 

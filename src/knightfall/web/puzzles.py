@@ -13,6 +13,7 @@ import multiprocessing
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, product, zip_longest
@@ -53,7 +54,6 @@ CHUNK = 36
 """Games that a process plays before it tells."""
 
 Item = TypeVar("Item")
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,21 +227,23 @@ def make(
         for begin in range(0, total, CHUNK)
     ]
     found: list[Found] = []
-    for done, some in enumerate(_each(_search, tasks, workers), start=1):
-        found += some
-        if done % 20 == 0 or done == len(tasks):
-            tell(f"{done} of {len(tasks)} rounds of games, {len(found)} positions")
-    puzzles = list(_each(graded, spread(found, number), workers))
+    with _shared_out(workers) as each:
+        for done, some in enumerate(each(_search, tasks), start=1):
+            found += some
+            if done % 20 == 0 or done == len(tasks):
+                tell(f"{done} of {len(tasks)} rounds of games, {len(found)} positions")
+        puzzles = list(each(graded, spread(found, number)))
     return sorted(puzzles, key=lambda one: (one["grade"], one["plies"], one["fen"]))
 
 
-def _each(do: Callable[[Item], Answer], items: Sequence[Item], workers: int) -> Iterator[Answer]:
-    """The answers in order, by so many processes."""
+@contextmanager
+def _shared_out(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """A `map` by so many processes."""
     if workers == 1:
-        yield from map(do, items)
+        yield map
         return
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(do, items)
+        yield pool.map
 
 
 def text_of(puzzles: Sequence[dict[str, Any]]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from knightfall.agents import Agent, known_agent
+from knightfall.agents import Agent, known_agent, without_folder
 from knightfall.arena.plan.plan import Entrant
 from knightfall.errors import KnightfallError
 
@@ -34,7 +34,7 @@ def labels(entrants: Sequence[Entrant], most: int = LONGEST) -> tuple[list[str],
     remark = ""
     if len(shared) == 1 and all(agent.heuristic for agent in spelt) and len(spelt) > 1:
         short = [
-            name if agent is None else _without_folder(agent.heuristic)
+            name if agent is None else without_folder(agent.heuristic)
             for name, agent in zip(called, agents, strict=True)
         ]
         if len(set(short)) == len(short):
@@ -54,7 +54,3 @@ def _understood(entrant: Entrant) -> Agent | None:
     except KnightfallError:  # a heuristic that is not known here, or a name of its own
         return None
     return None if agent.label else agent
-
-
-def _without_folder(heuristic: str) -> str:
-    return heuristic.rpartition("/")[2] if heuristic.count(".py:") == 1 else heuristic

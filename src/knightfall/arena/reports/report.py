@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from knightfall.agents import spelling
+from knightfall.agents import spelling, without_folder
 from knightfall.arena.game.records import REASONS
 from knightfall.arena.results.standings import Rated, Standing, outcomes_of, rated
 from knightfall.arena.results.tallies import Results, results
@@ -201,7 +201,7 @@ def short_names(entrants: Sequence[Entrant]) -> list[str]:
         if "(" not in name:
             short.append(name.rpartition(":")[2])
         elif alike and how and how[1]:
-            short.append(how[1].rpartition("/")[2])
+            short.append(without_folder(how[1]))
         else:
             short.append(name)
     return [one if short.count(one) == 1 else name for one, name in zip(short, names, strict=True)]

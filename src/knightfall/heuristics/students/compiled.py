@@ -12,7 +12,6 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
-import numpy as np
 from numba.core import typeinfer
 from numba.core.errors import NumbaWarning
 
@@ -22,9 +21,11 @@ from knightfall.course.old_names import for_a_while
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.interpreted import a_number
 from knightfall.heuristics.registry import Score
+from knightfall.heuristics.signature import HEURISTIC, ask_once
 from knightfall.heuristics.students.game import GAMES, PLAYER, Game, asking
 from knightfall.heuristics.students.twin import Refused, Twins
 from knightfall.heuristics.user_heuristic import (
+    CHECKED,
     USERS,
     guard,
     patiently,
@@ -33,11 +34,9 @@ from knightfall.heuristics.user_heuristic import (
     sample_questions,
     warn_of_plain_python,
 )
-from knightfall.kernel.compile import compile_later, quiet
+from knightfall.kernel.compile import c_address, compile_later, quiet
 from knightfall.kernel.geometry import geometry
 from knightfall.user_files import expendable, is_expendable
-
-_CHECKED = {"error_model": "python", "boundscheck": True}
 
 
 def compile_score(shown: str, score: FunctionType, python: Score) -> tuple[Any, str]:
@@ -69,10 +68,10 @@ def _compiled(score: FunctionType) -> tuple[Any, str]:
 
 
 def _machine_code(kind: Game, score: FunctionType) -> Any:
-    twin = Twins(**_CHECKED).of(score)
+    twin = Twins(**CHECKED).of(score)
     with typeinfer.register_dispatcher(twin):  # it may call itself
         twin.compile((kind, PLAYER))
-    asked = compile_later(asking(kind, twin), cache=False, **_CHECKED)
+    asked = compile_later(asking(kind, twin), cache=False, **CHECKED)
     asked.compile(USERS)
     return guard(asked)
 
@@ -105,7 +104,7 @@ def _told(shown: str, python: Score, code: Any) -> str | dict[str, str]:
 
 
 def _difference_here(shown: str, python: Score, code: Any) -> str:
-    boards = geometry(Board.of(7, 7))
+    boards, address = geometry(Board.of(7, 7)), c_address(code, HEURISTIC)
     values: list[tuple[float, float]] = []
 
     def ask() -> None:
@@ -113,7 +112,7 @@ def _difference_here(shown: str, python: Score, code: Any) -> str:
             for one, other in ((me, opp), (opp, me)):
                 with suppress(Exception):  # that will be told when it happens in earnest
                     expected = a_number(python(board, open, one, other, to_move))
-                    found = code(boards[0], np.uint64(open), one, other, to_move)
+                    found = ask_once(boards, address, int(open), one, other, to_move)
                     values.append((expected, math.nan if boards["failed"][0] else found))
                     boards["failed"] = 0
 

@@ -6,7 +6,7 @@ export class Engine {
     this.source = source;
     this.waiting = new Map();
     this.number = 0;
-    this.start();
+    this.worker = null; // until somebody asks
   }
 
   start() {
@@ -28,6 +28,7 @@ export class Engine {
     const id = ++this.number;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, onPart });
+      if (!this.worker) this.start();
       this.worker.postMessage({ id, ask: what, ...about });
     });
   }
@@ -36,8 +37,8 @@ export class Engine {
   stop() {
     if (!this.waiting.size) return;
     this.worker.terminate();
+    this.worker = null;
     this.fail(new Stopped());
-    this.start();
   }
 
   fail(error) {

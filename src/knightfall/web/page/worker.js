@@ -30,11 +30,14 @@ async function load({ wasm, about, atlas }) {
   return { call, memory, base, about, atlas, addresses, size: "", lengths: {}, classes: {} };
 }
 
+/** Get ready for a board, unless the engine is. */
 function begin({ width, height }) {
-  const { call, memory, base, about } = engine;
-  new Uint8Array(memory.buffer, base, about.memory).fill(0); // proofs are of one board only
+  const { call, memory, base, about } = engine, size = `${width}x${height}`;
+  if (engine.size === size) return;
+  if (engine.size) new Uint8Array(memory.buffer, base, about.memory).fill(0); // proofs are of one board
   call.begin(BigInt(base), BigInt(width), BigInt(height));
   call.set_clock(BigInt(base), call.clock_address());
+  engine.size = size;
 }
 
 /** The engine's functions for a board, their first argument given. */
@@ -43,7 +46,6 @@ function on(board) {
   if (engine.size !== size) {
     engine.lengths[size] ??= lengthsOf(board);
     begin(board);
-    engine.size = size;
   }
   return new Proxy(call, {
     get: (functions, name) => (...values) => functions[name](BigInt(base), ...values),
