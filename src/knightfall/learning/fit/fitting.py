@@ -58,7 +58,7 @@ def fit(
             raise KnightfallError(f"a model is {' or '.join(KINDS)}, not {kind!r}")
     if not 1 <= epochs <= MOST_EPOCHS:
         raise KnightfallError(f"epochs={epochs} must be from 1 to {MOST_EPOCHS}")
-    _need_libraries()
+    _need_libraries(kinds)
     start = time.monotonic()
     training, validation, test = (_tables(data, split) for split in ("train", "validation", "test"))
     try:
@@ -176,8 +176,8 @@ def _write(file: Path, value: dict[str, Any]) -> None:
     atomic_write(file, (json.dumps(value, indent=None, ensure_ascii=False) + "\n").encode())
 
 
-def _need_libraries() -> None:
-    for name in ("sklearn", "torch"):
+def _need_libraries(kinds: Sequence[str]) -> None:
+    for name in ("sklearn", "torch") if "net" in kinds else ("sklearn",):
         try:
             __import__(name)
         except ImportError:
