@@ -64,7 +64,7 @@ class Recollection:
     """The games that an agent is playing, by the positions that it left behind."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Hashable, Position], Beliefs] = OrderedDict()
+        self._kept: OrderedDict[tuple[Hashable, Position], Beliefs] = OrderedDict()  # oldest first
 
     def recall(self, who: Hashable, position: Position) -> Beliefs:
         """What agent `who` believes of its opponent when it is asked about a position."""
@@ -82,8 +82,8 @@ class Recollection:
 
     def keep(self, who: Hashable, left: Position, beliefs: Beliefs) -> None:
         """Remember what was believed when a position was left to the opponent."""
+        self._kept.pop((who, left), None)
         self._kept[who, left] = beliefs
-        self._kept.move_to_end((who, left))
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 
