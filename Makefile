@@ -16,7 +16,7 @@ PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # pytest's own bytecode takes either process half a minute.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: wasm browser run serve test test-slow torture lint bench bench-docs docs studies clean
+.PHONY: wasm browser run serve test test-slow test-learn torture lint bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -46,6 +46,11 @@ test: $(VENV)/ready-to-test browser
 test-slow: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest -m slow
 	$(BIN)/python -m pytest $(PARALLEL) -m hypothesis --hypothesis-profile thorough
+
+# The net is fitted by torch, which is large: these tests are skipped without it.
+test-learn: $(VENV)/ready-to-test
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[learn]'
+	$(BIN)/python -m pytest tests/learning
 
 # The files are damaged beside all the rest: either keeps one core busy.
 torture: $(VENV)/ready-to-test
