@@ -4,8 +4,8 @@ Atlas, reflection and solver come first, as for the perfect player.  A won posit
 quickly as there is time to find out.  A lost one, or one that nobody could settle in which it is
 the runner (who nearly always is lost), is played for practical chances: the move after which the
 players that the opponent may be, by its moves so far, most often go wrong (`practice.py`,
-`beliefs.py`).  What is left (an unsettled position in
-which it hunts, a placement, a budget too small for games) is searched with a heuristic.
+`beliefs.py`).  What is left (an unsettled position in which it hunts, a placement, a budget too
+small for games) is searched with a heuristic.
 
 Everything counts: searches, trials and the solver share one budget of nodes or of time.
 """

@@ -59,7 +59,7 @@ UNLIKELY = 0.005
 
 @dataclass(frozen=True)
 class Chance:
-    """A move, how often it wins against the mixture (0 to 1), and what it took to know."""
+    """A move, how often it wins against the models (0 to 1), and what it took to know."""
 
     move: str
     rate: float
