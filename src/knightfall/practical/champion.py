@@ -40,8 +40,9 @@ NODES_PER_SECOND = 25_000_000
 PRACTICE_NODES = 30_000
 """With fewer nodes than this there are too few trials: a search knows more.
 
-Against id(improved, nodes=2500), 100 lost games each: of budgets of 20,000 nodes trials win 28 %
-and searches 28 to 36 %, of 100,000 nodes trials win 59 % and searches 35 to 39 %."""
+Against id(improved, nodes=2500), 100 lost games each, when there were fewer models: of budgets of
+20,000 nodes trials win 28 % and searches 28 to 36 %, of 100,000 nodes trials win 59 % and searches
+35 to 39 %."""
 
 RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.3, 0.0005, 0.05
 """What is held back of a time budget: trials use all the time there is, move by move, so that on a

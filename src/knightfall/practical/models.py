@@ -1,9 +1,9 @@
 """Who the opponent may be: the players that practical chances are reckoned against.
 
 The ladder's agents, the course's and their neighbours, so that no single habit is bet on.  The
-shares are what is believed of an opponent that was never seen to move (`beliefs.py` goes on from
-there); `docs/learning.md` has the measurements that chose them, and
-``python -m knightfall.oracle.lost_games`` repeats them.
+shares, chosen by hand, are what is believed of an opponent that was never seen to move
+(`beliefs.py` goes on from there).  ``python -m knightfall.oracle.lost_games`` measures what they
+are worth, and `docs/learning.md` has the figures.
 """
 
 from __future__ import annotations

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.common import Json, at_least_one, whole
+from knightfall.cli.options.common import Json, Out, at_least_one, whole
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_json, print_line
 
-Out = Annotated[
-    Path,
-    typer.Argument(
-        metavar="OUT", help="The folder to write into or go on with.", show_default=False
-    ),
-]
 Amount = Annotated[
     int,
     typer.Option("--positions", metavar="N", parser=at_least_one, help="Positions to label."),

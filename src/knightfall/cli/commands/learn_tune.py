@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from knightfall.cli.options.chart import Chart, Force
-from knightfall.cli.options.common import Json, at_least_one, whole
+from knightfall.cli.options.common import Json, Out, at_least_one, whole
 from knightfall.cli.options.sprt import elo_bounds, real
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_report
@@ -19,12 +18,6 @@ Sum = Annotated[
         metavar="SUM",
         help="Heuristics with weights to begin with, as in improved+0.5*bfs_reach.",
         show_default=False,
-    ),
-]
-Out = Annotated[
-    Path,
-    typer.Argument(
-        metavar="OUT", help="The folder to write into or go on with.", show_default=False
     ),
 ]
 Nodes = Annotated[

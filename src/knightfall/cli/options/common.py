@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -42,6 +43,12 @@ def whole(given: str | int, least: int = 0) -> int:
     raise typer.BadParameter(f"{text!r} is not a whole number from {least} to {MOST}")
 
 
+Out = Annotated[
+    Path,
+    typer.Argument(
+        metavar="OUT", help="The folder to write into or go on with.", show_default=False
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
