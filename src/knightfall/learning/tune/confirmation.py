@@ -7,7 +7,7 @@ depth and no other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from knightfall.arena.events import match
 from knightfall.display.numbers import for_json
 from knightfall.heuristics.expression import Expression
 from knightfall.learning.tune.settings import Settings, agent_of
+from knightfall.statistics.pairs import MatchEstimate
 from knightfall.statistics.sprt import Sprt
 
 FILE = "confirmation.sqlite"
@@ -30,22 +31,19 @@ class Confirmation:
     nodes: int
     pairs: tuple[int, int, int]
     """How many ended LL, WL and WW."""
-    score: float
-    low: float
-    high: float
-    elo: float
-    elo_error: float
-    nelo: float
-    nelo_error: float
+    statistics: MatchEstimate
     llr: float
     verdict: str
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values that JSON can hold."""
-        found = {**asdict(self), "pairs": list(self.pairs)}
+        told = ("score", "low", "high", "elo", "elo_error", "nelo", "nelo_error")
         return {
-            name: for_json(value) if isinstance(value, float) else value
-            for name, value in found.items()
+            "nodes": self.nodes,
+            "pairs": list(self.pairs),
+            **{name: for_json(getattr(self.statistics, name)) for name in told},
+            "llr": for_json(self.llr),
+            "verdict": self.verdict,
         }
 
 
@@ -66,21 +64,8 @@ def confirmed(
     )
     if report.interrupted:
         raise KeyboardInterrupt
-    found = report.statistics
     assert report.llr is not None
-    return Confirmation(
-        nodes=nodes,
-        pairs=report.pairs,
-        score=found.score,
-        low=found.low,
-        high=found.high,
-        elo=found.elo,
-        elo_error=found.elo_error,
-        nelo=found.nelo,
-        nelo_error=found.nelo_error,
-        llr=report.llr,
-        verdict=_WORDS[report.accepted],
-    )
+    return Confirmation(nodes, report.pairs, report.statistics, report.llr, _WORDS[report.accepted])
 
 
 def overall(verdicts: Sequence[str]) -> str:

@@ -48,8 +48,8 @@ def tune_plot(report: TuneReport) -> Figure:
         figure,
         "best: of so many candidates the luckiest, and no estimate",
         *(
-            f"confirmed at nodes={one.nodes}: {100 * one.score:.1f} % "
-            f"({100 * one.low:.1f}–{100 * one.high:.1f})"
+            f"confirmed at nodes={one.nodes}: {100 * one.statistics.score:.1f} % "
+            f"({100 * one.statistics.low:.1f}–{100 * one.statistics.high:.1f})"
             for one in report.confirmations
         ),
     )

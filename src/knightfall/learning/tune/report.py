@@ -98,9 +98,9 @@ class TuneReport(Displayable):
             table.add(
                 f"nodes={one.nodes}",
                 ", ".join(f"{number:,}" for number in one.pairs),
-                percent(one.score),
-                interval(one.low, one.high),
-                plus_minus(one.elo, one.elo_error),
+                percent(one.statistics.score),
+                interval(one.statistics.low, one.statistics.high),
+                plus_minus(one.statistics.elo, one.statistics.elo_error),
                 signed(one.llr, 2),
                 one.verdict,
             )
