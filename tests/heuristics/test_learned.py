@@ -15,11 +15,14 @@ from cli_runner import run
 import knightfall as kf
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.explain import explain
-from knightfall.heuristics.features import FEATURES, NUMBER, describe_all
+from knightfall.heuristics.features import FEATURES
 from knightfall.heuristics.learned import LINEAR, NET
 from knightfall.heuristics.model_file import read_model
+from knightfall.heuristics.race import RACE
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
+from knightfall.kernel.vectors import HIDDEN, UNIT
+from knightfall.learning.fit.tables import SEEN_BY
 from knightfall.position import Position
 
 BOARDS = ["5x5", "6x4", "7x7", "8x8"]
@@ -40,12 +43,13 @@ def some_positions(board: str, number: int) -> list[Position]:
     return found
 
 
-def features(position: Position) -> dict[str, float]:
+def features(position: Position, kind: str) -> dict[str, float]:
+    names, count_all = SEEN_BY[kind]
     open, mover, waiter = words(position)
-    table = np.zeros((1, NUMBER), np.float32)
+    table = np.zeros((1, len(names)), np.float32)
     one = [np.array([open], np.uint64), *(np.array([cell], np.uint8) for cell in (mover, waiter))]
-    describe_all(geometry(position.board), *one, table)
-    return dict(zip(FEATURES, map(float, table[0]), strict=True))
+    count_all(geometry(position.board), *one, table)
+    return dict(zip(names, map(float, table[0]), strict=True))
 
 
 # -- features counted with sets ----------------------------------------------------------------
@@ -103,6 +107,75 @@ def by_hand(position: Position) -> dict[str, float]:
         found[f"{who}: free 2"] = sum(ways[one] >= 3 for one in steps[who][1] - taken)
     for i, j in ((1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1)):
         found[f"steps {i}–{j}"] = len(steps["mover"][i - 1] & steps["waiter"][j - 1])
+    found |= studied(position, mover, waiter, ways)
+    found["open cells"], found["cells"] = len(open), board.cells
+    return found
+
+
+def studied(position: Position, mover: int, waiter: int, ways: dict[int, int]) -> dict[str, float]:
+    """The terms of the studies, by the formulas that they printed."""
+    board, open = position.board, position.open
+    found: dict[str, float] = {}
+    reached = {}
+
+    def central(cell: int) -> float:
+        down, across = ((n - 1) / 2 for n in (board.height, board.width))
+        return (1 - abs(board.row(cell) - down) / down / 2) * (
+            1 - abs(board.column(cell) - across) / across / 2
+        )
+
+    for who, cell in (("mover", mover), ("waiter", waiter)):
+        moves = [one for one in board.knight[cell] if one in open]
+        row, column = board.row(cell), board.column(cell)
+        star = (row - board.height / 2) ** 2 + (column - board.width / 2) ** 2
+        far = [board.distance[cell][one] for one in open]
+        reached[who] = set().union(*rings(position, cell))
+        same = [one for one in reached[who] if board.colour(one) == board.colour(cell)]
+        found |= {
+            f"{who}: from centre": abs(row - (board.height - 1) / 2)
+            + abs(column - (board.width - 1) / 2),
+            f"{who}: from C*": star**0.5,
+            f"{who}: from C*, squared": star,
+            f"{who}: corner moves": sum(len(board.knight[one]) == 2 for one in moves),
+            f"{who}: ways on": sum(ways[one] for one in moves),
+            f"{who}: central moves": sum(map(central, moves)),
+            f"{who}: weighted": len(moves) * central(cell),
+            f"{who}: space": sum(one in open for one in board.touching[cell]),
+            f"{who}: ring 2": far.count(2),
+            f"{who}: ring 3": far.count(3),
+            f"{who}: ring 4 on": sum(distance >= 4 for distance in far),
+            f"{who}: its colour": len(same),
+            f"{who}: other colour": len(reached[who]) - len(same),
+        }
+    found["rows and columns apart"] = abs(board.row(mover) - board.row(waiter)) + abs(
+        board.column(mover) - board.column(waiter)
+    )
+    found["separated"] = int(not reached["mover"] & reached["waiter"])
+    found["odd"] = len(open) % 2
+    return found
+
+
+def race_by_hand(position: Position) -> dict[str, float]:
+    """What the net counts, with sets: whoever comes first, cell by cell."""
+    board, open = position.board, set(position.open)
+    mover, waiter = (position.knight(side) for side in (position.to_move, _other(position)))
+    assert mover is not None
+    assert waiter is not None
+    found: dict[str, float] = dict.fromkeys(RACE, 0)
+    owned: dict[str, set[int]] = {"mover": set(), "waiter": set()}
+    edges, left = {"mover": {mover}, "waiter": {waiter}}, set(open)
+    for step in ("step 1", "step 2", "step 3", "steps 4–5", "steps 4–5"):
+        for who in ("mover", "waiter"):
+            edges[who] = {n for one in edges[who] for n in board.knight[one]} & left
+            left -= edges[who]
+            owned[who] |= edges[who]
+            found[f"{who}: {step}"] += len(edges[who])
+    for who, cells in owned.items():
+        for k in range(1, 5):
+            found[f"{who}: exits {k}"] = sum(
+                sum(n in open for n in board.knight[cell]) >= k for cell in cells
+            )
+    found["waiter: moves"] = sum(n in open for n in board.knight[waiter])
     found["open cells"], found["cells"] = len(open), board.cells
     return found
 
@@ -111,10 +184,15 @@ def _other(position: Position) -> Any:
     return "b" if position.to_move == "w" else "w"
 
 
+BY_HAND = {"linear": by_hand, "net": race_by_hand}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("board", BOARDS)
-def test_features_are_what_a_person_would_count(board: str) -> None:
+def test_features_are_what_a_person_would_count(board: str, kind: str) -> None:
     for position in some_positions(board, 60):
-        assert features(position) == by_hand(position), position.fen
+        wanted = BY_HAND[kind](position)
+        assert features(position, kind) == pytest.approx(wanted, rel=1e-6), position.fen
 
 
 # -- values ------------------------------------------------------------------------------------
@@ -127,10 +205,9 @@ def view(position: Position, side: str) -> str:
 
 def by_arrays(position: Position, kind: str, side: str) -> float:
     """The log-odds for a side, by the file's arrays in double precision."""
-    seen = np.array(list(by_hand(position).values()))
-    order = [list(by_hand(position)).index(name) for name in FEATURES]
-    seen = seen[order]
-    arrays = read_model(KINDS[kind], kind, FEATURES)[view(position, side)]
+    names, counted = SEEN_BY[kind][0], BY_HAND[kind](position)
+    seen = np.array([counted[name] for name in names], float)
+    arrays = read_model(KINDS[kind], kind, names)[view(position, side)]
     model = {k: v.astype(float) for k, v in arrays.items()}
     if kind == "net":
         hidden = np.maximum(seen @ model["first"] + model["first_bias"], 0)
@@ -152,6 +229,14 @@ def test_values_are_those_of_the_arrays(board: str, kind: str) -> None:
             assert sides[0] == pytest.approx(-sides[1], abs=1e-6)
 
 
+def test_the_first_layer_is_exact_in_single_precision() -> None:
+    """No sum of a hidden unit can have more bits than a float32, whatever is counted."""
+    for arrays in read_model(NET, "net", RACE).values():
+        largest = 64 * np.abs(arrays["first"]).sum(axis=0) + np.abs(arrays["first_bias"])
+        assert largest.shape == (HIDDEN,)
+        assert (largest / UNIT).max() < 2**24
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_search_with_them_beats_one_without(kind: str) -> None:
     report = kf.match(
@@ -167,27 +252,34 @@ def changed(**parts: Any) -> str:
     return json.dumps({**json.loads(NET.read_text(encoding="utf-8")), **parts})
 
 
+def nudged() -> str:
+    """A net one of whose weights single precision could not add up exactly."""
+    hunter = json.loads(NET.read_text(encoding="utf-8"))["hunter"]
+    return changed(hunter={**hunter, "first_bias": [1e-5, *hunter["first_bias"][1:]]})
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         (NET.read_text(encoding="utf-8")[:5000], "this is not JSON"),
-        ("[]", "the format is 'list', not 'knightfall model 2'"),
-        (changed(format="knightfall model 7"), "'knightfall model 7', not 'knightfall model 2'"),
+        ("[]", "the format is 'list', not 'knightfall model 3'"),
+        (changed(format="knightfall model 7"), "'knightfall model 7', not 'knightfall model 3'"),
         (changed(kind="linear"), "of kind 'linear', not 'net'"),
         (changed(features=["open"]), "its features are not the"),
         (changed(hunter=None), "there is no 'hunter' in it"),
         (changed(**{"runner waits": None}), "there is no 'runner waits' in it"),
         (changed(hunter={}), "hunter.first is missing"),
         (changed(hunter={"first": [[1.0, 2.0], [3.0]]}), "hunter.first is not a table of numbers"),
-        (changed(hunter={"first": [[1.0]]}), r"hunter.first has the shape (1, 1), not (46, 32)"),
-        (changed(hunter={"first": [[1e99] * 32] * 46}), "numbers that are not finite"),
+        (changed(hunter={"first": [[1.0]]}), r"hunter.first has the shape (1, 1), not (19, 32)"),
+        (changed(hunter={"first": [[1e99] * 32] * 19}), "numbers that are not finite"),
+        (nudged(), "hunter.first_bias has numbers that are no multiples of 2⁻¹²"),
     ],
 )
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path, text: str, words: str) -> None:
     file = tmp_path / "model.json"
     file.write_text(text, encoding="utf-8")
     with np.errstate(over="ignore"), pytest.raises(KnightfallError) as error:
-        read_model(file, "net", FEATURES)
+        read_model(file, "net", RACE)
     assert words in str(error.value)
     assert str(file) in str(error.value)
 

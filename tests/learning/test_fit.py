@@ -20,8 +20,8 @@ from positions import position
 
 import knightfall as kf
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.features import FEATURES
 from knightfall.heuristics.model_file import VIEWS, read_model
+from knightfall.heuristics.race import RACE
 from knightfall.learning.data import read
 from knightfall.learning.fit import net
 from knightfall.learning.fit.fitting import TRUTHFUL, fit, labelled
@@ -77,10 +77,10 @@ def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Pa
     torch = pytest.importorskip("torch", reason="torch fits the net")
     board = kf.Board.of(5, 5)
     one = read(positions, "test", "5x5")
-    model = read_model(models / "learned_net.json", "net", FEATURES)
+    model = read_model(models / "learned_net.json", "net", RACE)
     heuristic = kf.evaluator(f"{models / 'models.py'}:learned_net")
     rows = replace(labelled(one), serious=np.ones(len(one.wins), bool))
-    found = tables(board, rows)
+    found = tables(board, rows, "net")
     for view in VIEWS:
         arrays = {name: torch.from_numpy(array).double() for name, array in model[view].items()}
         layer = torch.from_numpy(found[view].features).double() @ arrays["first"]
@@ -117,7 +117,7 @@ def test_hunters_learn_the_truth_and_runners_what_came_of_it(positions: Path) ->
     board, one = kf.Board.of(5, 5), read(positions, "train", "5x5")
     rows = labelled(one)
     assert 0 < rows.serious.mean() < 1
-    found = tables(board, rows)
+    found = tables(board, rows, "net")
     for view in VIEWS:
         wanted = []
         for here, row in _of_view(rows, board, view):
@@ -133,8 +133,9 @@ def test_hunters_learn_the_truth_and_runners_what_came_of_it(positions: Path) ->
 
 def some_table(rows: int, seed: int = 0) -> Table:
     rng = np.random.default_rng(seed)
-    features = rng.integers(0, 20, (rows, len(FEATURES))).astype(np.float32)
-    return Table(features, (features[:, 0] > features[:, 20]).astype(np.float32))
+    features = rng.integers(0, 20, (rows, len(RACE))).astype(np.float32)
+    wins = (features[:, 0] > features[:, 1]).astype(np.float32)
+    return Table(features, wins, rng.random(rows, np.float32))
 
 
 def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
@@ -172,12 +173,13 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
 
 
 def test_scale_leaves_alone_what_never_changes() -> None:
-    features = np.ones((10, len(FEATURES)), np.float32)
+    features = np.ones((10, 5), np.float32)
     assert np.abs(Scale.of(features).applied(features)).max() == 0
 
 
 def test_judgement_by_hand() -> None:
-    table = Table(np.ones((4, len(FEATURES)), np.float32), np.array([1, 1, 0, 0], np.float32))
+    wins = np.array([1, 1, 0, 0], np.float32)
+    table = Table(np.ones((4, 5), np.float32), wins, np.full(4, 0.5, np.float32))
     found = judged(np.array([2.0, -1.0, 1.0, -2.0]), table)
     assert found["right"] == 0.5
     assert found["area"] == 0.75
@@ -191,6 +193,7 @@ def test_judgement_by_hand() -> None:
     ("options", "words"),
     [
         (["--kind", "cubic"], "a model is linear or net, not 'cubic'"),
+        (["--kind", "net", "--ablate"], "left out of the linear model: add --kind linear"),
         (["--epochs", "0"], "'0' is not a whole number from 1"),
         (["--epochs", "5000"], "epochs=5000 must be from 1 to 1000"),
     ],

@@ -24,8 +24,8 @@ _u64, _i64 = types.uint64, types.int64
 
 
 @compiled(_i64(GEOMETRY, _i64))
-def _weight(board: Geometry, cell: int) -> int:
-    """ω of a cell, as a number of parts; `_parts` of them make 1."""
+def weight(board: Geometry, cell: int) -> int:
+    """ω of a cell, as a number of parts; `parts` of them make 1."""
     high, wide = board.height - 1, board.width - 1
     down = 2 * high - abs(2 * board.row[cell] - high)
     across = 2 * wide - abs(2 * board.column[cell] - wide)
@@ -33,22 +33,22 @@ def _weight(board: Geometry, cell: int) -> int:
 
 
 @compiled(_i64(GEOMETRY))
-def _parts(board: Geometry) -> int:
+def parts(board: Geometry) -> int:
     return 4 * (board.height - 1) * (board.width - 1)  # type: ignore[no-any-return]
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))
 def _weighted(board: Geometry, open: Bits, cell: int) -> int:
     """M(p)·ω(p), in parts."""
-    return mobility(board, open, cell) * _weight(board, cell)
+    return mobility(board, open, cell) * weight(board, cell)
 
 
 @compiled(_i64(GEOMETRY, _u64))
-def _total(board: Geometry, cells: Bits) -> int:
+def total_weight(board: Geometry, cells: Bits) -> int:
     """Σ ω(x) over a set of cells, in parts."""
     total = 0
     while cells != _u64(0):
-        total += _weight(board, first(cells))
+        total += weight(board, first(cells))
         cells = rest(cells)
     return total
 
@@ -56,17 +56,17 @@ def _total(board: Geometry, cells: Bits) -> int:
 @published
 def weighted_mobility(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Own mobility, weighted by how central the knight stands."""
-    return _weighted(board, open, me) / _parts(board)
+    return _weighted(board, open, me) / parts(board)
 
 
 @published
 def weighted_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility difference, each side weighted by how central its knight stands."""
-    return (_weighted(board, open, me) - _weighted(board, open, opp)) / _parts(board)
+    return (_weighted(board, open, me) - _weighted(board, open, opp)) / parts(board)
 
 
 @published
 def weighted_moves(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility difference, each move weighted by how central it leads."""
     mine, theirs = moves(board, open, me), moves(board, open, opp)
-    return (_total(board, mine) - _total(board, theirs)) / _parts(board)
+    return (total_weight(board, mine) - total_weight(board, theirs)) / parts(board)

@@ -1,6 +1,6 @@
-"""What the learned heuristics look at: counts of cells that a person could make on the board.
+"""What the linear model looks at: counts of cells that a person could make on the board.
 
-All of them are told of the mover and of the waiter alike, and all are sizes of sets, found with a
+All of them are told of the mover and of the waiter alike, and most are sizes of sets, found with a
 few shifts of whole words.  For a knight::
 
     step d           open cells that it can get to in d moves at the least, alone on the board
@@ -13,6 +13,7 @@ few shifts of whole words.  For a knight::
     free, free 2     cells of step 1 (2) with two (three) exits that the other cannot take at once
 
 and of both together: how many cells are at step i for the mover and at step j for the waiter.
+After these come the terms of the studies (`study_terms.py`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 from numba import types
 
+from knightfall.heuristics.study_terms import TERMS_OF_A_KNIGHT, TERMS_OF_BOTH, study_terms
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
@@ -42,10 +44,16 @@ OF_A_KNIGHT = (
     "free 2",
 )
 CONTACTS = ("steps 1–1", "steps 1–2", "steps 2–1", "steps 2–2", "steps 1–3", "steps 3–1")
+STUDIED = (
+    *(f"mover: {name}" for name in TERMS_OF_A_KNIGHT),
+    *(f"waiter: {name}" for name in TERMS_OF_A_KNIGHT),
+    *TERMS_OF_BOTH,
+)
 FEATURES = (
     *(f"mover: {name}" for name in OF_A_KNIGHT),
     *(f"waiter: {name}" for name in OF_A_KNIGHT),
     *CONTACTS,
+    *STUDIED,
     "open cells",
     "cells",
 )
@@ -60,35 +68,22 @@ _NEARER = KNIGHT - 7  # where what is nearer to a knight begins
 def exits(board: Geometry, open: Bits) -> Any:
     """The cells that one, two, three and four open cells or more are a knight's move from.
 
-    The open cells are shifted in the eight ways in which a knight moves; each shift is added to
-    what stands on every cell, all cells at once.
+    The open cells are shifted in the eight ways in which a knight moves, and the shifts are added
+    up on all cells at once: by twos, by fours, all eight.
     """
     left, right = (open << _u64(1)) & board.not_first, (open >> _u64(1)) & board.not_last
     left2, right2 = (open << _u64(2)) & board.not_first_two, (open >> _u64(2)) & board.not_last_two
     row = board.stride
     rows = row + row
-    one = two = three = four = _u64(0)
-    for way in range(8):
-        if way == 0:
-            shifted = left << rows
-        elif way == 1:
-            shifted = left >> rows
-        elif way == 2:
-            shifted = right << rows
-        elif way == 3:
-            shifted = right >> rows
-        elif way == 4:
-            shifted = left2 << row
-        elif way == 5:
-            shifted = left2 >> row
-        elif way == 6:
-            shifted = right2 << row
-        else:
-            shifted = right2 >> row
-        four |= three & shifted
-        three |= two & shifted
-        two |= one & shifted
-        one |= shifted
+    a, b, c, d = left << rows, left >> rows, right << rows, right >> rows
+    e, f, g, h = left2 << row, left2 >> row, right2 << row, right2 >> row
+    ab1, ab2, cd1, cd2 = a | b, a & b, c | d, c & d
+    ef1, ef2, gh1, gh2 = e | f, e & f, g | h, g & h
+    # p counts the first four ways, q the others; one, two … or more.
+    p1, p2, p3, p4 = ab1 | cd1, ab2 | cd2 | (ab1 & cd1), (ab2 & cd1) | (ab1 & cd2), ab2 & cd2
+    q1, q2, q3, q4 = ef1 | gh1, ef2 | gh2 | (ef1 & gh1), (ef2 & gh1) | (ef1 & gh2), ef2 & gh2
+    one, two, three = p1 | q1, p2 | q2 | (p1 & q1), p3 | q3 | (p2 & q1) | (p1 & q2)
+    four = p4 | q4 | (p3 & q1) | (p2 & q2) | (p1 & q3)
     every = board.every
     return one & every, two & every, three & every, four & every
 
@@ -159,8 +154,9 @@ def describe(board: Geometry, open: Bits, mover: int, waiter: int) -> None:
     sheet[both + _u64(3)] = _f32(count(mine2 & theirs2))
     sheet[both + _u64(4)] = _f32(count(mine1 & theirs3))
     sheet[both + _u64(5)] = _f32(count(mine3 & theirs1))
-    sheet[both + _u64(6)] = _f32(count(open))
-    sheet[both + _u64(7)] = _f32(board.cells)
+    study_terms(board, open, mover, waiter, both + _u64(len(CONTACTS)))
+    sheet[_u64(NUMBER - 2)] = _f32(count(open))
+    sheet[_u64(NUMBER - 1)] = _f32(board.cells)
 
 
 @compiled(

@@ -11,60 +11,35 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numba import types
+from knightfall.heuristics.features import FEATURES, describe
+from knightfall.heuristics.learned import line_value, view_of
+from knightfall.heuristics.model_file import by_view, read_model
+from knightfall.heuristics.race import RACE, race
+from knightfall.kernel.vectors import net_value, packed
 
-from knightfall.heuristics.features import FEATURES, NUMBER, describe
-from knightfall.heuristics.learned import view_of
-from knightfall.heuristics.model_file import HIDDEN, POWERS, by_view, read_model
-
-_u64, _f64 = types.uint64, types.float64
 Score = Callable[..., float]
 
 
 def linear(file: str | os.PathLike[str]) -> Score:
     """The heuristic of a file with a linear model."""
     model = read_model(Path(file), "linear", FEATURES)
-    weights = by_view(model, "weights")
-    bias = by_view(model, "bias")
+    weights, bias = by_view(model, "weights"), by_view(model, "bias")
 
     def score(board: Any, open: Any, me: int, opp: int, to_move: int) -> float:
-        view = view_of(board, me, opp, to_move)
         describe(board, open, to_move, me + opp - to_move)
-        at = _f64(board.sheet[_u64(NUMBER - 2)]) / _f64(board.sheet[_u64(NUMBER - 1)])
-        total, power = 0.0, 1.0
-        for which in range(POWERS):
-            part = _f64(bias[view, which])
-            for feature in range(NUMBER):
-                part += _f64(weights[view, which, feature]) * _f64(board.sheet[_u64(feature)])
-            total += part * power
-            power *= at
-        return total
+        return line_value(board, weights, bias, view_of(board, me, opp, to_move))
 
     return score
 
 
 def net(file: str | os.PathLike[str]) -> Score:
     """The heuristic of a file with a net."""
-    model = read_model(Path(file), "net", FEATURES)
-    first = by_view(model, "first")
-    first_bias = by_view(model, "first_bias")
-    second = by_view(model, "second")
-    second_bias = by_view(model, "second_bias")
+    model = read_model(Path(file), "net", RACE)
+    arrays = ("first", "first_bias", "second", "second_bias")
+    nets = packed(*(by_view(model, name) for name in arrays))
 
     def score(board: Any, open: Any, me: int, opp: int, to_move: int) -> float:
-        view = view_of(board, me, opp, to_move)
-        describe(board, open, to_move, me + opp - to_move)
-        hidden = first_bias[view].astype(
-            np.float64
-        )  # a heuristic of a file may not write on the board's sheet
-        for feature in range(NUMBER):
-            seen = _f64(board.sheet[_u64(feature)])
-            for unit in range(HIDDEN):
-                hidden[unit] += seen * _f64(first[view, feature, unit])
-        total = _f64(second_bias[view, 0])
-        for unit in range(HIDDEN):
-            total += max(hidden[unit], 0.0) * _f64(second[view, unit])
-        return total  # type: ignore[no-any-return]
+        counts = race(board, open, to_move, me + opp - to_move)
+        return net_value(nets, view_of(board, me, opp, to_move), counts)  # type: ignore[no-any-return]
 
     return score

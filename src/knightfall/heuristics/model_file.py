@@ -2,13 +2,14 @@
 
 A file is JSON::
 
-    {"format": "knightfall model 2", "kind": "net" | "linear", "features": [names …],
+    {"format": "knightfall model 3", "kind": "net" | "linear", "features": [names …],
      "made_by": {…}, "hunter": {…}, "hunter waits": {…}, "runner": {…}, "runner waits": {…}}
 
 There is a model for each view: that of the hunter when it is to move and when it waits, and that of
 the runner.  A linear one has a row of weights for each power of the phase (0, 1, 2), each a number
 for every feature, and the same of biases; a net has a hidden layer.  Its arrays are those of the
-training library, with the scaling of the features worked in.
+training library, with the scaling of the features worked in and the first layer rounded to
+multiples of 2⁻¹² (`kernel/vectors.py` says why).
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
+from knightfall.kernel.vectors import HIDDEN, UNIT
 from knightfall.reading import parse_json, read_text
 
-FORMAT = "knightfall model 2"
+FORMAT = "knightfall model 3"
 KINDS = ("linear", "net")
 VIEWS = ("hunter", "hunter waits", "runner", "runner waits")
 """Whose chances are judged: the hunter's or the runner's, who is to move or waits."""
 POWERS = 3
 """1, phase and phase²: weights are smooth in the phase."""
-HIDDEN = 32
 MOST_BYTES = 2**20
 FOLDER = Path(__file__).parent / "models"
 
@@ -88,7 +89,17 @@ def checked(found: Any, name: str, kind: str, features: tuple[str, ...]) -> Mode
             array: _array(arrays.get(array), shape, f"{name}: {view}.{array}")
             for array, shape in shapes(kind, len(features)).items()
         }
+        for array in ("first", "first_bias") if kind == "net" else ():
+            if (model[view][array] % UNIT).any():
+                raise KnightfallError(
+                    f"{name}: {view}.{array} has numbers that are no multiples of 2⁻¹²"
+                )
     return model
+
+
+def rounded(array: npt.NDArray[np.float64]) -> Floats:
+    """Weights of a first layer, as a file may have them."""
+    return (np.round(array / UNIT) * UNIT).astype(np.float32)
 
 
 def _array(numbers: Any, shape: tuple[int, ...], name: str) -> Floats:

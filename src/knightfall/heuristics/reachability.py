@@ -16,7 +16,7 @@ _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
 
 @compiled(_f64(GEOMETRY, _i64))
-def _from_center(board: Geometry, cell: int) -> float:
+def from_center(board: Geometry, cell: int) -> float:
     """L1 distance to the true centre C = ((H−1)/2, (W−1)/2)."""
     down = abs(board.row[cell] - (board.height - 1) / 2)
     right = abs(board.column[cell] - (board.width - 1) / 2)
@@ -24,7 +24,7 @@ def _from_center(board: Geometry, cell: int) -> float:
 
 
 @compiled(_i64(GEOMETRY, _i64, _i64))
-def _apart(board: Geometry, one: int, two: int) -> int:
+def apart(board: Geometry, one: int, two: int) -> int:
     """L1 distance between the knights."""
     down = abs(board.row[one] - board.row[two])
     right = abs(board.column[one] - board.column[two])
@@ -34,25 +34,25 @@ def _apart(board: Geometry, one: int, two: int) -> int:
 @published
 def near_center(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """How much nearer the centre than the opponent."""
-    return _from_center(board, opp) - _from_center(board, me)
+    return from_center(board, opp) - from_center(board, me)
 
 
 @published
 def near_edges(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """How much farther from the centre than the opponent."""
-    return _from_center(board, me) - _from_center(board, opp)
+    return from_center(board, me) - from_center(board, opp)
 
 
 @published
 def near_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The closer the two knights, the better."""
-    return float(-_apart(board, me, opp))
+    return float(-apart(board, me, opp))
 
 
 @published
 def far_opponent(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """The farther apart the two knights, the better."""
-    return float(_apart(board, me, opp))
+    return float(apart(board, me, opp))
 
 
 @compiled(_f64(GEOMETRY, _u64, _i64, _f64))

@@ -45,7 +45,7 @@ def fit(
     data: Data,
     out: Out,
     kind: Kinds = None,
-    epochs: Epochs = 12,
+    epochs: Epochs = 50,
     seed: Seed = 0,
     ablate: Ablate = False,
     chart: Chart = None,
@@ -62,7 +62,7 @@ def fit(
     Examples:
       knightfall learn fit positions models
       knightfall learn fit positions models --kind linear --ablate
-      knightfall learn fit positions models --epochs 30 --chart fit.svg
+      knightfall learn fit positions models --epochs 20 --chart fit.svg
     """
     from knightfall.heuristics.model_file import KINDS
     from knightfall.learning.fit.fitting import fit as learn

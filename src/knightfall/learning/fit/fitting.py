@@ -15,7 +15,7 @@ from knightfall.board import Board
 from knightfall.display.progress import progress
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
-from knightfall.heuristics.features import CONTACTS, FEATURES
+from knightfall.heuristics.features import CONTACTS, FEATURES, STUDIED
 from knightfall.heuristics.model_file import KINDS, VIEWS, Model, as_json
 from knightfall.learning.agents import SERIOUS
 from knightfall.learning.data import Positions, read
@@ -23,7 +23,8 @@ from knightfall.learning.fit.judgement import judged
 from knightfall.learning.fit.linear import both_sides, fit_linear, predict_linear
 from knightfall.learning.fit.net import Course, Curve, fit_net, predict_net
 from knightfall.learning.fit.report import FitReport
-from knightfall.learning.fit.tables import Labelled, Table, joined, tables
+from knightfall.learning.fit.tables import SEEN_BY, Labelled, Table, joined, tables
+from knightfall.learning.split import SPLITS
 
 GROUPS: dict[str, Callable[[str], bool]] = {
     "nothing": lambda name: False,
@@ -33,6 +34,10 @@ GROUPS: dict[str, Callable[[str], bool]] = {
     "nearer": lambda name: ": nearer" in name or name.endswith("own walk"),
     "free": lambda name: ": free" in name,
     "contacts": lambda name: name in CONTACTS,
+    "the studies' terms": lambda name: name in STUDIED,
+    "all but the studies'": lambda name: (
+        not (name in STUDIED or ": step" in name or name in ("open cells", "cells"))
+    ),
     "the waiter": lambda name: name.startswith("waiter"),
 }
 """Groups of features that are left out in turn, to see what they are worth."""
@@ -48,7 +53,7 @@ def fit(
     folder: Path,
     *,
     kinds: Sequence[str] = KINDS,
-    epochs: int = 12,
+    epochs: int = 50,
     seed: int = 0,
     ablate: bool = False,
 ) -> FitReport:
@@ -56,32 +61,31 @@ def fit(
     for kind in kinds:
         if kind not in KINDS:
             raise KnightfallError(f"a model is {' or '.join(KINDS)}, not {kind!r}")
+    if ablate and "linear" not in kinds:
+        raise KnightfallError("features are left out of the linear model: add --kind linear")
     if not 1 <= epochs <= MOST_EPOCHS:
         raise KnightfallError(f"epochs={epochs} must be from 1 to {MOST_EPOCHS}")
     _need_libraries(kinds)
     start = time.monotonic()
-    training, validation, test = (_tables(data, split) for split in ("train", "validation", "test"))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise KnightfallError(f"{str(folder)!r}: {error.strerror or error}") from None
     report = FitReport(str(data), str(folder), seed)
-    made_by = {
-        "command": f"knightfall learn fit DATA OUT --epochs {epochs} --seed {seed}",
-        "positions": {view: len(training[view]) for view in VIEWS},
-    }
     for kind in kinds:
+        training, validation, test = (_tables(data, split, kind) for split in SPLITS)
+        _make(folder)
         if kind == "linear":
             model = both_sides(*(fit_linear(training[view], seed) for view in TRUTHFUL))
             odds = {view: predict_linear(model[view], test[view]) for view in TRUTHFUL}
+            if ablate:
+                report.ablations = _ablations(training, test, seed)
         else:
             model = _nets(training, validation, Course(epochs, seed), folder, report)
             odds = {view: predict_net(model[view], test[view]) for view in VIEWS}
         report.judged[kind] = {view: judged(odds[view], test[view]) for view in odds}
-        _write(folder / f"learned_{kind}.json", as_json(kind, FEATURES, model, made_by))
+        made_by = {
+            "command": f"knightfall learn fit DATA OUT --epochs {epochs} --seed {seed}",
+            "positions": {view: len(training[view]) for view in VIEWS},
+        }
+        _write(folder / f"learned_{kind}.json", as_json(kind, SEEN_BY[kind][0], model, made_by))
     _write_heuristics(folder)
-    if ablate:
-        report.ablations = _ablations(training, test, seed)
     report.seconds = time.monotonic() - start
     _write(folder / "fit.json", report.to_dict())
     return report
@@ -130,13 +134,13 @@ def _without(table: Table, gone: Sequence[int]) -> Table:
     return replace(table, features=features)
 
 
-def _tables(data: Path, split: str) -> dict[str, Table]:
-    """The features of a split, of all boards."""
+def _tables(data: Path, split: str, kind: str) -> dict[str, Table]:
+    """What a kind of model sees of a split, of all boards."""
     found, parts = read(data, split), []
     for number, name in enumerate(found.boards):
         one = found.where(found.board == number)
         if len(one.wins):
-            parts.append(tables(Board.named(name), labelled(one)))
+            parts.append(tables(Board.named(name), labelled(one), kind))
     if not parts:
         raise KnightfallError(f"{str(data)!r} has no positions to {split} on")
     for view in VIEWS:
@@ -154,6 +158,13 @@ def labelled(one: Positions) -> Labelled:
     known = np.array([name in SERIOUS for name in one.agents])
     hunter = np.where(one.hunter > 0, one.mover_agent, one.waiter_agent)
     return Labelled(one.open, one.mover, one.waiter, one.wins, one.result, known[hunter])
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KnightfallError(f"{str(folder)!r}: {error.strerror or error}") from None
 
 
 def _write_heuristics(folder: Path) -> None:

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
-from knightfall.heuristics.features import NUMBER
-from knightfall.heuristics.model_file import HIDDEN, Floats
+from knightfall.heuristics.model_file import Floats, rounded
+from knightfall.kernel.vectors import HIDDEN
 from knightfall.learning.fit.tables import Scale, Table
 
 BATCH, FASTEST = 2048, 8e-3
@@ -57,7 +57,9 @@ def fit_net(
     torch.manual_seed(course.seed)
     scale = Scale.of(table.features)
     model = torch.nn.Sequential(
-        torch.nn.Linear(NUMBER, HIDDEN), torch.nn.ReLU(), torch.nn.Linear(HIDDEN, 1)
+        torch.nn.Linear(table.features.shape[1], HIDDEN),
+        torch.nn.ReLU(),
+        torch.nn.Linear(HIDDEN, 1),
     )
     batch = max(1, min(BATCH, len(table) // LEAST_STEPS))
     steps = max(1, len(table) // batch)
@@ -128,8 +130,8 @@ def _arrays(model: Any, scale: Scale) -> dict[str, Floats]:
     state = {name: value.numpy().astype(np.float64) for name, value in model.state_dict().items()}
     first = state["0.weight"] / scale.spread
     return {
-        "first": np.ascontiguousarray(first.T, np.float32),
-        "first_bias": (state["0.bias"] - first @ scale.mean).astype(np.float32),
+        "first": rounded(first.T),
+        "first_bias": rounded(state["0.bias"] - first @ scale.mean),
         "second": state["2.weight"][0].astype(np.float32),
         "second_bias": state["2.bias"].astype(np.float32),
     }

@@ -7,34 +7,38 @@ it win the game that was really played, against a hunter worth the name?
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from knightfall.board import Board
-from knightfall.heuristics.features import FEATURES, NUMBER, describe_all
+from knightfall.heuristics.features import FEATURES, describe_all
 from knightfall.heuristics.model_file import VIEWS
+from knightfall.heuristics.race import RACE, race_all
 from knightfall.kernel.geometry import geometry
 
 Floats = npt.NDArray[np.float32]
+SEEN_BY: dict[str, tuple[tuple[str, ...], Callable[..., None]]] = {
+    "linear": (FEATURES, describe_all),
+    "net": (RACE, race_all),
+}
+"""What each kind of model looks at: the names of its features, and what counts them."""
+
 LATE = 44 / 49
 """Before so much of the board is gone nearly every position is the hunter's: nothing to learn."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Positions of one view: a row of features each, and whether the player wins."""
+    """Positions of one view: a row of features each, whether the player wins, and the share of the
+    board that is open.
+    """
 
     features: Floats
     wins: Floats
-
-    @property
-    def phase(self) -> Floats:
-        """The share of the board that is open."""
-        found: Floats = self.features[:, NUMBER - 2] / self.features[:, NUMBER - 1]
-        return found
+    phase: Floats
 
     def __len__(self) -> int:
         return len(self.wins)
@@ -52,19 +56,21 @@ class Labelled:
     serious: npt.NDArray[np.bool_]
 
 
-def tables(board: Board, positions: Labelled) -> dict[str, Table]:
-    """The positions of a board by view."""
+def tables(board: Board, positions: Labelled, kind: str) -> dict[str, Table]:
+    """The positions of a board by view, with the features of a kind of model."""
+    names, describe = SEEN_BY[kind]
     colour = np.array([board.colour(cell) for cell in range(board.cells)], np.int8)
     hunts = colour[positions.mover] == colour[positions.waiter]
-    features = np.zeros((len(hunts), NUMBER), np.float32)
-    describe_all(
+    features = np.zeros((len(hunts), len(names)), np.float32)
+    describe(
         geometry(board),
         np.ascontiguousarray(positions.open, np.uint64),
         np.ascontiguousarray(positions.mover),
         np.ascontiguousarray(positions.waiter),
         features,
     )
-    soon = features[:, FEATURES.index("open cells")] < LATE * board.cells
+    phase = features[:, names.index("open cells")] / np.float32(board.cells)
+    soon = phase < LATE
     wins, won, serious = positions.wins > 0, positions.result > 0, soon & positions.serious
     views = (
         (hunts & soon, wins),
@@ -73,7 +79,7 @@ def tables(board: Board, positions: Labelled) -> dict[str, Table]:
         (hunts & serious, ~wins | ~won),
     )
     return {
-        view: Table(features[chosen], target[chosen].astype(np.float32))
+        view: Table(features[chosen], target[chosen].astype(np.float32), phase[chosen])
         for view, (chosen, target) in zip(VIEWS, views, strict=True)
     }
 
@@ -85,6 +91,7 @@ def joined(parts: Iterable[dict[str, Table]]) -> dict[str, Table]:
         view: Table(
             np.concatenate([part[view].features for part in listed]),
             np.concatenate([part[view].wins for part in listed]),
+            np.concatenate([part[view].phase for part in listed]),
         )
         for view in VIEWS
     }
