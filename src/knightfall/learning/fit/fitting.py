@@ -42,6 +42,9 @@ GROUPS: dict[str, Callable[[str], bool]] = {
 }
 """Groups of features that are left out in turn, to see what they are worth."""
 
+ABLATION_ROWS = 100_000
+"""So many tell what a group of features is worth."""
+
 TRUTHFUL = VIEWS[:2]
 """The views that are told nothing but the truth: the hunter's."""
 
@@ -74,8 +77,6 @@ def fit(
         if kind == "linear":
             model = both_sides(*(fit_linear(training[view], seed) for view in TRUTHFUL))
             odds = {view: predict_linear(model[view], test[view]) for view in TRUTHFUL}
-            if ablate:
-                report.ablations = _ablations(training, test, seed)
         else:
             model = _nets(training, validation, Course(epochs, seed), folder, report)
             odds = {view: predict_net(model[view], test[view]) for view in VIEWS}
@@ -85,6 +86,8 @@ def fit(
             "positions": {view: len(training[view]) for view in VIEWS},
         }
         _write(folder / f"learned_{kind}.json", as_json(kind, SEEN_BY[kind][0], model, made_by))
+        if ablate and kind == "linear":
+            report.ablations = _ablations(training, test, seed)
     _write_heuristics(folder)
     report.seconds = time.monotonic() - start
     _write(folder / "fit.json", report.to_dict())
@@ -121,7 +124,7 @@ def _ablations(
             gone = [place for place, name in enumerate(FEATURES) if belongs(name)]
             found[group] = {}
             for view in TRUTHFUL:
-                arrays = fit_linear(_without(training[view], gone), seed)
+                arrays = fit_linear(_without(training[view], gone), seed, ABLATION_ROWS)
                 seen = _without(test[view], gone)
                 found[group][view] = judged(predict_linear(arrays, seen), seen)["log-loss"]
             told(number + 1)
