@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -102,11 +103,12 @@ COLD = (
 def pytest_configure(config: pytest.Config) -> None:
     """Have one process compile or load everything before there are others, which it becomes."""
     expendable()  # the tests' own files do no harm, and each would be loaded twice
-    if hasattr(config, "workerinput"):
+    if file_processes.FORKED in os.environ:
         config.pluginmanager.register(file_processes.FileProcesses(config))
     elif getattr(config.option, "numprocesses", None):
         warm_python.share_the_server()
-        file_processes.have_workers_forked()
+        if config.option.dist == "loadfile":
+            file_processes.have_workers_forked()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
