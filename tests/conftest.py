@@ -5,15 +5,15 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
+import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+import file_processes
 import naive_search
 import naive_solver
 import pytest
@@ -101,12 +101,14 @@ COLD = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile everything once before there are processes that would, and have one get warm."""
+    """Have one process compile or load everything before there are others, which it becomes."""
     expendable()  # the tests' own files do no harm, and each would be loaded twice
-    starts_others = getattr(config.option, "numprocesses", None)
-    if starts_others and not hasattr(config, "workerinput"):
-        subprocess.run([sys.executable, str(HERE / "warm_up.py")], check=True)
+    if file_processes.FORKED in os.environ:
+        config.pluginmanager.register(file_processes.FileProcesses(config))
+    elif getattr(config.option, "numprocesses", None):
         warm_python.share_the_server()
+        if config.option.dist == "loadfile":
+            file_processes.have_workers_forked()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -122,12 +122,12 @@ def mine(tmp_path: Path) -> str:
 
 @pytest.mark.usefixtures("warm")
 def test_agents_of_users_are_asked_elsewhere_by_every_command(mine: str) -> None:
-    for name, said in (
-        ("leaves", "ended its process with exit status 3"),
-        ("sleeps", "did not answer within 0.1 s"),
-        ("interrupts", "KeyboardInterrupt"),
+    for name, time, said in (
+        ("leaves", "30s", "ended its process with exit status 3"),
+        ("sleeps", "100ms", "did not answer within 0.1 s"),
+        ("interrupts", "30s", "KeyboardInterrupt"),
     ):
-        text = f"python({mine}:{name}, time=100ms)"
+        text = f"python({mine}:{name}, time={time})"
         assert said in refused("analyse", "--agent", text, FEN)
     leaves = f"python({mine}:leaves)"
     for command in (

@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from knightfall.errors import KnightfallError
+
 
 def data_folder() -> Path:
     """The user's data folder; KNIGHTFALL_DATA_DIR moves it.  It need not exist yet."""
@@ -85,6 +87,19 @@ def atomic_write(path: Path, content: str | bytes, *, sync: bool = False) -> Non
     """Write a whole file: all of it or, whatever happens, nothing.  Text is UTF-8."""
     with atomic_writer(path, sync=sync) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def begin_folder(folder: Path) -> None:
+    """Make a folder; one that holds others' files is refused, but not one with drafts of ours."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        strangers = sorted(set(folder.iterdir()) - set(folder.glob(".*.part")))
+    except (FileExistsError, NotADirectoryError):
+        raise KnightfallError(f"{str(folder)!r} is a file: name a folder") from None
+    if strangers:
+        raise KnightfallError(
+            f"{str(folder)!r} holds other files ({strangers[0].name!r}): name a new folder"
+        )
 
 
 @contextmanager

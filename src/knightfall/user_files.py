@@ -171,7 +171,7 @@ def load(file: Path, shown: str, there: Surroundings = ORDINARY) -> _Loaded:
     key = file, there.module, there.words
     with _loading:
         known = _loaded.get(key)
-        if known is None or any(_stamp(path) != then for path, then in known.stamps.items()):
+        if known is None or any(stamp(path) != then for path, then in known.stamps.items()):
             known = _loaded[key] = _load_anew(file, shown, there)
         return known
 
@@ -193,7 +193,7 @@ def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
     except BaseException as error:  # a file that calls sys.exit() is an error like any other
         raise KnightfallError(describe(str(file), error, shown)) from None
     found = {path for path in imported | read if _is_users(path, file.parent)}
-    return _Loaded(module, {path: _stamp(path) for path in sorted(found | {str(file)})})
+    return _Loaded(module, {path: stamp(path) for path in sorted(found | {str(file)})})
 
 
 def _try(file: Path, shown: str, there: Surroundings) -> None:
@@ -218,7 +218,8 @@ def try_to_load(file: Path, there: Surroundings = ORDINARY) -> str:
     return ""
 
 
-def _stamp(path: str) -> Stamp | None:
+def stamp(path: str) -> Stamp | None:
+    """What changes when a file is edited; None if it cannot be looked at."""
     try:
         status = os.stat(path)
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -9,7 +10,9 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -219,6 +222,33 @@ def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None
         assert failed.value.reason == "crash"
         processes.update(id(child) for child in host._hosts.kept.values())
     assert len(processes) == 1
+
+
+def test_a_failure_keeps_nothing_alive(tmp_path: Path) -> None:
+    """What was in the hands of those who asked goes, and a process that was given up."""
+    file = tmp_path / "mine.py"
+    file.write_text("def score(board, open, me, opp, to_move):\n    return 1 / (board.width - 5)\n")
+    player = hosted(f"greedy({file}:score)")
+
+    def ask() -> weakref.ref[set[int]]:
+        in_hand = InHand()
+        with suppress(AgentFailure):
+            player.analyse(START)
+        return weakref.ref(in_hand)
+
+    gc.disable()
+    try:
+        in_hand = ask()
+        [child] = map(weakref.ref, host._hosts.kept.values())
+        assert in_hand() is None
+        player.close()
+        assert child() is None
+    finally:
+        gc.enable()
+
+
+class InHand(set[int]):
+    """Something that one can tell the end of."""
 
 
 def test_what_an_agent_started_ends_with_it(chooser: Writing, tmp_path: Path) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from submissions import BAD, FIRST, GOOD, SEARCH, in_2017a, in_2017b, write
 
 from knightfall.agents import Agent, parse_agent, spelling
-from knightfall.arena.game import agent_child
+from knightfall.arena.game import agent_child, agent_process
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.game.limits import move_limit
 from knightfall.arena.game.records import PairRecord, PairTask
@@ -108,7 +108,8 @@ def test_good_ones_play_to_the_end(
 @pytest.mark.parametrize("name", BAD)
 def test_bad_ones_lose_with_the_reason(name: str, tmp_path: Path) -> None:
     reason, said, text = BAD[name]
-    player = Hosted(parse_agent(f"course({write(tmp_path, text)}, time=100ms)"))
+    time = "100ms" if reason == "timeout" else "30s"  # in which a busy machine gets to it
+    player = Hosted(parse_agent(f"course({write(tmp_path, text)}, time={time})"))
     with pytest.raises(AgentFailure) as failure:
         player.analyse(START)
     player.close()
@@ -149,13 +150,22 @@ def test_one_process_a_game_and_seat(tmp_path: Path) -> None:
 
 
 def test_the_course_s_time(tmp_path: Path) -> None:
-    body = "ms = time_left()\nassert 40 < ms <= 50, ms\n" + FIRST
+    """All of its limit is left when it is asked, unless a busy machine was somewhere else."""
+    body = "ms = time_left()\nassert ms <= 50, ms\n"
+    body += "return sorted(game.get_legal_moves())[-1 if ms > 40 else 0]"
     player = Hosted(parse_agent(f"course({write(tmp_path, in_2017b(body))}, time=50ms)"))
     player.prepare(START.board)
-    start = time.perf_counter()
-    assert player.analyse(START).seconds < 0.05
-    assert time.perf_counter() - start < 0.2
+    assert any(had_all_its_time(player) for _ in range(100))
     player.close()
+
+
+def had_all_its_time(player: Hosted) -> bool:
+    try:
+        return player.analyse(START).move == START.legal_moves[-1]
+    except AgentFailure as failure:
+        if failure.reason != "timeout":
+            raise
+        return False
 
 
 def test_numpy_fits_into_the_memory(tmp_path: Path) -> None:
@@ -183,13 +193,20 @@ def test_helpers_and_data_lie_beside_it(tmp_path: Path) -> None:
 def test_one_that_is_never_ready_is_waited_for_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    started = []
+
+    class Counted(agent_child.Child):
+        def __init__(self, *of_what: Any, **how: Any) -> None:
+            started.append(self)
+            super().__init__(*of_what, **how)
+
     monkeypatch.setattr(agent_child, "LOADING", 0.5)
+    monkeypatch.setattr(agent_process, "Child", Counted)
     folder = write(tmp_path, in_2017b(FIRST, "while True: pass"))
-    start = time.perf_counter()
     played = pair(ticking(folder))
     assert {game.reason for game in played.games} == {"timeout"}
     assert "was not ready to play" in played.games[0].detail
-    assert time.perf_counter() - start < 4
+    assert len(started) == 1
 
 
 def test_nothing_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -408,7 +408,7 @@ def test_another_thread_can_stop_an_evaluation() -> None:
     worker.join(timeout=0.2)
     assert worker.is_alive()
     sheet.limit = 0
-    worker.join(timeout=10)
+    worker.join(timeout=60)
     assert not worker.is_alive()
     assert sheet.cut == 1
 

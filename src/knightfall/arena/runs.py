@@ -69,7 +69,6 @@ def play_all(
     *,
     again: bool = False,
     notice: Notice = lambda text: None,
-    show_progress: bool = True,
 ) -> tuple[list[Run], bool]:
     """The runs of some plans, one after the other, as far as they got, and whether Ctrl-C came.
 
@@ -85,7 +84,7 @@ def play_all(
             if not all(run is not None and run.finished for run in found):
                 runner = stack.enter_context(crew.hire(everybody, notice))
                 watched = [run or plan for run, plan in zip(found, plans, strict=True)]
-                on_pairs = stack.enter_context(_watching(watched, show_progress))
+                on_pairs = stack.enter_context(_watching(watched, show=True))
             for plan, known in zip(plans, found, strict=True):
                 # A run is begun when its turn comes: the store then knows how long each took.
                 run = known or store.begin(plan, engine, versions, again=again)

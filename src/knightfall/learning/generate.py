@@ -18,7 +18,7 @@ from knightfall.arena.runners.workers import MOST_WORKERS, Workers
 from knightfall.display.progress import OnProgress, nobody
 from knightfall.display.progress import progress as shown
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
+from knightfall.files import atomic_write, begin_folder
 from knightfall.learning.card import LOG, write_card
 from knightfall.learning.harvest import make_shard, prepare
 from knightfall.learning.settings import FILE, Settings, Shard, difference, read_settings
@@ -61,15 +61,7 @@ def begin(folder: Path, settings: Settings) -> None:
                 "folder"
             )
         return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        strangers = sorted(file.name for file in folder.iterdir() if not _is_draft(file))
-    except (FileExistsError, NotADirectoryError):
-        raise KnightfallError(f"{str(folder)!r} is a file: name a folder") from None
-    if strangers:
-        raise KnightfallError(
-            f"{str(folder)!r} holds other files ({strangers[0]!r}): name a new folder"
-        )
+    begin_folder(folder)
     atomic_write(folder / FILE, json.dumps(settings.to_json(), indent=2) + "\n", sync=True)
 
 
@@ -82,10 +74,6 @@ def missing_shards(folder: Path, settings: Settings) -> list[Shard]:
         else:
             missing.append(shard)
     return missing
-
-
-def _is_draft(file: Path) -> bool:
-    return file.name.startswith(".") and file.name.endswith(".part")
 
 
 def _told(wanted: bool | OnProgress, total: int, done: int) -> AbstractContextManager[OnProgress]:

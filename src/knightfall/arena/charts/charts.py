@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from knightfall.arena.charts.paths import llr_chart, score_chart, sequential_test, worth_chart
+from knightfall.arena.charts.paths import llr_chart, score_chart, worth_chart
 from knightfall.arena.charts.style import format_of, save
 from knightfall.arena.charts.tables import crosstable_chart, ratings_chart, tournament_chart
+from knightfall.arena.results.stopping import test_of
 from knightfall.arena.results.tallies import Results
 from knightfall.errors import KnightfallError, nearest
 
@@ -43,7 +44,7 @@ def fitting(found: Results) -> tuple[str, ...]:
     """The charts that a run can be shown by, the most telling one first."""
     plan = found.run.plan
     charts = _OF_KIND.get(plan.kind, ())
-    return ("llr", *charts) if sequential_test(plan) is not None else charts
+    return ("llr", *charts) if test_of(plan) is not None else charts
 
 
 def checked(found: Results, name: str | None = None) -> tuple[str, ...]:

@@ -20,14 +20,11 @@ from knightfall.arena.charts.style import (
     remark,
     styled,
 )
-from knightfall.arena.plan.plan import Plan
-from knightfall.arena.results.stopping import SequentialTest, rule_of
+from knightfall.arena.results.stopping import test_of
 from knightfall.arena.results.tallies import Results
 from knightfall.arena.worth.worth import Level, Measure, levels
 from knightfall.display.numbers import count
 from knightfall.statistics import pairs as statistics
-from knightfall.statistics.pairs import PairCounts
-from knightfall.statistics.sprt import Sprt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,29 +36,12 @@ POINTS = 400
 # -- a match -----------------------------------------------------------------------------------
 
 
-def sequential_test(plan: Plan) -> Sprt | None:
-    """The test that may end a run, if there is one."""
-    rule = rule_of(plan)
-    return rule.sprt if isinstance(rule, SequentialTest) else None
-
-
-def prefixes(found: Results, match: int = 0) -> list[PairCounts]:
-    """How the pairs of a match that count stood before the first, after it, after the second, …"""
-    scores = found.pair_scores(match)
-    counts = [0, 0, 0]
-    stood: list[PairCounts] = [(0, 0, 0, 0, 0)]
-    for score in scores[~np.isnan(scores)].astype(int):
-        counts[score] += 1
-        stood.append((counts[0], 0, counts[1], 0, counts[2]))
-    return stood
-
-
 @styled
 def llr_chart(found: Results) -> Figure:
     """The path of a sequential test between its two bounds."""
-    test = sequential_test(found.run.plan)
+    test = test_of(found.run.plan)
     assert test is not None
-    path = [test.llr(counts) for counts in prefixes(found)]
+    path = [test.llr(counts) for counts in found.prefixes(0)]
     last = len(path) - 1
     lower, upper = test.bounds
     title, meaning = _against(found)
@@ -96,7 +76,7 @@ def llr_chart(found: Results) -> Figure:
 @styled
 def score_chart(found: Results) -> Figure:
     """The share of games that A has won so far, with its 95 % interval."""
-    stood = prefixes(found)
+    stood = found.prefixes(0)
     last = len(stood) - 1
     at = np.unique(np.linspace(min(1, last), last, POINTS).astype(int))
     share = np.array([statistics.of_pairs(stood[pairs]).score for pairs in at]) * 100
@@ -195,7 +175,7 @@ def _against(found: Results) -> tuple[str, str]:
 
 
 def _stopped(found: Results) -> bool:
-    return sequential_test(found.run.plan) is not None and found.run.finished is not None
+    return test_of(found.run.plan) is not None and found.run.finished is not None
 
 
 def _pairs_axis(axes: Axes, last: int) -> None:

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -88,7 +88,8 @@ class Child:
         self._boards: set[Board] = set()
         self.files: list[str] = []
         self.warnings: list[str] = []
-        self._failure: AgentFailure | None = None
+        # Held itself, it would keep alive this child and whatever those who asked had in hand.
+        self._failure: Callable[[], AgentFailure | None] = lambda: None
         self._beginning = self._send({}, self._starting)
 
     def begin(self) -> None:
@@ -171,7 +172,7 @@ class Child:
             try:
                 return answers.read_answer(said), seconds
             except AgentFailure as failure:
-                self._failure = failure
+                self._failure = weakref.ref(failure)
                 raise
 
     def told_of(self, failure: AgentFailure) -> bool:
@@ -179,7 +180,7 @@ class Child:
 
         That is so if a heuristic raised it; one that does not return holds up a thread for ever.
         """
-        return self.ready and failure is self._failure and failure.reason == "crash"
+        return self.ready and failure is self._failure() and failure.reason == "crash"
 
     @contextmanager
     def _believing(self) -> Iterator[None]:

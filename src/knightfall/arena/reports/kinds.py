@@ -14,6 +14,6 @@ KINDS: dict[str, type[RunReport]] = {
 }
 
 
-def report_on(run: Run, *, interrupted: bool = False) -> RunReport:
+def report_on(run: Run) -> RunReport:
     """What a run says so far."""
-    return KINDS[run.plan.kind](run, interrupted=interrupted)
+    return KINDS[run.plan.kind](run)

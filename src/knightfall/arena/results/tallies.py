@@ -20,6 +20,7 @@ from knightfall.arena.store.file import SUMS
 from knightfall.arena.store.pair_rows import right_game
 from knightfall.arena.store.run import Run
 from knightfall.position import Side
+from knightfall.statistics.pairs import PairCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,16 @@ class Results:
         _, scores, _, repeats = self.run.outcomes()
         rounds = slice(match, self.played, len(self.matches))
         return np.where(repeats[rounds], np.nan, scores[rounds])
+
+    def prefixes(self, match: int) -> list[PairCounts]:
+        """How a match stood before its first pair that counts, after it, after the second, …"""
+        scores = self.pair_scores(match)
+        counts = [0, 0, 0]
+        stood: list[PairCounts] = [(0, 0, 0, 0, 0)]
+        for score in scores[~np.isnan(scores)].astype(int):
+            counts[score] += 1
+            stood.append((counts[0], 0, counts[1], 0, counts[2]))
+        return stood
 
 
 class _Tally(NamedTuple):

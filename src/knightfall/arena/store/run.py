@@ -267,14 +267,6 @@ class Run:
         )
         return [MatchSums(*row) for row in rows]
 
-    def scores(
-        self, match: int | None = None
-    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int32]]:
-        """The scores that count, of all pairs or of one match, and the matches they are from."""
-        matches, scores, _, repeats = self.outcomes()
-        counts = ~repeats if match is None else ~repeats & (matches == match)
-        return scores[counts], matches[counts]
-
     def pair(self, number: int) -> PairRecord:
         """A pair with everything known about it."""
         found = pairs_from(self.file, self.id, number, 1)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
+from knightfall.files import atomic_write, begin_folder
 from knightfall.learning.tune.games import Counts
 from knightfall.learning.tune.settings import Settings, difference
 from knightfall.reading import parse_json, read_text
@@ -76,15 +76,7 @@ def opened(folder: Path, settings: Settings) -> Journal:
     file = folder / FILE
     if file.exists():
         return _read(folder, settings)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        strangers = sorted(one.name for one in folder.iterdir() if not one.name.endswith(".part"))
-    except (FileExistsError, NotADirectoryError):
-        raise KnightfallError(f"{str(folder)!r} is a file: name a folder") from None
-    if strangers:
-        raise KnightfallError(
-            f"{str(folder)!r} holds other files ({strangers[0]!r}): name a new folder"
-        )
+    begin_folder(folder)
     journal = Journal(folder, settings)
     journal.write()
     return journal

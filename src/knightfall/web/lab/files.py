@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from knightfall.apart import Apart, Ended
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
+from knightfall.user_files import Stamp, stamp
 from knightfall.web.lab.look_at import line_of
 from knightfall.web.lab.names import can_be_named, listed_name
 
@@ -21,8 +21,6 @@ LOOK = 1.0
 LOADING = 60.0
 """Seconds that a file may take to be loaded, its heuristics compiled."""
 
-Stamp = tuple[int, int] | None
-
 
 class KnownFile:
     """A file, and what was found in it."""
@@ -31,7 +29,7 @@ class KnownFile:
         self.name, self.path = name, path
         self.seen: dict[str, Any] = {"error": "", "line": None, "heuristics": [], "agents": []}
         self.looking = False
-        self._sources: dict[str, Stamp] = {}
+        self._sources: dict[str, Stamp | None] = {}
 
     def is_edited(self) -> bool:
         """Whether it, or a file that it depends on, is not what it was."""
@@ -101,15 +99,6 @@ class Library:
                     file.looking = False
                     self._on_change()
             await asyncio.sleep(LOOK)
-
-
-def stamp(path: str) -> Stamp:
-    """What changes when a file is edited."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
 
 
 def checked_path(given: str) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from knightfall.agents import known_agent
 from knightfall.arena.game.records import GameRecord
 from knightfall.arena.plan.entrants import check_files
 from knightfall.arena.plan.version import engine
 from knightfall.arena.reports.kinds import report_on
 from knightfall.arena.results.stopping import test_of
+from knightfall.arena.results.tallies import results
 from knightfall.arena.store.run import Run, StoredGame
 from knightfall.arena.store.scoresheets import position
 from knightfall.display.numbers import for_json
@@ -54,15 +53,10 @@ def llr_path(run: Run) -> dict[str, Any] | None:
     test = test_of(run.plan)
     if test is None:
         return None
-    scores, _ = run.scores()
-    steps = np.eye(3, dtype=int)[scores]
-    counts = np.vstack([np.zeros((1, 3), int), np.cumsum(steps, axis=0)])
-    last = len(counts) - 1
+    stood = results(run).prefixes(0)
+    last = len(stood) - 1
     at = sorted({round(last * point / POINTS) for point in range(POINTS + 1)})
-    path = []
-    for number in at:
-        lost, split, won = (int(n) for n in counts[number])
-        path.append([number, for_json(test.llr((lost, 0, split, 0, won)))])
+    path = [[number, for_json(test.llr(stood[number]))] for number in at]
     lower, upper = test.bounds
     return {"path": path, "lower": lower, "upper": upper, "elo0": test.elo0, "elo1": test.elo1}
 
