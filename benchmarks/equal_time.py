@@ -31,10 +31,13 @@ BEST = 5
 FEW, MANY = 8, 300
 
 
-def run(board: str = "7x7", few: int = FEW, many: int = MANY) -> Result:
+def run(
+    board: str = "7x7", few: int = FEW, many: int = MANY, studied: Sequence[str] | None = None
+) -> Result:
     """Leagues of all with `few` pairs a match, of the best with `many`."""
-    ids = [name for name in published_ids() if name not in TOO_COSTLY]
-    known = [*LEARNED, *(name for name in ids if name not in LEARNED)]
+    if studied is None:
+        studied = [name for name in published_ids() if name not in (*TOO_COSTLY, *LEARNED)]
+    known = [*LEARNED, *studied]
     costs = _costs(known, board)
     rows, ratios = [], {}
     budgets = {f"{NODES:,} nodes": dict.fromkeys(known, NODES)}

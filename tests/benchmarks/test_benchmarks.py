@@ -92,6 +92,17 @@ def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
     assert {"static_reach(1/2)", "static_reach(1/10)", "near_opponent+bfs_reach"} <= priced
 
 
+def test_at_equal_time_the_dearer_gets_fewer_nodes(runner: ModuleType) -> None:
+    found = runner.module("equal_time").run("5x5", few=1, many=1, studied=["improved", "null"])
+    assert len(found.ratios) == 4
+    nodes = {(row["equal"], row["heuristic"]): row["nodes"] for row in found.rows}
+    assert len(nodes) == len(found.rows) == 16
+    for equal in ("0.02 ms", "0.05 ms", "0.1 ms"):
+        ours = [nodes[equal, name] for name in ("improved", "learned_net", "learned_linear")]
+        assert ours == sorted(ours, reverse=True)
+    assert {nodes["2,500 nodes", name] for name in ("improved", "learned_net")} == {2500}
+
+
 def test_fixed_positions_are_what_they_are_said_to_be(runner: ModuleType) -> None:
     positions = runner.module("positions").fixed_positions()
     assert [len(position.open) for position in positions] == [47, 45, 43, 41, 39] * 4

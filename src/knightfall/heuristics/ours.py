@@ -15,6 +15,6 @@ OURS = (
         "learned_net",
         LEARNED,
         "w·max(0, W·x + b) + c",
-        "A small net over the same counts, learned from the solver's truth.",
+        "A small net over who gets where first, learned from the solver's truth and from games.",
     ),
 )
