@@ -50,7 +50,7 @@ class Explanation(Displayable):
             if share.value:
                 table.add(
                     share.name,
-                    f"{share.count:g}",
+                    f"{share.count:.4g}",
                     f"{share.weight:+.3f}",
                     f"{share.value:+.3f}",
                     _bar(share.value / most),
