@@ -127,15 +127,15 @@ def studied(position: Position, mover: int, waiter: int, ways: dict[int, int]) -
     for who, cell in (("mover", mover), ("waiter", waiter)):
         moves = [one for one in board.knight[cell] if one in open]
         row, column = board.row(cell), board.column(cell)
-        star = (row - board.height / 2) ** 2 + (column - board.width / 2) ** 2
+        squared = (row - (board.height - 1) / 2) ** 2 + (column - (board.width - 1) / 2) ** 2
         far = [board.distance[cell][one] for one in open]
         reached[who] = set().union(*rings(position, cell))
         same = [one for one in reached[who] if board.colour(one) == board.colour(cell)]
         found |= {
             f"{who}: from centre": abs(row - (board.height - 1) / 2)
             + abs(column - (board.width - 1) / 2),
-            f"{who}: from C*": star**0.5,
-            f"{who}: from C*, squared": star,
+            f"{who}: straight": squared**0.5,
+            f"{who}: straight, squared": squared,
             f"{who}: corner moves": sum(len(board.knight[one]) == 2 for one in moves),
             f"{who}: ways on": sum(ways[one] for one in moves),
             f"{who}: central moves": sum(map(central, moves)),

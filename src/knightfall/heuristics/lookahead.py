@@ -28,7 +28,7 @@ def lookahead_mobility(board: Geometry, open: Bits, me: int, opp: int, to_move: 
 
 
 @compiled(_f64(GEOMETRY, _i64))
-def from_course_center(board: Geometry, cell: int) -> float:
+def _from_center(board: Geometry, cell: int) -> float:
     """Euclidean distance to C* = (H/2, W/2)."""
     down = board.row[cell] - board.height / 2
     right = board.column[cell] - board.width / 2
@@ -39,7 +39,7 @@ def from_course_center(board: Geometry, cell: int) -> float:
 def center_pull(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility difference, plus how much nearer the centre than the opponent."""
     difference = mobility(board, open, me) - mobility(board, open, opp)
-    return difference + from_course_center(board, opp) - from_course_center(board, me)
+    return difference + _from_center(board, opp) - _from_center(board, me)
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64))

@@ -3,7 +3,7 @@
 What a study adds and subtracts, each part on its own::
 
     from centre      rows and columns to the true centre        near_center, near_edges
-    from C*          straight distance to the course's centre   center_pull; its square: center
+    straight         straight distance to it                    center_pull; its square: center
     corner moves     moves into a corner                        corner_averse
     ways on          moves that follow its moves, added up      lookahead_mobility
     central moves    its moves, each by how central it leads    weighted_moves
@@ -14,15 +14,17 @@ What a study adds and subtracts, each part on its own::
 
 and of both together: rows and columns apart (near_opponent), whether they are separated, and
 whether the number of open cells is odd.  Mobility, and the steps that bfs_reach adds up, are among
-the other features.
+the other features.  (The course measures from a point half a cell off; from the true centre
+mirror images are worth the same.)
 """
 
 from __future__ import annotations
 
+import math
+
 from numba import types
 
 from knightfall.heuristics.directional import parts, total_weight, weight
-from knightfall.heuristics.lookahead import from_course_center
 from knightfall.heuristics.reachability import apart, from_center
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
@@ -33,8 +35,8 @@ _u64, _i64, _f32 = types.uint64, types.int64, types.float32
 
 TERMS_OF_A_KNIGHT = (
     "from centre",
-    "from C*",
-    "from C*, squared",
+    "straight",
+    "straight, squared",
     "corner moves",
     "ways on",
     "central moves",
@@ -53,10 +55,11 @@ TERMS_OF_BOTH = ("rows and columns apart", "separated", "odd")
 def _of_a_knight(board: Geometry, open: Bits, cell: int, at: Bits) -> Bits:
     """Write a knight's terms from place `at` on; the cells that it can reach."""
     sheet, moves = board.sheet, open & board.knight[_u64(cell)]
-    away = from_course_center(board, cell)
+    down = board.row[cell] - (board.height - 1) / 2
+    across = board.column[cell] - (board.width - 1) / 2
     sheet[at] = _f32(from_center(board, cell))
-    sheet[at + _u64(1)] = _f32(away)
-    sheet[at + _u64(2)] = _f32(away * away)
+    sheet[at + _u64(1)] = _f32(math.sqrt(down * down + across * across))
+    sheet[at + _u64(2)] = _f32(down * down + across * across)
     sheet[at + _u64(3)] = _f32(count(moves & board.corners))
     sheet[at + _u64(4)] = _f32(onward(board, open, moves))
     sheet[at + _u64(5)] = _f32(total_weight(board, moves) / parts(board))
