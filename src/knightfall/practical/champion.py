@@ -22,7 +22,7 @@ from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.position import Position
 from knightfall.practical.beliefs import Beliefs, Recollection
-from knightfall.practical.practice import best_chance, spent_here
+from knightfall.practical.practice import Chance, best_chance, likeliest_error, spent_here
 from knightfall.practical.practice import warm_up as warm_up_practice
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
@@ -192,18 +192,14 @@ def _played(
         )
         purse.pay(spent_here())
         if chance is not None:
-            report = Report(
-                move=chance.move,
-                score=2.0 * chance.rate - 1.0,
-                proven=False,
-                plies=None,
-                depth=0,
-                nodes=chance.nodes,
-                seconds=0.0,
-                pv=(chance.move,),
-                note=f"wins {chance.rate:.0%} of {chance.trials} trials against usual players",
-            )
-            return report, beliefs
+            note = f"wins {chance.rate:.0%} of {chance.trials} trials against usual players"
+            return _chosen(chance, note), beliefs
+    elif lost and position.placed:
+        chance = likeliest_error(position, engine, purse.nodes // 2, purse.deadline)
+        purse.pay(spent_here())
+        if chance is not None and chance.rate > 0:
+            note = f"the next reply is wrong with {chance.rate:.0%}"
+            return _chosen(chance, note), beliefs
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.think import think
 
@@ -211,6 +207,20 @@ def _played(
     purse.pay(report.nodes)
     note = "" if report.proven else f"the move is that of id({heuristic})"
     return replace(report, note=note), beliefs
+
+
+def _chosen(chance: Chance, note: str) -> Report:
+    return Report(
+        move=chance.move,
+        score=2.0 * chance.rate - 1.0,
+        proven=False,
+        plies=None,
+        depth=0,
+        nodes=chance.nodes,
+        seconds=0.0,
+        pv=(chance.move,),
+        note=note,
+    )
 
 
 def warm_up(board: Board, budget: Budget, heuristic: str = HEURISTIC) -> None:
