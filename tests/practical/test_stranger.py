@@ -17,8 +17,10 @@ from naive_search import search
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.position import Position, other
-from knightfall.practical import chances, practice
+from knightfall.practical import chances
 from knightfall.practical.models import JUDGES, MODELS, OPPONENTS, Model
+from knightfall.practical.outlook import outlook, stranger_shares
+from knightfall.practical.room import TRUTH_CELLS
 from knightfall.solver.engine import Engine
 
 NAIVE: dict[str, naive.Naive] = {
@@ -50,7 +52,7 @@ def test_equal_moves_are_those_of_plain_minimax(heuristic: str) -> None:
     )
     several = 0
     for position in some_positions(25, 40, 5):
-        seen = practice.outlook(position, Engine(position.board))
+        seen = outlook(position, Engine(position.board))
         values = search(position, 3, NAIVE[heuristic]).moves
         best = [
             position.board.cell(move) for move in values if values[move] == max(values.values())
@@ -66,7 +68,7 @@ def test_what_agents_answer_was_thought_possible() -> None:
     model = OPPONENTS.index("plain_deepening(improved, nodes=2500)")
     asked = missed = 0
     for position in some_positions(12, 40, 6):
-        seen = practice.outlook(position, Engine(position.board), samples=4)
+        seen = outlook(position, Engine(position.board), samples=4)
         for seed in range(1, 9):
             agent = parse_agent(f"id(improved, nodes=2500, plain, seed={seed})")
             cell = position.board.cell(agent.choose(position))
@@ -108,13 +110,13 @@ def test_what_is_known_of_a_reply() -> None:
     late = 0
     for position in some_positions(40, 36, 8):
         engine = Engine(position.board)
-        seen = practice.outlook(position, engine, samples=1)
+        seen = outlook(position, engine, samples=1)
         for way, cell in enumerate(seen.cells):
             row = seen.features[way]
             assert row[:8] == pytest.approx(features_of(position, cell))
             assert row[8:13].tolist() == [float(seen.shares[one, way] > 0) for one in judges]
             after = position.play(position.board.name(cell))
-            known = len(position.open) <= practice.TRUTH_CELLS
+            known = len(position.open) <= TRUTH_CELLS
             lets_go = bool(after.legal_moves) and engine.wins(after)
             assert row[13] == float(known and lets_go)
             assert row[14] == 0 or (known and lets_go)
@@ -129,12 +131,12 @@ def test_the_stranger_replies_by_its_weights() -> None:
     """The softmax of the weighted features, as far as parts of 250 can tell."""
     habits = chances.shipped().habits
     for position in some_positions(30, 40, 9):
-        seen = practice.outlook(position, Engine(position.board), samples=1)
+        seen = outlook(position, Engine(position.board), samples=1)
         powers = [
             math.exp(sum(w * x for w, x in zip(habits, row, strict=True))) for row in seen.features
         ]
         expected = [power / sum(powers) for power in powers]
-        assert practice.stranger_shares(seen.features) == pytest.approx(expected, abs=1e-6)
+        assert stranger_shares(seen.features) == pytest.approx(expected, abs=1e-6)
         assert seen.shares[-1] == pytest.approx(expected, abs=0.02)
 
 

@@ -2,62 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from knightfall.board import Board
-from knightfall.heuristics.evaluator import evaluator
 from knightfall.kernel.clock import stop_in
-from knightfall.kernel.geometry import NO_LIMIT, GeometryArray
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position
-from knightfall.practical.answers import ask_about
-from knightfall.practical.beliefs import Beliefs, Told
-from knightfall.practical.chances import LETS_GO, NAMES, shipped
-from knightfall.practical.memory import Memory, remembered
-from knightfall.practical.models import (
-    JUDGES,
-    MODELS,
-    ONESELF,
-    OPPONENTS,
-    Model,
-    seats,
-    seeds,
-    shuffle,
-)
-from knightfall.practical.replies import put_back
-from knightfall.practical.state import NODE_DTYPE, PRACTICE_DTYPE, REPLIES_DTYPE
-from knightfall.practical.stranger import weigh_up
+from knightfall.practical.beliefs import Beliefs
+from knightfall.practical.models import seats, shuffle
+from knightfall.practical.room import WEIGHING_SHARE, Room, room_here
 from knightfall.practical.trials import practise
-from knightfall.search.settings import board_for, settings_for
-from knightfall.search.state import DTYPE as STATE_DTYPE
-from knightfall.search.state import SETTINGS_DTYPE
 from knightfall.search.stopwatch import stopwatch
-from knightfall.search.table import new_table
 from knightfall.solver.engine import Engine
-
-EXPLORE = 1.5
-"""How curious the choice among own moves is."""
-
-SETTLE_CELLS, SETTLE_LATE, SETTLE_NODES = 39, 31, 20_000
-"""In the tree the solver is asked when so few cells are open, and beyond it, where it is asked at
-every turn, later; it may take so many nodes: less than a millisecond, and nearly always enough."""
-
-EARLY_CELLS, EARLY_NODES = 37, 500
-"""Beyond the tree, while so many cells are open, hunters hardly ever let go of a win: a search of
-fewer nodes will do."""
-
-TREE = 8192
-"""Own positions that are remembered."""
-
-MOST_TRIALS, ENOUGH_IDLE = 100_000, 1000
-"""Trials in all, and in a row that led to nothing new: then everything has been tried."""
 
 SOON, NODES_SOON = 0.3, 5_000_000
 """What is done within a third of a second need not be interruptible."""
@@ -68,38 +29,6 @@ TURNS = 128
 SAMPLES = 4
 """How often a player is asked about a position whose equal moves cannot be told."""
 
-REPLIES = 1 << 14
-"""Positions for which it is remembered how players reply."""
-
-WEIGHING_SHARE, ASKED = 0.15, (2, 8)
-"""What is spent on finding out whom one plays against, and how often each model is asked, at least
-and at most: with different seeds, for equal moves are many."""
-
-ONE_ANSWER = 2000
-"""Nodes that an answer takes, more or less."""
-
-KNOWN = 16
-"""What is known for sure of a model counts as much as so many answers."""
-
-TRUTH_CELLS = 33
-"""With so few open cells the stranger is thought to see somewhat of the truth."""
-
-UNLIKELY = 0.005
-"""A model with less than this share is not asked any more."""
-
-
-_SETTINGS = {
-    "most_trials": MOST_TRIALS,
-    "enough_idle": ENOUGH_IDLE,
-    "explore": EXPLORE,
-    "early_cells": EARLY_CELLS,
-    "early_nodes": EARLY_NODES,
-    "settle_cells": SETTLE_CELLS,
-    "settle_nodes": SETTLE_NODES,
-    "settle_late": SETTLE_LATE,
-    "truth_cells": TRUTH_CELLS,
-}
-
 
 @dataclass(frozen=True)
 class Chance:
@@ -109,100 +38,6 @@ class Chance:
     rate: float
     trials: int
     nodes: int
-
-
-class _Room:
-    """Where one thread practises: its records, its tables, its tree."""
-
-    def __init__(self) -> None:
-        self.states = np.zeros(1, STATE_DTYPE)
-        self.practices = np.zeros(1, PRACTICE_DTYPE)
-        self.tree = np.zeros(TREE, NODE_DTYPE)
-        self.tree["visits"] = 0  # have its memory at hand, not only promised
-        self.boards: dict[Board, GeometryArray] = {}
-        self.tables: dict[int, Any] = {}
-        self.replies = np.zeros(REPLIES, REPLIES_DTYPE)
-        stranger = np.zeros(1, SETTINGS_DTYPE)  # which is asked otherwise
-        searches = [self._player(model) for model in MODELS]
-        self.players = np.concatenate([*searches, stranger, self._player(ONESELF)])
-
-    def _player(self, model: Model) -> Any:
-        settings = settings_for(model.method, evaluator(model.heuristic), model.budget)
-        entries = int(settings["entries"][0])
-        if entries not in self.tables:
-            self.tables[entries] = new_table(entries)
-        settings["table"] = self.tables[entries].ctypes.data
-        return settings
-
-    def board(self, board: Board) -> GeometryArray:
-        """The geometry of a board, for this thread alone."""
-        if board not in self.boards:
-            self.boards[board] = board_for(board)
-        return self.boards[board]
-
-    def begin(self, seed: int, settings: dict[str, Any]) -> None:
-        """A new practice: nothing is spent or known yet."""
-        practices = self.practices
-        generation, stamp = practices["generation"][0], practices["stamp"][0]
-        practices[:] = np.zeros(1, PRACTICE_DTYPE)
-        practices["generation"], practices["stamp"] = generation, stamp + 1
-        words = seeds(seed, len(self.players) + 1)
-        practices["seed"], self.players["seed"] = words[0], words[1:]
-        practices["habits"] = shipped().habits
-        practices["judges"] = [MODELS.index(judge) for judge in JUDGES]
-        practices["stranger"] = len(MODELS)
-        for name, value in settings.items():
-            practices[name] = value
-
-    def recall(self, memory: Memory | None, position: Position) -> None:
-        """Go on where an earlier move of the game left off."""
-        if memory is None:
-            return
-        put_back(self.replies, self.practices, memory.replies)
-        known = memory.below(position)
-        self.tree[: len(known)] = known
-        self.practices["used"] = len(known)
-
-    def remember(self, chance: Chance, left: Position) -> Memory:
-        """What a later move of the game may go on from."""
-        root, (practice,) = self.tree[0], self.practices
-        cells = root["cells"][: root["number"]]
-        move = int(np.flatnonzero(cells == left.board.cell(chance.move))[0])
-        tree = self.tree[: practice["used"]]
-        return remembered(tree, move, self.replies, practice["stamp"], left)
-
-    def weigh(self, beliefs: Beliefs, where: tuple[Any, ...], nodes: int) -> Beliefs:
-        """Reckon with the moves that were seen, for about so many nodes each."""
-        while beliefs.seen:
-            seen = beliefs.seen[0]
-            cells = sorted(map(seen.before.board.cell, seen.before.legal_moves))
-            likely = np.array([share > UNLIKELY for share in beliefs.shares])
-            asked = min(max(nodes // (int(likely.sum()) * ONE_ANSWER), ASKED[0]), ASKED[1])
-            self.practices["samples"] = asked
-            told: list[Told | None] = [None] * len(OPPONENTS)
-            if len(cells) > 1:
-                entry = self.ask(likely, where, seen.before)
-                for number in np.flatnonzero(likely & (entry["asked"][: len(OPPONENTS)] > 0)):
-                    weights = entry["weights"][number]
-                    share = float(weights[cells.index(seen.reply)] / weights.sum())
-                    told[number] = Told(share, min(KNOWN, int(entry["asked"][number])))
-            beliefs = beliefs.weighed(told, len(cells))
-        return beliefs
-
-    def ask(self, whom: Any, where: tuple[Any, ...], position: Position) -> Any:
-        """Ask some opponents about a position; what the table has on it then."""
-        asked: Any = (*where, self.practices, self.replies, self.players, whom, *words(position))
-        return self.replies[ask_about(*asked)]
-
-
-_here = threading.local()
-
-
-def _room() -> _Room:
-    if not hasattr(_here, "room"):
-        _here.room = _Room()
-    room: _Room = _here.room
-    return room
 
 
 def best_chance(
@@ -220,10 +55,10 @@ def best_chance(
     (`time.perf_counter`); `worth` is a guess of how many nodes that comes to.  None if not even one
     trial came to its end.  With it comes what is believed of the opponent now.
     """
-    room = _room()
+    room = room_here()
     boards, practices = room.board(position.board), room.practices
     limit = min(nodes, int(2 * worth * WEIGHING_SHARE))
-    room.begin(seed, {**_SETTINGS, "limit": limit})
+    room.begin(seed, limit=limit)
     boards["clock"] = 0
     alarms = []
     with engine.lent() as (solver_boards, solver_states):
@@ -262,11 +97,11 @@ def best_chance(
     chance = _read(position, room)
     memory = None
     if chance is not None:
-        memory = room.remember(chance, position.play(chance.move))
+        memory = room.remember(chance.move, position.play(chance.move))
     return chance, replace(beliefs, memory=memory)
 
 
-def _read(position: Position, room: _Room) -> Chance | None:
+def _read(position: Position, room: Room) -> Chance | None:
     root, practice = room.tree[0], room.practices[0]
     number = int(root["number"])
     tries, total = root["tries"][:number], root["total"][:number]
@@ -282,90 +117,11 @@ def _read(position: Position, room: _Room) -> Chance | None:
     )
 
 
-def likeliest_error(
-    position: Position, engine: Engine, nodes: int, deadline: float | None
-) -> Chance | None:
-    """The move after which the stranger is likeliest to let go of its win with the next reply.
-
-    For want of nodes nobody is asked but the solver.  None if they do not suffice, or if nothing
-    is known because too many cells are open.
-    """
-    if len(position.open) - 1 > TRUTH_CELLS:
-        return None
-    room = _room()
-    boards, practices = room.board(position.board), room.practices
-    room.begin(0, {**_SETTINGS, "limit": nodes, "samples": 1, "hurried": 1})
-    practices["habits"] = shipped().in_a_hurry
-    boards["clock"] = 0
-    whom = np.arange(len(OPPONENTS)) == len(MODELS)
-    best: Chance | None = None
-    with engine.lent() as (solver_boards, solver_states):
-        if deadline is not None:
-            left = deadline - time.perf_counter()
-            if left <= 0:
-                return None
-            for records in (practices, boards, solver_boards):
-                stop_in(records, left)
-        where = boards, room.states, solver_boards, solver_states
-        for move in position.legal_moves:
-            after = position.play(move)
-            entry = room.ask(whom, where, after)
-            if entry["asked"][len(MODELS)] == 0:
-                return None
-            ways = len(after.legal_moves)
-            features, likely = practices["features"][0, :ways], practices["probabilities"][0, :ways]
-            error = float(features[:, NAMES.index(LETS_GO)] @ likely)
-            if best is None or error > best.rate:
-                best = Chance(move, error, 0, 0)
-    return best and replace(best, nodes=int(practices["spent"][0]))
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """The replies to a position in board order: what is known of them, and who would choose them.
-
-    `features` has a row for each reply, `shares` a row for each opponent.
-    """
-
-    cells: tuple[int, ...]
-    features: npt.NDArray[np.float64]
-    shares: npt.NDArray[np.float64]
-
-
-def outlook(position: Position, engine: Engine, samples: int = 2) -> Outlook:
-    """How all opponents would reply to a position, in which there must be two moves or more."""
-    room = _room()
-    boards = room.board(position.board)
-    room.begin(0, {**_SETTINGS, "limit": NO_LIMIT, "samples": samples})
-    boards["clock"] = 0
-    with engine.lent() as (solver_boards, solver_states):
-        where = boards, room.states, solver_boards, solver_states
-        entry = room.ask(np.ones(len(OPPONENTS), np.bool_), where, position)
-    cells = sorted(map(position.board.cell, position.legal_moves))
-    weights = entry["weights"][: len(OPPONENTS), : len(cells)].astype(np.float64)
-    return Outlook(
-        cells=tuple(cells),
-        features=room.practices["features"][0, : len(cells)].copy(),
-        shares=weights / weights.sum(1, keepdims=True),
-    )
-
-
-def stranger_shares(features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """How likely the stranger makes each of some replies, by their features."""
-    room = _room()
-    room.begin(0, {})
-    ways = len(features)
-    room.practices["features"][0, :ways] = features
-    weigh_up(room.practices[0], ways)
-    found: npt.NDArray[np.float64] = room.practices["probabilities"][0, :ways].copy()
-    return found
-
-
 def spent_here() -> int:
     """The nodes that this thread's last practice took, also where nothing came of it."""
-    return int(_room().practices["spent"][0])
+    return int(room_here().practices["spent"][0])
 
 
 def warm_up(board: Board) -> None:
     """Make ready what the first practice on a board would."""
-    _room().board(board)
+    room_here().board(board)

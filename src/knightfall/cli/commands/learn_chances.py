@@ -18,7 +18,7 @@ Seed = Annotated[
 ]
 
 
-def chances(out: Out, games: Games = 2400, seed: Seed = 0, json: Json = False) -> None:
+def chances(out: Out, games: Games = 1600, seed: Seed = 0, json: Json = False) -> None:
     """Learn what opponents reply, and how likely it is wrong.
 
     Agents of all kinds hunt in won games.  What they choose is learned from what can be said of a

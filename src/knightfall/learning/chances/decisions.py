@@ -21,16 +21,16 @@ from knightfall.errors import KnightfallError
 from knightfall.learning.games import RANDOM_PLIES
 from knightfall.learning.split import SPLITS, class_splits, classes
 from knightfall.position import Position, Side, other
-from knightfall.practical.practice import outlook
+from knightfall.practical.outlook import outlook
 from knightfall.solver.atlas import position_of
 from knightfall.solver.engine import Engine
 
 USUAL = (
-    *("greedy(open)", "alphabeta(improved, depth=3)", "alphabeta(improved, depth=5)"),
+    *("alphabeta(improved, depth=3)", "alphabeta(improved, depth=5)"),
     *("id(improved, nodes=2500)", "id(bfs_reach, nodes=50000)"),
-    *("random", "MM_Open", "MM_Center", "MM_Improved", "AB_Open", "AB_Center", "AB_Improved"),
+    *("MM_Open", "MM_Center", "MM_Improved", "AB_Open", "AB_Center", "AB_Improved"),
 )
-"""The ladder's agents and the course's."""
+"""The ladder's agents and the course's, but those who lose anyhow: the shares stand for these."""
 
 POPULATION = (
     *USUAL * 3,
@@ -44,7 +44,7 @@ POPULATION = (
         for heuristic in ("weighted_difference", "weighted_moves", "aggressive", "main_less")
         for nodes in (600, 4000)
     ),
-    *("id(improved, nodes=10000)", "id(open_space_difference, nodes=2500)", "greedy(improved)"),
+    *("id(improved, nodes=10000)", "id(open_space_difference, nodes=2500)", "greedy(open)"),
     *("alphabeta(aggressive, depth=4)", "alphabeta(bfs_reach, depth=4)"),
 )
 """The hunters that are learned from; the usual ones three times, so they are more than half."""
@@ -69,7 +69,7 @@ MOST_CELLS = 43
 class Decision:
     """What a hunter could reply in a won position, and the number of what it did.
 
-    `features` has a row for each reply, `shares` one for each opponent (`practice.Outlook`);
+    `features` has a row for each reply, `shares` one for each opponent (`outlook.Outlook`);
     `wrong` says which replies let go of the win.
     """
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from knightfall.learning.chances.decisions import Decision
 from knightfall.practical.beliefs import Told
 from knightfall.practical.chances import OF_JUDGES
-from knightfall.practical.practice import KNOWN
+from knightfall.practical.room import KNOWN
 from knightfall.practical.state import FEATURES, WAYS
 
 PENALTY = 1.0

@@ -14,13 +14,13 @@ from knightfall.display.progress import progress
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_writer
 from knightfall.kernel.rules import words
-from knightfall.learning.chances.decisions import POPULATION, UNSEEN, Decision, decisions
+from knightfall.learning.chances.decisions import POPULATION, UNSEEN, USUAL, Decision, decisions
 from knightfall.learning.chances.fit import Table, fit_shares, fit_weights
 from knightfall.learning.chances.report import ChancesReport, error_rate, judged
 from knightfall.learning.images import first_images, keys
 from knightfall.practical.chances import Chances, as_json
 
-GAMES = 2400
+GAMES = 1600
 """Hunted to learn from; a fifth of that to judge by, with known hunters and with others."""
 
 FEWEST = 20
@@ -44,7 +44,9 @@ def learn(folder: Path, games: int = GAMES, seed: int = 0) -> ChancesReport:
     train = without(train, [*known, *other])
     table = Table.of(train)
     habits, hurried = (np.round(fit_weights(one), DIGITS) for one in (table, table.in_a_hurry()))
-    chances = Chances(habits, hurried, fit_shares(train, habits))
+    chances = Chances(
+        habits, hurried, fit_shares([one for one in train if one.hunter in USUAL], habits)
+    )
     made_by = {
         "command": "knightfall learn chances",
         "games": games,
