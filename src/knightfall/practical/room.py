@@ -57,7 +57,7 @@ KNOWN = 16
 TRUTH_CELLS = 33
 """With so few open cells the stranger is thought to see somewhat of the truth."""
 
-UNLIKELY = 0.005
+UNLIKELY = 0.002
 """A model with less than this share is not asked any more."""
 
 
