@@ -152,7 +152,6 @@ def damaged(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         (lambda one: one.update(format="knightfall chances 0"), "the format is"),
         (lambda one: one.pop("habits"), '"habits" is missing'),
         (lambda one: one["habits"].pop(), "18 weights, not 17"),
-        (lambda one: one["in_a_hurry"].append(1), "18 weights, not 19"),
         (lambda one: one["habits"].__setitem__(3, float("nan")), "NaN is not a number"),
         (lambda one: one["habits"].__setitem__(3, 1e6), "from -50 to 50"),
         (lambda one: one["habits"].__setitem__(3, "much"), "not 'much'"),
@@ -185,12 +184,10 @@ def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
 def test_chances_are_read_as_they_were_written(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     shares = rng.dirichlet(np.ones(len(OPPONENTS)))
-    habits, hurried = rng.normal(size=(2, len(chances.NAMES)))
-    one = chances.Chances(habits, hurried, tuple(map(float, shares)))
+    one = chances.Chances(rng.normal(size=len(chances.NAMES)), tuple(map(float, shares)))
     (tmp_path / "it.json").write_text(json.dumps(chances.as_json(one, {})))
     again = chances.read_chances(tmp_path / "it.json")
     assert again.habits.tolist() == one.habits.tolist()
-    assert again.in_a_hurry.tolist() == one.in_a_hurry.tolist()
     assert again.shares == one.shares
 
 

@@ -22,7 +22,6 @@ from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.position import Position
 from knightfall.practical.beliefs import Beliefs, Recollection
-from knightfall.practical.outlook import likeliest_error
 from knightfall.practical.practice import best_chance, spent_here
 from knightfall.practical.practice import warm_up as warm_up_practice
 from knightfall.search.budget import Budget
@@ -194,13 +193,18 @@ def _played(
         purse.pay(spent_here())
         if chance is not None:
             note = f"wins {chance.rate:.0%} of {chance.trials} trials against usual players"
-            return _chosen(chance.move, chance.rate, note), beliefs
-    elif lost and position.placed:
-        error, spent = likeliest_error(position, engine, purse.nodes // 2, purse.deadline)
-        purse.pay(spent)
-        if error is not None and error[1] > 0:
-            move, likely = error
-            return _chosen(move, likely, f"the next reply may be wrong ({likely:.0%})"), beliefs
+            report = Report(
+                move=chance.move,
+                score=2.0 * chance.rate - 1.0,
+                proven=False,
+                plies=None,
+                depth=0,
+                nodes=chance.nodes,
+                seconds=0.0,
+                pv=(chance.move,),
+                note=note,
+            )
+            return report, beliefs
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.think import think
 
@@ -208,20 +212,6 @@ def _played(
     purse.pay(report.nodes)
     note = "" if report.proven else f"the move is that of id({heuristic})"
     return replace(report, note=note), beliefs
-
-
-def _chosen(move: str, rate: float, note: str) -> Report:
-    return Report(
-        move=move,
-        score=2.0 * rate - 1.0,
-        proven=False,
-        plies=None,
-        depth=0,
-        nodes=0,
-        seconds=0.0,
-        pv=(move,),
-        note=note,
-    )
 
 
 def warm_up(board: Board, budget: Budget, heuristic: str = HEURISTIC) -> None:

@@ -3,8 +3,7 @@
 ``knightfall learn chances`` makes the file, which is JSON::
 
     {"format": "knightfall chances 1", "features": [names …], "opponents": [names …],
-     "habits": [a weight for each feature], "in_a_hurry": [the same, if no judge is asked],
-     "shares": [one for each opponent], "made_by": {…}}
+     "habits": [a weight for each feature], "shares": [one for each opponent], "made_by": {…}}
 """
 
 from __future__ import annotations
@@ -29,32 +28,23 @@ MOST_BYTES = 2**16
 LARGEST = 50.0
 """No weight is larger: e⁵⁰ is certainty."""
 
-LETS_GO = "lets go of the win"
-
 NAMES = (
     *("own ways on", "ways left to the other", "own second steps", "the other's second steps"),
     *("nearer cells", "ways on in contact", "far from the centre", "takes a way on"),
     *(f"chosen by {judge}" for judge in JUDGES),
-    *(LETS_GO, "and that is hard to see", "keeps the win, which is hard to see"),
+    *("lets go of the win", "and that is hard to see", "keeps the win, which is hard to see"),
     *(f"chosen by {JUDGES[1]}, early", f"chosen by {JUDGES[-1]}, early"),
 )
 """What is known of a reply, in the order of `stranger.look_at`."""
 
 assert len(NAMES) == FEATURES
 
-OF_JUDGES = tuple(at for at, name in enumerate(NAMES) if name.startswith("chosen by"))
-"""Those of them that take a search."""
-
 
 @dataclass(frozen=True)
 class Chances:
-    """The stranger's weights, and the share of every opponent before it has moved.
-
-    Where there is no time to ask the judges, other weights make up for them.
-    """
+    """The stranger's weights, and the share of every opponent before it has moved."""
 
     habits: npt.NDArray[np.float64]
-    in_a_hurry: npt.NDArray[np.float64]
     shares: tuple[float, ...]
 
 
@@ -77,7 +67,6 @@ def checked(found: Any) -> Chances:
         "features": [str],
         "opponents": [str],
         "habits": [Between(-LARGEST, LARGEST)],
-        "in_a_hurry": [Between(-LARGEST, LARGEST)],
         "shares": [Between(0, 1)],
         "made_by": object,
     }
@@ -86,14 +75,12 @@ def checked(found: Any) -> Chances:
         raise KnightfallError("its features are not those of this version: learn it again")
     if found["opponents"] != list(OPPONENTS):
         raise KnightfallError("its opponents are not those of this version: learn it again")
-    shares = found["shares"]
-    for name in ("habits", "in_a_hurry"):
-        if len(found[name]) != FEATURES:
-            raise KnightfallError(f'"{name}" must be {FEATURES} weights, not {len(found[name])}')
+    habits, shares = found["habits"], found["shares"]
+    if len(habits) != FEATURES:
+        raise KnightfallError(f'"habits" must be {FEATURES} weights, not {len(habits)}')
     if len(shares) != len(OPPONENTS) or abs(sum(shares) - 1) > 1e-6 or min(shares) <= 0:
         raise KnightfallError(f'"shares" must be {len(OPPONENTS)} positive numbers with a sum of 1')
-    habits, hurried = (np.array(found[name], np.float64) for name in ("habits", "in_a_hurry"))
-    return Chances(habits, hurried, tuple(map(float, shares)))
+    return Chances(np.array(habits, np.float64), tuple(map(float, shares)))
 
 
 def as_json(chances: Chances, made_by: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +90,6 @@ def as_json(chances: Chances, made_by: dict[str, Any]) -> dict[str, Any]:
         "features": list(NAMES),
         "opponents": list(OPPONENTS),
         "habits": [float(weight) for weight in chances.habits],
-        "in_a_hurry": [float(weight) for weight in chances.in_a_hurry],
         "shares": list(chances.shares),
         "made_by": made_by,
     }

@@ -79,7 +79,6 @@ PRACTICE_DTYPE = np.dtype(
         ("draws", "u8"),  # of which there was so much
         ("stranger", "i8"),  # its number among the players
         ("truth_cells", "i8"),  # with so few open cells the solver is asked about its replies
-        ("hurried", "i8"),  # 1: the judges are not asked
         ("judges", "i8", (JUDGES,)),  # the numbers of the models whose choices it goes by
         ("habits", "f8", (FEATURES,)),  # its weights
         ("features", "f8", (WAYS, FEATURES)),  # of the replies that it looks at

@@ -87,9 +87,9 @@ def look_at(
     entry, judges = table[at], len(practice.judges)
     for judge in range(judges):
         number = practice.judges[judge]
-        if practice.hurried != 0 or entry.asked[number] > 0:
-            continue
-        if not ask_once(boards, states, practice, table, players, at, number, open, mover, waiter):
+        if entry.asked[number] == 0 and not ask_once(
+            boards, states, practice, table, players, at, number, open, mover, waiter
+        ):
             return False
     share = count(open) / count(boards[0].every)
     left, way = moves(boards[0], open, mover), 0
@@ -100,7 +100,7 @@ def look_at(
         _count_up(boards[0], practice, way, after, cell, waiter)
         row = practice.features[way]
         for judge in range(judges):
-            chosen = practice.hurried == 0 and entry.weights[practice.judges[judge], way] > 0
+            chosen = entry.weights[practice.judges[judge], way] > 0
             row[COUNTED + judge] = 1.0 if chosen else 0.0
         lets_go, effort = -1, 0.0
         if count(open) <= practice.truth_cells:

@@ -25,7 +25,7 @@ DECIDES = (
     *(f"solver/{name}.py" for name in ("engine", "atlas", "solve", "perfect")),
     "solver/atlas.json",
     *(f"practical/{name}.py" for name in ("models", "chances", "memory", "beliefs")),
-    *(f"practical/{name}.py" for name in ("room", "practice", "outlook", "champion")),
+    *(f"practical/{name}.py" for name in ("room", "practice", "champion")),
     "practical/chances.json",
     *(f"arena/game/{name}.py" for name in ("records", "limits", "play", "compiled")),
     "arena/plan/plan.py",

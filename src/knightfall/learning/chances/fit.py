@@ -8,7 +8,7 @@ the champion reckons (`practical/beliefs.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from knightfall.learning.chances.decisions import Decision
 from knightfall.practical.beliefs import Told
-from knightfall.practical.chances import OF_JUDGES
 from knightfall.practical.room import KNOWN
 from knightfall.practical.state import FEATURES, WAYS
 
@@ -54,12 +53,6 @@ class Table:
         """Of each decision, the value of the reply that was made."""
         found: npt.NDArray[Any] = values[np.arange(len(self.replies)), self.replies]
         return found
-
-    def in_a_hurry(self) -> Table:
-        """The same, with nothing known of what judges choose."""
-        features = self.features.copy()
-        features[:, :, OF_JUDGES] = 0.0
-        return replace(self, features=features)
 
 
 def probabilities(weights: Floats, table: Table) -> Floats:

@@ -42,11 +42,8 @@ def learn(folder: Path, games: int = GAMES, seed: int = 0) -> ChancesReport:
         known = decisions(POPULATION, "test", held, seed, lambda now: done(games + now))
         other = decisions(UNSEEN, "test", held, seed, lambda now: done(games + held + now))
     train = without(train, [*known, *other])
-    table = Table.of(train)
-    habits, hurried = (np.round(fit_weights(one), DIGITS) for one in (table, table.in_a_hurry()))
-    chances = Chances(
-        habits, hurried, fit_shares([one for one in train if one.hunter in USUAL], habits)
-    )
+    habits = np.round(fit_weights(Table.of(train)), DIGITS)
+    chances = Chances(habits, fit_shares([one for one in train if one.hunter in USUAL], habits))
     made_by = {
         "command": "knightfall learn chances",
         "games": games,

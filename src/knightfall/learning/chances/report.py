@@ -33,7 +33,6 @@ class Judged:
     any_reply: float
     winning_replies: float
     stranger: float
-    in_a_hurry: float
     opponents: float
     groups: tuple[tuple[float, float, int], ...]
 
@@ -55,7 +54,6 @@ def judged(
         -np.log(ways),
     )
     likely = probabilities(chances.habits, table)
-    hurried = probabilities(chances.in_a_hurry, table.in_a_hurry())
     logs = by_game(decisions, np.log(likelihoods(decisions, chances.habits)))
     games = np.logaddexp.reduce(logs + np.log(chances.shares), axis=1)
     return Judged(
@@ -65,7 +63,6 @@ def judged(
         any_reply=float(-np.log(ways).mean()),
         winning_replies=float(winning.mean()),
         stranger=float(np.log(table.chosen(likely)).mean()),
-        in_a_hurry=float(np.log(table.chosen(hurried)).mean()),
         opponents=float(games.sum() / len(decisions)),
         groups=_groups((likely * table.wrong).sum(1)[possible], erred[possible]),
     )
@@ -105,7 +102,6 @@ class ChancesReport(Displayable):
             ("any reply alike", "any_reply"),
             ("winning replies alike, with a rate of errors", "winning_replies"),
             ("the stranger", "stranger"),
-            ("the stranger, without its judges", "in_a_hurry"),
             ("all opponents, by Bayes' rule", "opponents"),
         ):
             table.add(name, *(f"{getattr(one, field):.3f}" for one in self.judged))
@@ -118,10 +114,9 @@ class ChancesReport(Displayable):
             errors.add(f"group {number + 1}", *(_group(one, number) for one in self.judged))
         yield errors
         yield ""
-        weights = Shown(["of a reply", "weight", "without judges"])
-        both = self.chances.habits, self.chances.in_a_hurry
-        for name, weight, hurried in zip(NAMES, *both, strict=True):
-            weights.add(name, f"{weight:+.2f}", f"{hurried:+.2f}")
+        weights = Shown(["of a reply", "weight"])
+        for name, weight in zip(NAMES, self.chances.habits, strict=True):
+            weights.add(name, f"{weight:+.2f}")
         yield weights
         yield ""
         shares = Shown(["opponent", "share"])
@@ -140,7 +135,6 @@ class ChancesReport(Displayable):
             "learned_from": self.learned_from,
             "seed": self.seed,
             "habits": dict(zip(NAMES, map(float, self.chances.habits), strict=True)),
-            "in_a_hurry": dict(zip(NAMES, map(float, self.chances.in_a_hurry), strict=True)),
             "shares": dict(zip(OPPONENTS, self.chances.shares, strict=True)),
             "judged": [vars(one) for one in self.judged],
             "seconds": self.seconds,
