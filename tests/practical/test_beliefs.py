@@ -14,19 +14,21 @@ from knightfall.agents import parse_agent
 from knightfall.board import Board
 from knightfall.position import Position, other
 from knightfall.practical import practice
-from knightfall.practical.beliefs import Beliefs, Recollection, Seen, predecessors
-from knightfall.practical.models import MODELS, PRIOR, seats, seeds, shuffle
+from knightfall.practical.beliefs import Beliefs, Recollection, Seen, Told, predecessors
+from knightfall.practical.chances import shipped
+from knightfall.practical.models import MODELS, OPPONENTS, seats, seeds, shuffle
 from knightfall.solver.engine import Engine
 
+PRIOR = shipped().shares
 OPENING = Position.from_fen("7/7/1N5/7/7/5n1/7 w")
 
 
 def test_shares_by_hand() -> None:
     """Two models, one of which answered as the opponent did: Bayes' rule with one surprise."""
-    shares = (0.5, 0.3, 0.2) + (0.0,) * (len(MODELS) - 3)
+    shares = (0.5, 0.3, 0.2) + (0.0,) * (len(OPPONENTS) - 3)
     seen = Seen(OPENING, 0)
-    hits = [2, 0, None] + [None] * (len(MODELS) - 3)
-    after = Beliefs(shares, (seen,)).weighed(hits, 2, 4)
+    told = [Told(1.0, 2), Told(0.0, 2), None] + [None] * (len(OPPONENTS) - 3)
+    after = Beliefs(shares, (seen,)).weighed(told, 4)
     assert after.seen == ()
     likely = [(2 + 1 / 4) / 3, (1 / 4) / 3]
     usual = (0.5 * likely[0] + 0.3 * likely[1]) / 0.8
@@ -35,9 +37,15 @@ def test_shares_by_hand() -> None:
     assert after.shares[2] == pytest.approx(0.2)  # nothing was learned of it
 
 
-@given(st.lists(st.integers(0, 6) | st.none(), min_size=len(MODELS), max_size=len(MODELS)))
-def test_nobody_is_ruled_out(hits: list[int | None]) -> None:
-    after = Beliefs(seen=(Seen(OPENING, 0),)).weighed(hits, 6, 5)
+@given(
+    st.lists(
+        st.builds(Told, st.floats(0, 1), st.integers(1, 16)) | st.none(),
+        min_size=len(OPPONENTS),
+        max_size=len(OPPONENTS),
+    )
+)
+def test_nobody_is_ruled_out(told: list[Told | None]) -> None:
+    after = Beliefs(seen=(Seen(OPENING, 0),)).weighed(told, 5)
     assert sum(after.shares) == pytest.approx(1)
     assert min(after.shares) > 0
 
@@ -75,8 +83,8 @@ def test_no_more_games_are_kept_than_fit() -> None:
     for position in left:
         kept.keep("me", position, Beliefs(PRIOR[::-1]))
     known = [kept.recall("me", p.play(p.legal_moves[0])).shares != PRIOR for p in left]
-    assert not any(known[:44])
-    assert all(known[-256:])
+    assert not any(known[:236])
+    assert all(known[-64:])
 
 
 def _cells(rng: random.Random, number: int) -> list[tuple[str, str]]:

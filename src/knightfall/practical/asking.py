@@ -1,4 +1,4 @@
-"""What one trial asks on its way: a player's answer, the solver's verdict, whether to go on."""
+"""What one trial asks on its way: the solver's verdict, whether to go on."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from knightfall.kernel.bits import Bits, count, nanoseconds
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry
-from knightfall.practical.state import PRACTICE, RESIGNS, SURE, Practice
-from knightfall.search.game_loop import search_for
-from knightfall.search.state import PROVEN, SETTINGS, STATE
-from knightfall.search.student import NO_MOVE
+from knightfall.practical.state import PRACTICE, Practice
+from knightfall.search.state import STATE
 from knightfall.solver.state import STATE as SOLVER_STATE
 from knightfall.solver.winloss import who_wins
 
@@ -34,35 +32,6 @@ def may_go_on(practice: Practice) -> bool:
     return (  # type: ignore[no-any-return]
         practice.clock == _u64(0) or nanoseconds(practice.clock, practice.dial) < practice.deadline
     )
-
-
-@compiled(_i64(BOARDS, STATES, PRACTICE, SETTINGS, _u64, _i64, _i64))
-def answer(
-    boards: Any,
-    states: Any,
-    practice: Practice,
-    player: Any,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> int:
-    """What a player moves to, with the flag `SURE`; `RESIGNS`; negative if it was cut short."""
-    if not may_go_on(practice):
-        return -1
-    state, limit = states[0], player.limit
-    player.limit = min(limit, practice.limit - practice.spent)
-    practice.generation += _u64(1)
-    search_for(boards, states, player, practice.generation, open, mover, waiter)
-    # The clock, too, stops a search by its limit.
-    stopped = boards[0].limit != player.limit
-    cut = stopped or (player.limit < limit and state.nodes >= player.limit)
-    player.limit = limit
-    practice.spent += state.nodes
-    if cut:
-        return -1
-    if state.move == NO_MOVE:
-        return RESIGNS
-    return state.move | (SURE if state.score >= PROVEN else 0)  # type: ignore[no-any-return]
 
 
 @compiled(types.boolean(BOARDS, SOLVER_STATES, PRACTICE, _i64, _u64, _i64, _i64))
@@ -90,25 +59,3 @@ def wins(
 def lost(board: Geometry, open: Bits) -> float:
     """The value of a lost game that ends, as far as it matters, with these cells open."""
     return LENGTH_COUNTS * (1.0 - count(open) / count(board.every))
-
-
-@compiled(
-    types.void(
-        *(BOARDS, STATES, types.Array(PRACTICE, 1, "C"), types.Array(SETTINGS, 1, "C")),
-        *(_u64, _i64, _i64, types.Array(_i64, 1, "C")),
-    )
-)
-def answers(
-    boards: Any,
-    states: Any,
-    practices: Any,
-    players: Any,
-    open: Bits,
-    mover: int,
-    waiter: int,
-    found: Any,
-) -> None:
-    """What each of some players would move to, as in `answer`, but without flags."""
-    for number in range(len(players)):
-        cell = answer(boards, states, practices[0], players[number], open, mover, waiter)
-        found[number] = cell & 63 if 0 <= cell < RESIGNS else cell

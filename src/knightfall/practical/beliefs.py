@@ -14,15 +14,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from knightfall.position import Position, other
-from knightfall.practical.models import PRIOR
+from knightfall.practical.chances import shipped
+from knightfall.practical.memory import Memory
 
 SURPRISES = 1.0
 """Answers that a model is thought to have given beside those asked for, over all moves alike."""
 
-MOST_KEPT = 256
+MOST_KEPT = 64
+"""Positions that were left behind; what is kept of one may be a megabyte."""
 
 
 @dataclass(frozen=True)
@@ -34,30 +36,41 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class Told:
+    """The share of a move among so many answers of an opponent."""
+
+    share: float
+    answers: int
+
+    def likely(self, ways: int) -> float:
+        """How likely it makes the move, one of so many."""
+        return (self.share * self.answers + SURPRISES / ways) / (self.answers + SURPRISES)
+
+
+@dataclass(frozen=True)
 class Beliefs:
     """How likely each model is, and moves of the opponent that were not reckoned with yet."""
 
-    shares: tuple[float, ...] = PRIOR
+    shares: tuple[float, ...] = field(default_factory=lambda: shipped().shares)
     seen: tuple[Seen, ...] = ()
+    memory: Memory | None = field(default=None, compare=False)
 
     def after(self, seen: Seen) -> Beliefs:
         """One more move was seen."""
         return replace(self, seen=(*self.seen, seen))
 
-    def weighed(self, hits: Sequence[float | None], asked: int, ways: int) -> Beliefs:
-        """With the earliest unweighed move: how many of so many answers of each model were that.
+    def weighed(self, told: Sequence[Told | None], ways: int) -> Beliefs:
+        """With the earliest unweighed move: what each opponent was found to think of it.
 
-        None where a model was not asked, which leaves it as it was beside the others.
+        None where one was not asked, which leaves it as it was beside the others.
         """
-        likely = [
-            None if hit is None else (hit + SURPRISES / ways) / (asked + SURPRISES) for hit in hits
-        ]
+        likely = [None if one is None else one.likely(ways) for one in told]
         known = [(share, one) for share, one in zip(self.shares, likely, strict=True) if one]
         weight = sum(share for share, _ in known)
         usual = sum(share * one for share, one in known) / weight if weight else 1.0
         raw = [share * (one or usual) for share, one in zip(self.shares, likely, strict=True)]
         total = sum(raw)
-        return Beliefs(tuple(one / total for one in raw), self.seen[1:])
+        return replace(self, shares=tuple(one / total for one in raw), seen=self.seen[1:])
 
 
 class Recollection:

@@ -192,6 +192,7 @@ def _played(
         )
         purse.pay(spent_here())
         if chance is not None:
+            note = f"wins {chance.rate:.0%} of {chance.trials} trials against usual players"
             report = Report(
                 move=chance.move,
                 score=2.0 * chance.rate - 1.0,
@@ -201,7 +202,7 @@ def _played(
                 nodes=chance.nodes,
                 seconds=0.0,
                 pv=(chance.move,),
-                note=f"wins {chance.rate:.0%} of {chance.trials} trials against usual players",
+                note=note,
             )
             return report, beliefs
     from knightfall.heuristics.evaluator import evaluator

@@ -1,9 +1,9 @@
 """Who the opponent may be: the players that practical chances are reckoned against.
 
-The ladder's agents, the course's and their neighbours, so that no single habit is bet on.  The
-shares, chosen by hand, are what is believed of an opponent that was never seen to move
-(`beliefs.py` goes on from there).  ``python -m knightfall.oracle.lost_games`` measures what they
-are worth, and `docs/learning.md` has the figures.
+The ladder's agents, the course's and their neighbours, so that no single habit is bet on, and
+the stranger, who is none of them (`stranger.py`).  What is believed of an opponent that was never
+seen to move was learned (`chances.py`); `beliefs.py` goes on from there.  ``python -m
+knightfall.oracle.lost_games`` measures what they are worth, and `docs/learning.md` has the figures.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from knightfall.search.budget import Budget
 
 @dataclass(frozen=True)
 class Model:
-    """A search that an opponent may be, and how likely it is compared with the others."""
+    """A search that an opponent may be."""
 
     method: str
     heuristic: str
     budget: Budget
-    share: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.method}({self.heuristic}, {self.budget})"
 
 
 MODELS = (
-    Model("deepening", "improved", Budget(nodes=2500), share=4),
+    Model("deepening", "improved", Budget(nodes=2500)),
     Model("deepening", "improved", Budget(nodes=1000)),
     Model("deepening", "improved", Budget(nodes=10_000)),
     Model("deepening", "open", Budget(nodes=2500)),
@@ -36,21 +38,30 @@ MODELS = (
     Model("deepening", "weighted_moves", Budget(nodes=2500)),
     Model("deepening", "learned_net", Budget(nodes=2500)),
     # As the course's agents search, without a table or an order of moves.
-    Model("plain_deepening", "improved", Budget(nodes=2500), share=3),
-    Model("plain_deepening", "open", Budget(nodes=2500), share=3),
-    Model("plain_deepening", "center", Budget(nodes=2500), share=3),
+    Model("plain_deepening", "improved", Budget(nodes=2500)),
+    Model("plain_deepening", "open", Budget(nodes=2500)),
+    Model("plain_deepening", "center", Budget(nodes=2500)),
     Model("plain_deepening", "aggressive", Budget(nodes=2500)),
     Model("plain_deepening", "weighted_difference", Budget(nodes=2500)),
     Model("plain_deepening", "lookahead_mobility", Budget(nodes=2500)),
     # Minimax to a depth moves as alpha-beta does, and costs more.
     Model("alphabeta", "improved", Budget(depth=5)),
-    Model("alphabeta", "improved", Budget(depth=3), share=2),
-    Model("alphabeta", "open", Budget(depth=3), share=2),
-    Model("alphabeta", "center", Budget(depth=3), share=2),
+    Model("alphabeta", "improved", Budget(depth=3)),
+    Model("alphabeta", "open", Budget(depth=3)),
+    Model("alphabeta", "center", Budget(depth=3)),
 )
-"""The players, the commonest of the laboratory with larger shares."""
 
-PRIOR = tuple(model.share / sum(each.share for each in MODELS) for model in MODELS)
+JUDGES = (
+    Model("alphabeta", "improved", Budget(depth=3)),
+    Model("alphabeta", "improved", Budget(depth=5)),
+    Model("alphabeta", "open", Budget(depth=3)),
+    Model("plain_deepening", "improved", Budget(nodes=2500)),
+    Model("deepening", "bfs_reach", Budget(nodes=2500)),
+)
+"""Those whose choices tell what the stranger might do."""
+
+OPPONENTS = (*map(str, MODELS), "stranger")
+"""By name, all whom the opponent may be."""
 
 ONESELF = Model("deepening", "improved", Budget(nodes=600))
 """How one's own moves are chosen where the tree of them ends."""

@@ -16,14 +16,17 @@ from knightfall.search.state import PLIES
 WAYS = 8
 """No knight has more moves than this."""
 
-MOST_SEATS = 128
-"""How many opponents there are at most: each is a model with a seed of its own."""
+FEATURES, JUDGES = 18, 5
+"""What is known of a reply (`stranger.py`), of which so many are the choices of models."""
+
+MOST_PLAYERS = 24
+"""Models and oneself."""
 
 OPEN, WON = 0, 1
 """Of a node: nothing is known or it is lost, or it is won."""
 
-NOT_ASKED, RESIGNS, SURE = 255, 254, 64
-"""Of a reply: unknown yet; none; a flag on the cell, that the opponent sees its win to the end."""
+SURE = 64
+"""A flag on the cell of a reply: who makes it sees its win to the end."""
 
 NODE_DTYPE = np.dtype(
     [
@@ -37,11 +40,23 @@ NODE_DTYPE = np.dtype(
         ("total", "f8", (WAYS,)),
         ("cells", "u1", (WAYS,)),
         ("child", "i4", (WAYS, WAYS)),  # by move and reply, 0 = none yet
-        ("reply", "u1", (WAYS, MOST_SEATS)),  # by move and opponent
     ],
     align=True,
 )
 NODE = from_dtype(NODE_DTYPE)
+
+REPLIES_DTYPE = np.dtype(
+    [
+        ("open", "u8"),
+        ("cells", "i8"),  # mover and waiter, packed
+        ("stamp", "u8"),  # of the practice that it belongs to; any other's does not count
+        ("sure", "u8"),  # by player, a bit: it sees its win to the end
+        ("asked", "u1", (MOST_PLAYERS,)),  # how often each was asked
+        ("weights", "u1", (MOST_PLAYERS, WAYS)),  # how likely each of its moves is, in board order
+    ],
+    align=True,
+)
+REPLIES = from_dtype(REPLIES_DTYPE)
 
 PRACTICE_DTYPE = np.dtype(
     [
@@ -52,11 +67,23 @@ PRACTICE_DTYPE = np.dtype(
         ("deadline", "i8"),
         ("most_trials", "i8"),
         ("enough_idle", "i8"),  # trials in a row that took no node: there is nothing new to learn
-        ("explore", "f8"),
+        ("explore", "f8"),  # how curious the choice among own moves is
+        ("early_cells", "i8"),  # with more open cells than this, nobody goes wrong yet:
+        ("early_nodes", "i8"),  # so many nodes tell how the game goes on
         ("settle_cells", "i8"),  # with so few open cells the solver is asked in the tree,
         ("settle_late", "i8"),  # with so few beyond it,
         ("settle_nodes", "i8"),  # for so many nodes
         ("generation", "u8"),  # of the searches' tables
+        ("stamp", "u8"),  # of the replies that count
+        ("seed", "u8"),  # of what is left to chance,
+        ("draws", "u8"),  # of which there was so much
+        ("stranger", "i8"),  # its number among the players
+        ("truth_cells", "i8"),  # with so few open cells the solver is asked about its replies
+        ("judges", "i8", (JUDGES,)),  # the numbers of the models whose choices it goes by
+        ("habits", "f8", (FEATURES,)),  # its weights
+        ("features", "f8", (WAYS, FEATURES)),  # of the replies that it looks at
+        ("probabilities", "f8", (WAYS,)),
+        ("samples", "i8"),  # how often a player is asked whose equal moves cannot be told
         # what came of it
         ("spent", "i8"),
         ("trials", "i8"),

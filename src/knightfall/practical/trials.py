@@ -5,9 +5,8 @@ chosen by what earlier trials came to, replies are the model's.  As only those o
 node that would have replied as they did, what a node has counted is about them.  Where the tree
 ends, the rest is played out with a search of one's own.
 
-A model sits on several seats, each with a seed that breaks ties its own way; on every node of the
-way down another one of them may answer.  Were it the same all along, the tree would learn by heart
-how ties will be broken, which nobody can know of a real opponent.
+Replies are drawn at every step anew from all that are equal for the model.  Were ties always broken
+the same way, the tree would learn by heart how, which nobody can know of a real opponent.
 
 A trial is won as soon as the solver says that the opponent has let go of its win: what comes
 after that is known.  It is lost as soon as the opponent sees its win to the end.
@@ -24,22 +23,20 @@ from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, spread
+from knightfall.practical.answers import reply
 from knightfall.practical.asking import (
     BOARDS,
     SOLVER_STATES,
     STATES,
-    answer,
     lost,
     may_go_on,
     wins,
 )
+from knightfall.practical.replies import PLAYERS, REPLY_TABLE, one_reply
 from knightfall.practical.state import (
-    MOST_SEATS,
     NODE,
-    NOT_ASKED,
     OPEN,
     PRACTICE,
-    RESIGNS,
     SURE,
     WAYS,
     WON,
@@ -47,10 +44,8 @@ from knightfall.practical.state import (
     Practice,
 )
 from knightfall.search.state import SETTINGS
-from knightfall.search.ties import scramble
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
-_players = types.Array(SETTINGS, 1, "C")
 _tree = types.Array(NODE, 1, "C")
 _numbers = types.Array(_i64, 1, "C")
 
@@ -88,29 +83,28 @@ def _begin(board: Geometry, node: Node, open: Bits, me: int, opp: int) -> None:
         node.total[move] = 0.0
         for way in range(WAYS):
             node.child[move, way] = 0
-        for opponent in range(MOST_SEATS):
-            node.reply[move, opponent] = NOT_ASKED
 
 
 @compiled(_i64(NODE, _f64))
 def _most_promising(node: Node, explore: float) -> int:
-    """The number of the move to try: each once, then by upper confidence bounds."""
+    """The number of the move to try: by what it came to so far, and by curiosity.
+
+    A move that was never tried is taken for as good as the whole node: there are too few trials to
+    try every move of every node.
+    """
+    total = 0.5
+    for move in range(node.number):
+        total += node.total[move]
+    usual = total / (node.visits + 1)
+    curious = explore * math.sqrt(node.visits + 1) / node.number
     best, chosen = -1.0, 0
     for move in range(node.number):
         tries = node.tries[move]
-        if tries == 0:
-            return move
-        value = node.total[move] / tries + explore * math.sqrt(math.log(node.visits) / tries)
+        value = node.total[move] / tries if tries > 0 else usual
+        value += curious / (1 + tries)
         if value > best:
             best, chosen = value, move
     return chosen
-
-
-@compiled(_i64(_numbers, _i64, _i64, _i64))
-def _seat(begins: Any, model: int, trial: int, node: int) -> int:
-    """Which seat of a model answers on a node in a trial."""
-    word = scramble(_u64(trial) * _u64(0x9E3779B97F4A7C15) + _u64(node))
-    return begins[model] + _i64(word % _u64(begins[model + 1] - begins[model]))  # type: ignore[no-any-return]
 
 
 @compiled(
@@ -134,18 +128,18 @@ def _played_out(
     """What a game comes to that is lost so far; oneself is to move."""
     board = boards[0]
     while moves(board, open, me) != _u64(0):
-        cell = answer(boards, states, practice, oneself, open, me, opp)
+        cell = one_reply(boards, states, practice, oneself, open, me, opp)
         if cell < 0:
             return CUT
-        me = cell & 63
+        if cell & SURE != 0:
+            return 1.0
+        me = cell
         open &= ~(_u64(1) << _u64(me))
         if moves(board, open, opp) == _u64(0):
             return 1.0
-        cell = answer(boards, states, practice, opponent, open, opp, me)
+        cell = one_reply(boards, states, practice, opponent, open, opp, me)
         if cell < 0:
             return CUT
-        if cell == RESIGNS:
-            return 1.0
         if cell & SURE != 0:
             break
         opp = cell
@@ -158,7 +152,7 @@ def _played_out(
 @compiled(
     _f64(
         *(BOARDS, STATES, BOARDS, SOLVER_STATES, PRACTICE),
-        *(_tree, _players, _numbers, SETTINGS, _i64),
+        *(_tree, REPLY_TABLE, PLAYERS, _i64),
     )
 )
 def _trial(
@@ -168,9 +162,8 @@ def _trial(
     solver_states: Any,
     practice: Practice,
     tree: Any,
-    opponents: Any,
-    begins: Any,
-    oneself: Any,
+    replies: Any,
+    players: Any,
     model: int,
 ) -> float:
     """Play once against one model; the way down the tree is left in `practice`."""
@@ -192,23 +185,29 @@ def _trial(
         theirs = moves(board, open, opp)
         if theirs == _u64(0):
             return 1.0
-        seat = _seat(begins, model, practice.trials, at)
-        reply = _i64(node.reply[move, seat])
-        if reply == NOT_ASKED:
-            reply = answer(boards, states, practice, opponents[seat], open, opp, me)
-            if reply < 0:
-                return CUT
-            node.reply[move, seat] = reply
-        if reply == RESIGNS:
-            return 1.0
-        if reply & SURE != 0:
+        cell = reply(
+            *(boards, states, solver_boards, solver_states),
+            practice,
+            replies,
+            players,
+            model,
+            open,
+            opp,
+            me,
+        )
+        if cell < 0:
+            return CUT
+        if cell & SURE != 0:
             return lost(board, open)
-        way = count(theirs & ((_u64(1) << _u64(reply)) - _u64(1)))
-        opp = reply
+        way = count(theirs & ((_u64(1) << _u64(cell)) - _u64(1)))
+        opp = cell
         open &= ~(_u64(1) << _u64(opp))
         at = _i64(node.child[move, way])
         if at != 0:
             continue
+        # The stranger is no search: where the tree ends, one of its judges plays for it.
+        judge = practice.trials % len(practice.judges)
+        stand_in = model if model < practice.stranger else practice.judges[judge]
         won = wins(solver_boards, solver_states, practice, practice.settle_cells, open, me, opp)
         if practice.used < len(tree):
             at = practice.used
@@ -220,14 +219,14 @@ def _trial(
             return 1.0
         return _played_out(
             *(boards, states, solver_boards, solver_states, practice),
-            *(oneself, opponents[seat], open, me, opp),
+            *(players[len(players) - 1], players[stand_in], open, me, opp),
         )
 
 
 @compiled(
     types.void(
         *(BOARDS, STATES, BOARDS, SOLVER_STATES, types.Array(PRACTICE, 1, "C")),
-        *(_tree, _players, _numbers, _players, _numbers, _u64, _i64, _i64),
+        *(_tree, REPLY_TABLE, PLAYERS, _numbers, _u64, _i64, _i64),
     )
 )
 def practise(
@@ -237,9 +236,8 @@ def practise(
     solver_states: Any,
     practices: Any,
     tree: Any,
-    opponents: Any,
-    begins: Any,
-    selves: Any,
+    replies: Any,
+    players: Any,
     order: Any,
     open: Bits,
     mover: int,
@@ -247,14 +245,15 @@ def practise(
 ) -> None:
     """Try a position against models, in that order again and again, until told to stop.
 
-    Model m sits on the seats from ``begins[m]`` to ``begins[m + 1]``, which is not one of them.
+    The last of the players is oneself.
 
     ``tree[0]`` is left with how often each move was tried and what came of it.  All nodes of all
     searches count.
     """
     practice = practices[0]
-    _begin(boards[0], tree[0], open, mover, waiter)
-    practice.used = 1
+    if practice.used == 0:
+        _begin(boards[0], tree[0], open, mover, waiter)
+        practice.used = 1
     idle = 0
     while (
         practice.trials < practice.most_trials
@@ -265,7 +264,7 @@ def practise(
         model = order[practice.trials % len(order)]
         value = _trial(
             *(boards, states, solver_boards, solver_states, practice),
-            *(tree, opponents, begins, selves[practice.trials % len(selves)], model),
+            *(tree, replies, players, model),
         )
         if value == CUT:
             return

@@ -24,7 +24,9 @@ DECIDES = (
     *(f"search/{name}.py" for name in ("budget", "habits", "settings", "think", "report")),
     *(f"solver/{name}.py" for name in ("engine", "atlas", "solve", "perfect")),
     "solver/atlas.json",
-    *(f"practical/{name}.py" for name in ("models", "beliefs", "practice", "champion")),
+    *(f"practical/{name}.py" for name in ("models", "chances", "memory", "beliefs")),
+    *(f"practical/{name}.py" for name in ("room", "practice", "champion")),
+    "practical/chances.json",
     *(f"arena/game/{name}.py" for name in ("records", "limits", "play", "compiled")),
     "arena/plan/plan.py",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from knightfall.cli.commands.learn_chances import chances
 from knightfall.cli.commands.learn_data import data
 from knightfall.cli.commands.learn_fit import fit
 from knightfall.cli.commands.learn_tune import tune
@@ -14,13 +15,14 @@ learn = typer.Typer(name="learn", **PLAIN_HELP)
 
 @learn.callback(invoke_without_command=True)
 def about(context: typer.Context) -> None:
-    """Learn a heuristic from the exact truth, or weights by play.
+    """Learn a heuristic from the exact truth, weights by play, or how opponents go wrong.
 
     \b
     Examples:
       knightfall learn data positions
       knightfall learn fit positions models
       knightfall learn tune "improved+0.5*bfs_reach" tuned
+      knightfall learn chances learned
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -29,3 +31,4 @@ def about(context: typer.Context) -> None:
 learn.command(name="data")(data)
 learn.command(name="fit")(fit)
 learn.command(name="tune")(tune)
+learn.command(name="chances")(chances)

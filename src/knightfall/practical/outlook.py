@@ -1,0 +1,56 @@
+"""What opponents would reply to a position, for whoever learns from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.position import Position
+from knightfall.practical.models import OPPONENTS
+from knightfall.practical.room import room_here
+from knightfall.practical.stranger import weigh_up
+from knightfall.solver.engine import Engine
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The replies to a position in board order: what is known of them, and who would choose them.
+
+    `features` has a row for each reply, `shares` a row for each opponent.
+    """
+
+    cells: tuple[int, ...]
+    features: npt.NDArray[np.float64]
+    shares: npt.NDArray[np.float64]
+
+
+def outlook(position: Position, engine: Engine, samples: int = 2) -> Outlook:
+    """How all opponents would reply to a position, in which there must be two moves or more."""
+    room = room_here()
+    boards = room.board(position.board)
+    room.begin(0, limit=NO_LIMIT, samples=samples)
+    boards["clock"] = 0
+    with engine.lent() as (solver_boards, solver_states):
+        where = boards, room.states, solver_boards, solver_states
+        entry = room.ask(np.ones(len(OPPONENTS), np.bool_), where, position)
+    cells = sorted(map(position.board.cell, position.legal_moves))
+    weights = entry["weights"][: len(OPPONENTS), : len(cells)].astype(np.float64)
+    return Outlook(
+        cells=tuple(cells),
+        features=room.practices["features"][0, : len(cells)].copy(),
+        shares=weights / weights.sum(1, keepdims=True),
+    )
+
+
+def stranger_shares(features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """How likely the stranger makes each of some replies, by their features."""
+    room = room_here()
+    room.begin(0)
+    ways = len(features)
+    room.practices["features"][0, :ways] = features
+    weigh_up(room.practices[0], ways)
+    found: npt.NDArray[np.float64] = room.practices["probabilities"][0, :ways].copy()
+    return found

@@ -1,0 +1,169 @@
+"""Where one thread practises, with what was learned of opponents, and asks them."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from knightfall.board import Board
+from knightfall.heuristics.evaluator import evaluator
+from knightfall.kernel.geometry import GeometryArray
+from knightfall.kernel.rules import words
+from knightfall.position import Position
+from knightfall.practical.answers import ask_about
+from knightfall.practical.beliefs import Beliefs, Told
+from knightfall.practical.chances import shipped
+from knightfall.practical.memory import Memory, remembered
+from knightfall.practical.models import JUDGES, MODELS, ONESELF, OPPONENTS, Model, seeds
+from knightfall.practical.replies import put_back
+from knightfall.practical.state import NODE_DTYPE, PRACTICE_DTYPE, REPLIES_DTYPE
+from knightfall.search.settings import board_for, settings_for
+from knightfall.search.state import DTYPE as STATE_DTYPE
+from knightfall.search.state import SETTINGS_DTYPE
+from knightfall.search.table import new_table
+
+EXPLORE = 1.5
+"""How curious the choice among own moves is."""
+
+SETTLE_CELLS, SETTLE_LATE, SETTLE_NODES = 39, 31, 20_000
+"""In the tree the solver is asked when so few cells are open, and beyond it, where it is asked at
+every turn, later; it may take so many nodes: less than a millisecond, and nearly always enough."""
+
+EARLY_CELLS, EARLY_NODES = 37, 500
+"""Beyond the tree, while so many cells are open, hunters hardly ever let go of a win: a search of
+fewer nodes will do."""
+
+TREE = 8192
+"""Own positions that are remembered."""
+
+MOST_TRIALS, ENOUGH_IDLE = 100_000, 1000
+"""Trials in all, and in a row that led to nothing new: then everything has been tried."""
+
+REPLIES = 1 << 14
+"""Positions for which it is remembered how players reply."""
+
+WEIGHING_SHARE, ASKED = 0.15, (2, 8)
+"""What is spent on finding out whom one plays against, and how often each model is asked, at least
+and at most: with different seeds, for equal moves are many."""
+
+ONE_ANSWER = 2000
+"""Nodes that an answer takes, more or less."""
+
+KNOWN = 16
+"""What is known for sure of a model counts as much as so many answers."""
+
+TRUTH_CELLS = 33
+"""With so few open cells the stranger is thought to see somewhat of the truth."""
+
+UNLIKELY = 0.002
+"""A model with less than this share is not asked any more."""
+
+
+_SETTINGS = {
+    "most_trials": MOST_TRIALS,
+    "enough_idle": ENOUGH_IDLE,
+    "explore": EXPLORE,
+    "early_cells": EARLY_CELLS,
+    "early_nodes": EARLY_NODES,
+    "settle_cells": SETTLE_CELLS,
+    "settle_nodes": SETTLE_NODES,
+    "settle_late": SETTLE_LATE,
+    "truth_cells": TRUTH_CELLS,
+}
+
+
+class Room:
+    """Its records, its tables, its tree."""
+
+    def __init__(self) -> None:
+        self.states = np.zeros(1, STATE_DTYPE)
+        self.practices = np.zeros(1, PRACTICE_DTYPE)
+        self.tree = np.zeros(TREE, NODE_DTYPE)
+        self.tree["visits"] = 0  # have its memory at hand, not only promised
+        self.boards: dict[Board, GeometryArray] = {}
+        self.tables: dict[int, Any] = {}
+        self.replies = np.zeros(REPLIES, REPLIES_DTYPE)
+        stranger = np.zeros(1, SETTINGS_DTYPE)  # which is asked otherwise
+        searches = [self._player(model) for model in MODELS]
+        self.players = np.concatenate([*searches, stranger, self._player(ONESELF)])
+
+    def _player(self, model: Model) -> Any:
+        settings = settings_for(model.method, evaluator(model.heuristic), model.budget)
+        entries = int(settings["entries"][0])
+        if entries not in self.tables:
+            self.tables[entries] = new_table(entries)
+        settings["table"] = self.tables[entries].ctypes.data
+        return settings
+
+    def board(self, board: Board) -> GeometryArray:
+        """The geometry of a board, for this thread alone."""
+        if board not in self.boards:
+            self.boards[board] = board_for(board)
+        return self.boards[board]
+
+    def begin(self, seed: int, **settings: int) -> None:
+        """A new practice: nothing is spent or known yet."""
+        practices = self.practices
+        generation, stamp = practices["generation"][0], practices["stamp"][0]
+        practices[:] = np.zeros(1, PRACTICE_DTYPE)
+        practices["generation"], practices["stamp"] = generation, stamp + 1
+        words = seeds(seed, len(self.players) + 1)
+        practices["seed"], self.players["seed"] = words[0], words[1:]
+        practices["habits"] = shipped().habits
+        practices["judges"] = [MODELS.index(judge) for judge in JUDGES]
+        practices["stranger"] = len(MODELS)
+        for name, value in {**_SETTINGS, **settings}.items():
+            practices[name] = value
+
+    def recall(self, memory: Memory | None, position: Position) -> None:
+        """Go on where an earlier move of the game left off."""
+        if memory is None:
+            return
+        put_back(self.replies, self.practices, memory.replies)
+        known = memory.below(position)
+        self.tree[: len(known)] = known
+        self.practices["used"] = len(known)
+
+    def remember(self, name: str, left: Position) -> Memory:
+        """What a later move of the game may go on from, after a move that led to `left`."""
+        root, (practice,) = self.tree[0], self.practices
+        cells = root["cells"][: root["number"]]
+        move = int(np.flatnonzero(cells == left.board.cell(name))[0])
+        tree = self.tree[: practice["used"]]
+        return remembered(tree, move, self.replies, practice["stamp"], left)
+
+    def weigh(self, beliefs: Beliefs, where: tuple[Any, ...], nodes: int) -> Beliefs:
+        """Reckon with the moves that were seen, for about so many nodes each."""
+        while beliefs.seen:
+            seen = beliefs.seen[0]
+            cells = sorted(map(seen.before.board.cell, seen.before.legal_moves))
+            likely = np.array([share > UNLIKELY for share in beliefs.shares])
+            asked = min(max(nodes // (int(likely.sum()) * ONE_ANSWER), ASKED[0]), ASKED[1])
+            self.practices["samples"] = asked
+            told: list[Told | None] = [None] * len(OPPONENTS)
+            if len(cells) > 1:
+                entry = self.ask(likely, where, seen.before)
+                for number in np.flatnonzero(likely & (entry["asked"][: len(OPPONENTS)] > 0)):
+                    weights = entry["weights"][number]
+                    share = float(weights[cells.index(seen.reply)] / weights.sum())
+                    told[number] = Told(share, min(KNOWN, int(entry["asked"][number])))
+            beliefs = beliefs.weighed(told, len(cells))
+        return beliefs
+
+    def ask(self, whom: Any, where: tuple[Any, ...], position: Position) -> Any:
+        """Ask some opponents about a position; what the table has on it then."""
+        asked: Any = (*where, self.practices, self.replies, self.players, whom, *words(position))
+        return self.replies[ask_about(*asked)]
+
+
+_here = threading.local()
+
+
+def room_here() -> Room:
+    """That of this thread."""
+    if not hasattr(_here, "room"):
+        _here.room = Room()
+    room: Room = _here.room
+    return room

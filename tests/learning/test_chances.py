@@ -1,0 +1,188 @@
+"""Chances that are learned: from which decisions, by which likelihood, and the command itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runner import run
+
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.learning.chances.decisions import POPULATION, UNSEEN, Decision, decisions
+from knightfall.learning.chances.fit import Table, fit_shares, fit_weights, probabilities
+from knightfall.learning.chances.learn import learn, without
+from knightfall.learning.chances.report import error_rate
+from knightfall.learning.split import SPLITS, class_splits, classes
+from knightfall.position import Position, other
+from knightfall.practical.chances import read_chances
+from knightfall.practical.models import OPPONENTS
+from knightfall.practical.state import FEATURES
+from knightfall.solver.engine import Engine
+
+HUNTERS = ("AB_Improved", "greedy(open)", "random")
+
+
+@pytest.fixture(scope="module")
+def some() -> list[Decision]:
+    return decisions(HUNTERS, "train", 9, 3)
+
+
+def test_decisions_are_of_hunters_who_win(some: list[Decision]) -> None:
+    engine = Engine(Board.of(7, 7))
+    assert {one.hunter for one in some} == set(HUNTERS)
+    for one in some[::4]:
+        position = one.position
+        assert position.hunter == position.to_move
+        assert engine.wins(position)
+        cells = sorted(map(position.board.cell, position.legal_moves))
+        assert len(cells) == len(one.wrong) == len(one.features) == one.shares.shape[1] > 1
+        for cell, wrong in zip(cells, one.wrong, strict=True):
+            after = position.play(position.board.name(cell))
+            assert wrong == (bool(after.legal_moves) and engine.wins(after))
+
+
+def test_the_same_again_and_others_with_another_seed(some: list[Decision]) -> None:
+    again = decisions(HUNTERS, "train", 3, 3)
+    assert [(one.position, one.reply) for one in again] == [
+        (one.position, one.reply) for one in some[: len(again)]
+    ]
+    others = decisions(HUNTERS, "train", 3, 4)
+    assert [one.position for one in others] != [one.position for one in again]
+
+
+def test_games_begin_with_openings_of_their_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test opening, nor an image of one, is learned from."""
+    from knightfall.learning.chances import decisions as room
+
+    begun: list[Position] = []
+
+    def begin(position: Position, *_: object) -> list[tuple[Position, int]]:
+        begun.append(position)
+        return []
+
+    monkeypatch.setattr(room, "_game", begin)
+    board = Board.of(7, 7)
+    where = class_splits(board)
+    for split in SPLITS:
+        begun.clear()
+        room.decisions(HUNTERS, split, 60, 0)
+        assert len(begun) == 60
+        for position in begun:
+            mover, waiter = (
+                position.knight(position.to_move),
+                position.knight(other(position.to_move)),
+            )
+            assert mover is not None
+            assert waiter is not None
+            images = [(one[mover], one[waiter]) for one in board.symmetries]
+            number = next(classes(board)[image] for image in images if image in classes(board))
+            assert SPLITS[where[number]] == split
+
+
+def test_positions_of_the_test_are_left_out(some: list[Decision]) -> None:
+    turned = [
+        Decision(0, one.hunter, mirrored(one.position), 0, one.features, one.shares, one.wrong)
+        for one in some[:5]
+    ]
+    left = without(some, turned)
+    gone = {one.position for one in some[:5]}
+    assert [one.position for one in left] == [
+        one.position for one in some if one.position not in gone
+    ]
+    assert without(some, []) == some
+
+
+def mirrored(position: Position) -> Position:
+    """Left and right exchanged."""
+    width = position.board.width
+    there = {cell: cell - cell % width + width - 1 - cell % width for cell in range(49)}
+    assert position.white is not None
+    assert position.black is not None
+    return Position(
+        position.board,
+        frozenset(there[cell] for cell in position.open),
+        there[position.white],
+        there[position.black],
+        position.to_move,
+    )
+
+
+def drawn(weights: np.ndarray, number: int, seed: int) -> list[Decision]:
+    """Decisions of somebody with known weights, over random features."""
+    rng, found = np.random.default_rng(seed), []
+    position = Position.from_fen("7/7/1N5/7/7/5n1/7 w")
+    for game in range(number):
+        ways = int(rng.integers(2, 9))
+        features = rng.normal(size=(ways, FEATURES))
+        powers = np.exp(features @ weights)
+        reply = int(rng.choice(ways, p=powers / powers.sum()))
+        shares = np.full((len(OPPONENTS), ways), 1 / ways)
+        found.append(
+            Decision(game, "x", position, reply, features, shares, np.zeros(ways, np.bool_))
+        )
+    return found
+
+
+def test_weights_are_found_again() -> None:
+    """Fitted to draws from known weights, they come out near them."""
+    weights = np.random.default_rng(1).normal(size=FEATURES)
+    found = fit_weights(Table.of(drawn(weights, 4000, 2)))
+    assert np.abs(found - weights).max() < 0.25
+    table = Table.of(drawn(weights, 5, 3))
+    for row, there, features in zip(
+        probabilities(found, table), table.there, table.features, strict=True
+    ):
+        powers = np.exp(features[there] @ found)
+        assert row[there] == pytest.approx(powers / powers.sum())
+        assert row.sum() == pytest.approx(1)
+
+
+def test_shares_go_to_those_who_would_have_moved_so() -> None:
+    """Two thirds of the games are an opponent's that always chose the reply that was made."""
+    some = drawn(np.zeros(FEATURES), 90, 4)
+    for number, one in enumerate(some):
+        who = 5 if number % 3 else 7
+        one.shares[:] = 0.0
+        one.shares[:, (one.reply + 1) % one.shares.shape[1]] = 1.0
+        one.shares[who] = 0.0
+        one.shares[who, one.reply] = 1.0
+    shares = fit_shares(some, np.zeros(FEATURES))
+    assert sum(shares) == pytest.approx(1)
+    assert min(shares) > 0
+    assert shares[5] > shares[7] > max(s for at, s in enumerate(shares) if at not in (5, 7))
+
+
+def test_errors_are_counted() -> None:
+    some = drawn(np.zeros(FEATURES), 10, 5)
+    for one in some[:6]:
+        one.wrong[one.reply] = True
+    assert error_rate(some) == pytest.approx(7 / 8)  # one of each is taken for granted
+
+
+def test_the_command_learns_and_says_how_well(tmp_path: Path) -> None:
+    done = run("learn", "chances", str(tmp_path / "out"), "--games", "20", "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    learned = read_chances(tmp_path / "out" / "chances.json")
+    assert list(told["habits"].values()) == pytest.approx(learned.habits.tolist())
+    assert [one["hunters"] for one in told["judged"]] == ["known hunters", "other hunters"]
+    for one in told["judged"]:
+        assert one["any_reply"] < one["stranger"] < 0
+    assert learned.habits[9] > 0  # what five plies of alpha-beta choose is chosen more often
+
+
+def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
+    with pytest.raises(KnightfallError, match="games=3 are too few"):
+        learn(tmp_path, games=3)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(KnightfallError, match="cannot make"):
+        learn(tmp_path / "file" / "in", games=20)
+    with pytest.raises(KnightfallError, match="a split is one of"):
+        decisions(HUNTERS, "all", 1, 0)
+
+
+def test_nobody_is_known_and_unseen() -> None:
+    assert not set(POPULATION) & set(UNSEEN)

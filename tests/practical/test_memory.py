@@ -1,0 +1,96 @@
+"""What one move of a game leaves to the next: the tree below, and replies that may be of use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from knightfall.kernel.rules import words
+from knightfall.position import Position
+from knightfall.practical import practice
+from knightfall.practical.beliefs import Beliefs
+from knightfall.practical.memory import Memory, subtree
+from knightfall.practical.state import NODE_DTYPE
+from knightfall.solver.engine import Engine
+
+LOST = Position.from_fen("7/7/1N5/7/7/5n1/7 w")
+
+
+def practised(position: Position, nodes: int, beliefs: Beliefs) -> tuple[practice.Chance, Memory]:
+    engine = Engine(position.board)
+    chance, after = practice.best_chance(position, engine, nodes, None, 3, beliefs, nodes)
+    assert chance is not None
+    assert after.memory is not None
+    return chance, after.memory
+
+
+def paths(tree: Any, at: int = 0) -> dict[tuple[int, int, int], tuple[int, ...]]:
+    """The tries of every node by its position, following the children from one node."""
+    node = tree[at]
+    found = {(int(node["open"]), int(node["me"]), int(node["opp"])): tuple(node["tries"].tolist())}
+    for child in node["child"][node["child"] != 0]:
+        found |= paths(tree, int(child))
+    return found
+
+
+def test_a_subtree_is_what_its_root_leads_to() -> None:
+    """A tree by hand: 0 → (1 → 3, 2)."""
+    tree = np.zeros(4, NODE_DTYPE)
+    tree["open"] = [10, 11, 12, 13]
+    tree["child"][0, 0, 1], tree["child"][0, 4, 2], tree["child"][1, 7, 7] = 1, 2, 3
+    found = subtree(tree, 1)
+    assert found["open"].tolist() == [11, 13]
+    assert found["child"][0, 7, 7] == 1
+    assert np.count_nonzero(found["child"]) == 1
+    assert subtree(tree, 0)["open"].tolist() == [10, 11, 12, 13]
+
+
+def test_the_tree_below_a_reply_is_kept() -> None:
+    chance, memory = practised(LOST, 3_000_000, Beliefs())
+    left = LOST.play(chance.move)
+    known = 0
+    for reply in left.legal_moves:
+        now = left.play(reply)
+        below = memory.below(now)
+        if not len(below):
+            continue
+        known += 1
+        open, me, opp = words(now)
+        assert (below["open"][0], below["me"][0], below["opp"][0]) == (open, me, opp)
+        everything = paths(memory.tree)
+        assert paths(below).items() <= everything.items()
+        assert len(paths(below)) == len(below)
+    assert known >= 1
+    elsewhere = next(move for move in LOST.legal_moves if move != chance.move)
+    after = LOST.play(elsewhere)
+    assert not len(memory.below(after.play(after.legal_moves[0])))
+
+
+def test_replies_that_may_come_are_kept() -> None:
+    """Those that are kept are to positions whose open cells are open still."""
+    chance, memory = practised(LOST, 1_000_000, Beliefs())
+    open = words(LOST.play(chance.move))[0]
+    assert len(memory.replies) > 5
+    assert all(int(one) & ~open == 0 for one in memory.replies["open"])
+
+
+def test_what_is_remembered_is_not_asked_again() -> None:
+    """The next practice begins with the tries of the last, and they cost nothing."""
+    chance, memory = practised(LOST, 3_000_000, Beliefs())
+    left = LOST.play(chance.move)
+    now = max((left.play(one) for one in left.legal_moves), key=lambda p: _tries(memory, p))
+    before = _tries(memory, now)
+    assert before > 3
+    again, later = practised(now, 1_000_000, Beliefs(memory=memory))
+    fresh, without = practised(now, 1_000_000, Beliefs())
+    assert again.nodes <= 1_000_000
+    move = now.board.cell(again.move)
+    assert later.tree["tries"][0].sum() == before + again.trials
+    assert without.tree["tries"][0].sum() == fresh.trials
+    assert move in later.tree["cells"][0]
+
+
+def _tries(memory: Memory, position: Position) -> int:
+    below = memory.below(position)
+    return int(below["tries"][0].sum()) if len(below) else 0
