@@ -14,7 +14,7 @@ from knightfall.agents import parse_agent
 from knightfall.board import Board
 from knightfall.position import Position, other
 from knightfall.practical import practice
-from knightfall.practical.beliefs import Beliefs, Recollection, Seen, Told, predecessors
+from knightfall.practical.beliefs import MOST_KEPT, Beliefs, Recollection, Seen, Told, predecessors
 from knightfall.practical.chances import shipped
 from knightfall.practical.models import MODELS, OPPONENTS, seats, seeds, shuffle
 from knightfall.solver.engine import Engine
@@ -83,8 +83,8 @@ def test_no_more_games_are_kept_than_fit() -> None:
     for position in left:
         kept.keep("me", position, Beliefs(PRIOR[::-1]))
     known = [kept.recall("me", p.play(p.legal_moves[0])).shares != PRIOR for p in left]
-    assert not any(known[:236])
-    assert all(known[-64:])
+    assert not any(known[:-MOST_KEPT])
+    assert all(known[-MOST_KEPT:])
 
 
 def _cells(rng: random.Random, number: int) -> list[tuple[str, str]]:

@@ -19,8 +19,9 @@ from knightfall.errors import KnightfallError
 from knightfall.position import Position, other
 from knightfall.practical import chances
 from knightfall.practical.models import JUDGES, MODELS, OPPONENTS, Model
-from knightfall.practical.outlook import outlook, stranger_shares
-from knightfall.practical.room import TRUTH_CELLS
+from knightfall.practical.outlook import outlook
+from knightfall.practical.room import TRUTH_CELLS, room_here
+from knightfall.practical.stranger import weigh_up
 from knightfall.solver.engine import Engine
 
 NAIVE: dict[str, naive.Naive] = {
@@ -136,7 +137,10 @@ def test_the_stranger_replies_by_its_weights() -> None:
             math.exp(sum(w * x for w, x in zip(habits, row, strict=True))) for row in seen.features
         ]
         expected = [power / sum(powers) for power in powers]
-        assert stranger_shares(seen.features) == pytest.approx(expected, abs=1e-6)
+        practices = room_here().practices  # where the features of the last position still are
+        weigh_up(practices[0], len(expected))
+        found = practices["probabilities"][0, : len(expected)]
+        assert found == pytest.approx(expected, abs=1e-6)
         assert seen.shares[-1] == pytest.approx(expected, abs=0.02)
 
 

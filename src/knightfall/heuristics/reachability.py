@@ -75,7 +75,7 @@ def static_reach(r: float) -> Callable[..., float]:
 
 
 @compiled(_f64(GEOMETRY, _u64, _i64))
-def _bfs(board: Geometry, open: Bits, cell: int) -> float:
+def nearness(board: Geometry, open: Bits, cell: int) -> float:
     """Σ 1/(1+d(p,x)) over p's own cell and every cell it can reach through open cells."""
     total, distance = 1.0, 0  # its own cell, at distance 0
     edge = moves(board, open, cell)
@@ -90,4 +90,4 @@ def _bfs(board: Geometry, open: Bits, cell: int) -> float:
 @published
 def bfs_reach(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Cells that can still be reached, the nearer the better, less the opponent's."""
-    return _bfs(board, open, me) - _bfs(board, open, opp)
+    return nearness(board, open, me) - nearness(board, open, opp)

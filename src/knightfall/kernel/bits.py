@@ -1,4 +1,4 @@
-"""Sets of cells as 64-bit words: the file that knows about LLVM.
+"""Sets of cells as 64-bit words: with `vectors.py` the files that know about LLVM.
 
 Bit i of a word is cell i of the board (see `knightfall.board`), so a 3×4 board lies like this::
 

@@ -1,6 +1,6 @@
 """A small net in vector instructions: the other file that knows about LLVM.
 
-Numba works on numbers one by one, and LLVM does not find out by itself that 32 sums of 18 products
+Numba works on numbers one by one, and LLVM does not find out by itself that 32 sums of 19 products
 each are one loop over vectors.  Told so, it needs a few nanoseconds for them.
 """
 

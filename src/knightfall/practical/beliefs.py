@@ -23,8 +23,9 @@ from knightfall.practical.memory import Memory
 SURPRISES = 1.0
 """Answers that a model is thought to have given beside those asked for, over all moves alike."""
 
-MOST_KEPT = 64
-"""Positions that were left behind; what is kept of one may be a megabyte."""
+MOST_KEPT = 16
+"""Positions that were left behind: more than a game has that one goes back to.  What is kept of
+one is some megabytes at most."""
 
 
 @dataclass(frozen=True)

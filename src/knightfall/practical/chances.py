@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
 from knightfall.practical.models import JUDGES, OPPONENTS
-from knightfall.practical.state import FEATURES
+from knightfall.practical.state import FEATURES, MOST_PLAYERS
 from knightfall.reading import parse_json, read_text
 from knightfall.shape import Between, check
 
@@ -38,6 +38,7 @@ NAMES = (
 """What is known of a reply, in the order of `stranger.look_at`."""
 
 assert len(NAMES) == FEATURES
+assert len(OPPONENTS) <= MOST_PLAYERS
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.position import Position
 from knightfall.practical.models import OPPONENTS
 from knightfall.practical.room import room_here
-from knightfall.practical.stranger import weigh_up
 from knightfall.solver.engine import Engine
 
 
@@ -43,14 +42,3 @@ def outlook(position: Position, engine: Engine, samples: int = 2) -> Outlook:
         features=room.practices["features"][0, : len(cells)].copy(),
         shares=weights / weights.sum(1, keepdims=True),
     )
-
-
-def stranger_shares(features: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """How likely the stranger makes each of some replies, by their features."""
-    room = room_here()
-    room.begin(0)
-    ways = len(features)
-    room.practices["features"][0, :ways] = features
-    weigh_up(room.practices[0], ways)
-    found: npt.NDArray[np.float64] = room.practices["probabilities"][0, :ways].copy()
-    return found

@@ -14,6 +14,7 @@ from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.practical.beliefs import Beliefs
+from knightfall.practical.chances import shipped
 from knightfall.practical.models import seats, shuffle
 from knightfall.practical.room import WEIGHING_SHARE, Room, room_here
 from knightfall.practical.trials import practise
@@ -105,14 +106,14 @@ def _read(position: Position, room: Room) -> Chance | None:
     root, practice = room.tree[0], room.practices[0]
     number = int(root["number"])
     tries, total = root["tries"][:number], root["total"][:number]
-    if practice["trials"] == 0:
+    if not tries.any():
         return None
     rates = total / np.maximum(tries, 1)
     best = max(range(number), key=lambda move: (tries[move], rates[move]))
     return Chance(
         move=position.board.name(int(root["cells"][best])),
         rate=float(rates[best]),
-        trials=int(practice["trials"]),
+        trials=int(tries.sum()),
         nodes=int(practice["spent"]),
     )
 
@@ -124,4 +125,5 @@ def spent_here() -> int:
 
 def warm_up(board: Board) -> None:
     """Make ready what the first practice on a board would."""
+    shipped()
     room_here().board(board)

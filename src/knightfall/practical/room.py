@@ -18,7 +18,7 @@ from knightfall.practical.chances import shipped
 from knightfall.practical.memory import Memory, remembered
 from knightfall.practical.models import JUDGES, MODELS, ONESELF, OPPONENTS, Model, seeds
 from knightfall.practical.replies import put_back
-from knightfall.practical.state import NODE_DTYPE, PRACTICE_DTYPE, REPLIES_DTYPE
+from knightfall.practical.state import NODE_DTYPE, OPEN, PRACTICE_DTYPE, REPLIES_DTYPE
 from knightfall.search.settings import board_for, settings_for
 from knightfall.search.state import DTYPE as STATE_DTYPE
 from knightfall.search.state import SETTINGS_DTYPE
@@ -81,10 +81,11 @@ class Room:
         self.states = np.zeros(1, STATE_DTYPE)
         self.practices = np.zeros(1, PRACTICE_DTYPE)
         self.tree = np.zeros(TREE, NODE_DTYPE)
-        self.tree["visits"] = 0  # have its memory at hand, not only promised
+        self.tree["visits"] = 0  # have its memory at hand, not only promised; so with replies
         self.boards: dict[Board, GeometryArray] = {}
         self.tables: dict[int, Any] = {}
         self.replies = np.zeros(REPLIES, REPLIES_DTYPE)
+        self.replies["stamp"] = 0
         stranger = np.zeros(1, SETTINGS_DTYPE)  # which is asked otherwise
         searches = [self._player(model) for model in MODELS]
         self.players = np.concatenate([*searches, stranger, self._player(ONESELF)])
@@ -124,6 +125,7 @@ class Room:
         put_back(self.replies, self.practices, memory.replies)
         known = memory.below(position)
         self.tree[: len(known)] = known
+        self.tree["state"][0] = OPEN  # were it known to be won, no move of it would be tried
         self.practices["used"] = len(known)
 
     def remember(self, name: str, left: Position) -> Memory:

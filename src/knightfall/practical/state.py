@@ -20,7 +20,7 @@ FEATURES, JUDGES = 18, 5
 """What is known of a reply (`stranger.py`), of which so many are the choices of models."""
 
 MOST_PLAYERS = 24
-"""Models and oneself."""
+"""Models and the stranger, at most."""
 
 OPEN, WON = 0, 1
 """Of a node: nothing is known or it is lost, or it is won."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from numba import types
 
+from knightfall.heuristics.reachability import nearness
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
@@ -31,19 +32,6 @@ COUNTED = 8
 """Features that are counted on the board; after them come the judges."""
 
 
-@compiled(_f64(GEOMETRY, _u64, _i64))
-def _reach(board: Geometry, open: Bits, cell: int) -> float:
-    """Cells that a knight can get to, the nearer the more: Σ 1/(1+d)."""
-    total, distance = 0.0, 1
-    edge = moves(board, open, cell)
-    while edge != _u64(0):
-        distance += 1
-        total += count(edge) / distance
-        open &= ~edge
-        edge = spread(board, edge) & open
-    return total
-
-
 @compiled(types.void(GEOMETRY, PRACTICE, _i64, _u64, _i64, _i64))
 def _count_up(
     board: Geometry, practice: Practice, way: int, open: Bits, cell: int, waiter: int
@@ -56,10 +44,10 @@ def _count_up(
     row[1] = count(theirs) / 4.0
     row[2] = count(second) / 8.0
     row[3] = count(their_second) / 8.0
-    row[4] = (_reach(board, open, cell) - _reach(board, open, waiter)) / 4.0
+    row[4] = (nearness(board, open, cell) - nearness(board, open, waiter)) / 4.0
     row[5] = count(mine & (theirs | their_second)) / 4.0
-    across = abs(2 * (cell % board.width) - board.width + 1)
-    down = abs(2 * (cell // board.width) - board.height + 1)
+    across = 2 * board.column[cell] - board.width + 1
+    down = 2 * board.row[cell] - board.height + 1
     row[6] = (across * across + down * down) / 40.0
     row[7] = 1.0 if (board.knight[_u64(waiter)] >> _u64(cell)) & _u64(1) != _u64(0) else 0.0
 

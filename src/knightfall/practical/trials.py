@@ -1,6 +1,6 @@
 """How often would opponents go wrong?  Games against models of them, from a tree of own moves.
 
-Each trial picks one opponent (a model, that is a search) and plays it down the tree: own moves are
+Each trial picks one opponent (a model or the stranger) and plays it down the tree: own moves are
 chosen by what earlier trials came to, replies are the model's.  As only those opponents come to a
 node that would have replied as they did, what a node has counted is about them.  Where the tree
 ends, the rest is played out with a search of one's own.

@@ -23,8 +23,8 @@ def chances(out: Out, games: Games = 1600, seed: Seed = 0, json: Json = False) -
 
     Agents of all kinds hunt in won games.  What they choose is learned from what can be said of a
     reply: what heuristics count, what well-known searches would play, whether it keeps the win and
-    how hard that is to see.  The champion plays lost positions by it, as whom it may be meeting
-    when no model fits.
+    how hard that is to see.  The champion uses it in lost positions, for opponents that are none
+    of the players it knows.
 
     OUT gets chances.json.  It is judged by games from other openings, and of agents that were not
     learned from.  Some minutes; same settings, same file.

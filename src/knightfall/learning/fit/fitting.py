@@ -72,26 +72,33 @@ def fit(
     start = time.monotonic()
     report = FitReport(str(data), str(folder), seed)
     for kind in kinds:
-        training, validation, test = (_tables(data, split, kind) for split in SPLITS)
-        _make(folder)
-        if kind == "linear":
-            model = both_sides(*(fit_linear(training[view], seed) for view in TRUTHFUL))
-            odds = {view: predict_linear(model[view], test[view]) for view in TRUTHFUL}
-        else:
-            model = _nets(training, validation, Course(epochs, seed), folder, report)
-            odds = {view: predict_net(model[view], test[view]) for view in VIEWS}
-        report.judged[kind] = {view: judged(odds[view], test[view]) for view in odds}
-        made_by = {
-            "command": f"knightfall learn fit DATA OUT --epochs {epochs} --seed {seed}",
-            "positions": {view: len(training[view]) for view in VIEWS},
-        }
-        _write(folder / f"learned_{kind}.json", as_json(kind, SEEN_BY[kind][0], model, made_by))
-        if ablate and kind == "linear":
-            report.ablations = _ablations(training, test, seed)
+        _fit_one(kind, data, folder, Course(epochs, seed, SEEN_BY[kind][0]), ablate, report)
     _write_heuristics(folder)
     report.seconds = time.monotonic() - start
     _write(folder / "fit.json", report.to_dict())
     return report
+
+
+def _fit_one(
+    kind: str, data: Path, folder: Path, course: Course, ablate: bool, report: FitReport
+) -> None:
+    """Fit and judge one kind of model; its tables are gone before the next one's are made."""
+    training, validation, test = (_tables(data, split, kind) for split in SPLITS)
+    _make(folder)
+    if kind == "linear":
+        model = both_sides(*(fit_linear(training[view], course.seed) for view in TRUTHFUL))
+        odds = {view: predict_linear(model[view], test[view]) for view in TRUTHFUL}
+    else:
+        model = _nets(training, validation, course, folder, report)
+        odds = {view: predict_net(model[view], test[view]) for view in VIEWS}
+    report.judged[kind] = {view: judged(odds[view], test[view]) for view in odds}
+    made_by = {
+        "command": f"knightfall learn fit DATA OUT --epochs {course.epochs} --seed {course.seed}",
+        "positions": {view: len(training[view]) for view in VIEWS},
+    }
+    _write(folder / f"learned_{kind}.json", as_json(kind, course.counts, model, made_by))
+    if ablate and kind == "linear":
+        report.ablations = _ablations(training, test, course.seed)
 
 
 def _nets(
@@ -124,7 +131,7 @@ def _ablations(
             gone = [place for place, name in enumerate(FEATURES) if belongs(name)]
             found[group] = {}
             for view in TRUTHFUL:
-                arrays = fit_linear(_without(training[view], gone), seed, ABLATION_ROWS)
+                arrays = fit_linear(training[view], seed, ABLATION_ROWS, gone)
                 seen = _without(test[view], gone)
                 found[group][view] = judged(predict_linear(arrays, seen), seen)["log-loss"]
             told(number + 1)

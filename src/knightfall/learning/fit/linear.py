@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,12 +25,18 @@ def powers(features: Floats, phase: Floats) -> Floats:
     return found
 
 
-def fit_linear(table: Table, seed: int, rows: int = MOST_ROWS) -> dict[str, Floats]:
-    """The arrays of a model of one view, from so many rows of its table at most."""
+def fit_linear(
+    table: Table, seed: int, rows: int = MOST_ROWS, gone: Sequence[int] = ()
+) -> dict[str, Floats]:
+    """The arrays of a model of one view, from so many rows of its table at most.
+
+    Some features may be taken for gone, by their numbers.
+    """
     from sklearn.linear_model import LogisticRegression
 
     chosen = np.random.default_rng(seed).permutation(len(table))[:rows]
     features, wins, phase = table.features[chosen], table.wins[chosen], table.phase[chosen]
+    features[:, gone] = 0
     scale = Scale.of(features)
     # Newton's method: a step is dear, but with far more rows than weights a dozen of them do.  In
     # double precision, for some features are nearly sums of others.

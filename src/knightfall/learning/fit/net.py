@@ -41,7 +41,8 @@ class Course:
 
     epochs: int
     seed: int
-    threads: int = 1
+    counts: tuple[str, ...] = ()
+    """The names of what is counted: a fit that was interrupted goes on with the same."""
 
 
 OnEpoch = Callable[[int, Curve], None]
@@ -53,7 +54,7 @@ def fit_net(
     """The arrays of a model of one view, and its curve."""
     import torch
 
-    torch.set_num_threads(course.threads)
+    torch.set_num_threads(1)
     torch.manual_seed(course.seed)
     scale = Scale.of(table.features)
     model = torch.nn.Sequential(
@@ -68,7 +69,12 @@ def fit_net(
         optimizer, FASTEST, total_steps=steps * course.epochs + 1
     )
     parts = {"model": model, "optimizer": optimizer, "schedule": schedule}
-    meant = {"rows": len(table), "epochs": course.epochs, "seed": course.seed}
+    meant = {
+        "rows": len(table),
+        "epochs": course.epochs,
+        "seed": course.seed,
+        "counts": list(course.counts),
+    }
     curve = _resumed(kept, parts, meant)
     features = torch.from_numpy(scale.applied(table.features))
     wins = torch.from_numpy(table.wins)
@@ -96,7 +102,7 @@ def fit_net(
     return _arrays(model, scale), curve
 
 
-def _keep(kept: Path, parts: dict[str, Any], meant: dict[str, int], curve: Curve) -> None:
+def _keep(kept: Path, parts: dict[str, Any], meant: dict[str, Any], curve: Curve) -> None:
     import torch
 
     held = io.BytesIO()
@@ -106,7 +112,7 @@ def _keep(kept: Path, parts: dict[str, Any], meant: dict[str, int], curve: Curve
     atomic_write(kept, held.getvalue())
 
 
-def _resumed(kept: Path, parts: dict[str, Any], meant: dict[str, int]) -> Curve:
+def _resumed(kept: Path, parts: dict[str, Any], meant: dict[str, Any]) -> Curve:
     """Go on from what is kept, if that was the same fit."""
     import torch
 
