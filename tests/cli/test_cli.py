@@ -52,6 +52,7 @@ COMMANDS = (
     "learn data",
     "learn fit",
     "learn tune",
+    "learn chances",
     "explain",
 )
 

@@ -238,8 +238,8 @@ def test_the_published_example() -> None:
     assert reachability._static(board, cells, first, 0.5) == 5.25
     assert reachability._static(board, cells, second, 0.5) == 4.6875
     assert value("static_reach(1/2)", position, "w") == 0.5625
-    assert reachability._bfs(board, cells, first) == pytest.approx(6.65, rel=1e-14)
-    assert reachability._bfs(board, cells, second) == pytest.approx(6.2, rel=1e-14)
+    assert reachability.nearness(board, cells, first) == pytest.approx(6.65, rel=1e-14)
+    assert reachability.nearness(board, cells, second) == pytest.approx(6.2, rel=1e-14)
     assert value("bfs_reach", position, "w") == pytest.approx(0.45, rel=1e-13)
 
 

@@ -15,7 +15,7 @@ learn = typer.Typer(name="learn", **PLAIN_HELP)
 
 @learn.callback(invoke_without_command=True)
 def about(context: typer.Context) -> None:
-    """Learn a heuristic from the exact truth, weights by play, or how opponents go wrong.
+    """Learn heuristics from the truth, or how opponents err.
 
     \b
     Examples:
