@@ -225,7 +225,7 @@ def test_games_can_be_pasted(browser: Any, file: Path) -> None:
             (MIRRORED, MIRRORED),
             (f"https://example.org/k.html#{of(GAME)}", None),
         ]:
-            page.fill("#fen", pasted)
+            page.fill("#fen", f"{pasted} ")  # with a space it is not yet what is waited for
             page.click("text=Set up")
             page.wait_for_function(
                 "fen => document.getElementById('fen').value === fen",
