@@ -383,6 +383,67 @@ def test_a_file_edited_during_a_run_ends_it(
         assert store.run(1).played == 7
 
 
+def test_a_tournament_ends_at_the_first_look_that_settles_every_comparison() -> None:
+    import numpy as np
+
+    from knightfall.arena.plan.protocols import tournament_plan
+    from knightfall.arena.results.stopping import Decided
+
+    plan = tournament_plan(["open", "improved", "open"], ["random", "greedy(open)"])
+    rng = np.random.default_rng(8)
+    chances = {0: (0.2, 0.25, 0.25, 0.3), 1: (0.1, 0.25, 0.25, 0.4)}  # the third is the first
+    rule, outcomes, ends = Decided(plan, 0.05, 5), array("b"), []
+    scores: dict[tuple[int, int], list[float]] = {}
+    for number in range(plan.total):
+        match = plan.matches[number % 6]
+        if match.a == 2:
+            outcome = outcomes[number - 2]
+        else:
+            outcome = int(rng.choice(4, p=chances[match.a]))
+        outcomes.append(outcome)
+        scores.setdefault((match.a, match.b), []).append((outcome // 2 + outcome % 2) / 2)
+        rule.feed([], outcomes)
+        if rule.verdict is not None:
+            break
+        if number % 6 == 5:
+            gaps = np.subtract(
+                [scores[1, 3], scores[1, 4]], [scores[0, 3], scores[0, 4]]
+            ).ravel()  # fmt: skip
+            ends.append((len(gaps) // 2, gaps.mean(), gaps.std() / np.sqrt(len(gaps))))
+    assert number % 6 == 5
+    rounds = (number + 1) // 6
+    assert 20 <= rounds < 2352
+    assert rule.verdict in ("1 better, 1 the same agent", "1 the same agent, 1 better")
+    # Long before, a single look without care would have ended it.
+    assert min(at for at, mean, error in ends if at >= 20 and mean > 1.96 * error) < rounds
+    # It expects an end beyond what is played, and not more than there is.
+    assert rule.expected is None
+
+
+def test_a_tournament_of_equals_is_seldom_decided_however_often_one_looks() -> None:
+    import numpy as np
+
+    from knightfall.arena.plan.protocols import tournament_plan
+    from knightfall.arena.results.stopping import Decided
+
+    plan = tournament_plan(["open", "improved"], ["random"])
+    rng, wrong, careless = np.random.default_rng(3), 0, 0
+    for _ in range(100):
+        scores = rng.choice(4, (600, 2), p=(0.15, 0.35, 0.35, 0.15)).astype(np.int8)
+        rule, outcomes = Decided(plan, 0.0, 5), array("b")
+        for pair in scores.ravel().tolist():
+            outcomes.append(pair)
+            rule.feed([], outcomes)
+        wrong += rule.verdict is not None
+        gaps = ((scores // 2 + scores % 2) @ [-1, 1]) / 2
+        count = np.arange(1, 601)
+        mean = gaps.cumsum() / count
+        error = np.sqrt(((gaps**2).cumsum() / count - mean**2) / count)
+        careless += bool((abs(mean) > 1.96 * error)[20:].any())
+    assert wrong <= 5
+    assert careless > 25
+
+
 @some_and_all
 def test_equal_agents_are_seldom_told_apart_however_often_one_looks(step: int) -> None:
     import numpy as np

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import warm_python
@@ -14,14 +16,20 @@ from helpers import times_the_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knightfall.agents import parse_agent
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.plan import Entrant, Match, Plan, everyone, gauntlet, tournament
-from knightfall.arena.plan.protocols import PROTOCOLS, RECOMMENDED, tournament_plan
+from knightfall.arena.plan.protocols import (
+    PROTOCOLS,
+    RECOMMENDED,
+    command_of,
+    tournament_plan,
+)
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.openings import by_hunter, openings, read_book, shuffled
 from knightfall.position import Position
-from knightfall.search.budget import Budget
+from knightfall.search.budget import Budget, read_budget
 
 AGENTS = enter(["id(improved)", "id(open)", "random", "greedy(center)"])
 
@@ -209,14 +217,77 @@ def test_a_gauntlet_and_a_tournament_pair_the_right_ones() -> None:
 
 
 def test_the_courses_tournament_is_ten_games_per_opponent() -> None:
-    course = tournament_plan()
+    course = tournament_plan(course_only=True)
     assert len(course.entrants) == 1 + len(RECOMMENDED) + 7
     assert 2 * course.total == 6 * 7 * 10
-    assert (
-        2 * tournament_plan(["AB_Improved", "AB_Custom", "AB_Custom_2", "AB_Custom_3"]).total == 280
-    )
+    four = ["AB_Improved", "AB_Custom", "AB_Custom_2", "AB_Custom_3"]
+    assert 2 * tournament_plan(four, course_only=True).total == 280
     names = [entrant.name for entrant in course.entrants[6:]]
     assert tuple(names) == PROTOCOLS["2017b"].opponents
+
+
+def test_a_tournament_begins_with_the_courses_games_and_may_use_every_opening() -> None:
+    course, whole = tournament_plan(course_only=True), tournament_plan()
+    assert whole.rounds == whole.pairs == 2352
+    assert list(course.tasks()) == [whole.task(number) for number in range(course.total)]
+    assert tournament_plan(protocol="2017a").rounds == 2 * 2352
+    assert tournament_plan(pairs=7).total == 6 * 7 * 7
+    assert tournament_plan(pairs=7).stop == course.stop == {}
+    # Nothing can be decided where there is nothing to compare.
+    assert tournament_plan(["AB_Improved"]).total == 7 * 5
+    assert tournament_plan(["AB_Improved", "improved"]).total == 2 * 7 * 5
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_heuristic_alone_plays_a_tournament_with_its_protocols_search(protocol: str) -> None:
+    plan = tournament_plan(["improved", "2*open-main"], ["center"], protocol=protocol)
+    assert [entrant.agent for entrant in plan.entrants] == [
+        "id(improved, nodes=2500, plain)",
+        "id(2*open-main, nodes=2500, plain)",
+        "id(center, nodes=2500, plain)",
+    ]
+    assert plan.entrants[0].agent == str(parse_agent(PROTOCOLS[protocol].baseline))
+
+
+@pytest.mark.parametrize(
+    ("tests", "against", "more"),
+    [
+        ([], [], {}),
+        (["improved", "near_opponent+bfs_reach"], [], {"protocol": "2017a"}),
+        (["AB_Improved", "AB_Custom(2*open)"], ["Random", "greedy(open)"], {"seed": 7}),
+        (["main", "main"], [], {"board": "6x7", "stratify": True, "budget": Budget(nodes=50)}),
+    ],
+)
+def test_the_command_of_a_plan_plays_it(
+    tests: list[str], against: list[str], more: dict[str, Any]
+) -> None:
+    import click
+    import typer
+
+    from knightfall.cli.commands.tournament import tournament as command
+
+    plan = tournament_plan(tests, against, pairs=5, **more)
+    words = shlex.split(command_of(plan, pairs=9))
+    assert words[:2] == ["knightfall", "tournament"]
+    app = typer.Typer()
+    app.command()(command)
+    with click.Context(typer.main.get_command(app)) as context:
+        typer.main.get_command(app).parse_args(context, words[2:])
+        given = context.params
+    again = tournament_plan(
+        given["test"] or (),
+        given["against"] or (),
+        protocol=given["protocol"],
+        pairs=given["pairs"],
+        budget=read_budget(given["budget"]),
+        seed=given["seed"],
+        board=given["board"],
+        stratify=given["stratify"],
+    )
+    assert again.pairs == 9
+    assert [one.agent for one in again.entrants] == [one.agent for one in plan.entrants]
+    same = replace(again, pairs=5, entrants=plan.entrants)
+    assert same == plan
 
 
 def test_all_test_agents_meet_an_opponent_from_the_same_openings() -> None:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,99 @@ def test_the_table_reads_like_the_courses() -> None:
     assert "95 % interval" in text
     assert "Against greedy(improved), from the same openings:" in text
     assert "nan" not in text
+
+
+def test_the_tables_cells_are_games_won_and_lost_in_this_order(data: Path) -> None:
+    text = run(*SMALL).stdout
+    with Store.open(data / "arena.sqlite") as store:
+        plan = store.run(1).plan
+    won: Counter[tuple[int, int]] = Counter()
+    for task in plan.tasks():
+        match = plan.matches[task.number % len(plan.matches)]
+        won[match.a, match.b] += play_pair(task).score
+    assert won[0, 2] > 4  # or exchanging the two could not be seen
+    for opponent, name in ((2, "Random"), (3, "greedy(center)")):
+        (line,) = (line for line in text.splitlines() if line.startswith(name))
+        cells = [tuple(map(int, cell)) for cell in re.findall(r"(\d+) \| (\d+)", line)]
+        assert cells == [(won[test, opponent], 8 - won[test, opponent]) for test in (0, 1)]
+    (titles,) = (line for line in text.splitlines() if "Won | Lost" in line)
+    assert titles.count("Won | Lost") == 2
+
+
+def test_a_heuristic_is_not_credited_with_the_gain_of_a_search() -> None:
+    tests = ["--test", "AB_Improved", "--test", "improved", "--test", "id(improved, nodes=2500)"]
+    tests += ["--test", "id(main, nodes=40)", "--test", "perfect(nodes=50)"]
+    report = told("tournament", *tests, "--against", "Random", "--pairs", "3", *QUICK)
+    assert report["tests"][1]["agent"] == report["tests"][0]["agent"]
+    assert [one["same"] for one in report["differences"]] == [True, False, False, False]
+    differs = ["", "in search only", "in search and budget, too", ""]
+    assert [one["differs"] for one in report["differences"]] == differs
+    text = run("tournament", *tests, "--against", "Random", "--pairs", "3", *QUICK).stdout
+    lines = text[text.index("Against AB_Improved") :].splitlines()[1:5]
+    assert lines[0].endswith("the same agent")
+    assert lines[1].startswith("id(improved, nodes=2500)")
+    assert lines[1].endswith("differs in search only")
+    assert lines[2].endswith("differs in search and budget, too")
+    assert "differs" not in lines[3]
+    header = text[: text.index("Random")]
+    assert header.count("other search") == 2
+    assert "other search and budget" in header
+
+
+def test_heuristics_that_search_alike_go_by_their_names() -> None:
+    tests = ["--test", "AB_Improved", "--test", "open", "--test", "center"]
+    text = run("tournament", *tests, "--against", "Random", "--pairs", "1", *QUICK).stdout
+    assert re.search(r"Opponent +AB_Improved +open +center", text)
+    assert "other" not in text[: text.index("Random")]
+
+
+DECIDED = [
+    "tournament",
+    *("--test", "minimax(open, depth=1)", "--test", "alphabeta(improved, depth=4)"),
+    *("--test", "minimax(open, depth=1, seed=5)"),
+    *("--against", "Random", "--against", "greedy(center)"),
+    *QUICK,
+]
+
+
+def test_a_tournament_goes_on_until_it_is_decided(data: Path) -> None:
+    report = told(*DECIDED)
+    course = told(*DECIDED, "--course-only")
+    assert course["pairs"] == course["planned"] == 3 * 2 * 5
+    assert report["course_table"] == course["table"]
+    assert course["course_table"] is None
+    assert report["finished"]
+    assert 3 * 2 * 20 <= report["pairs"] < 3 * 2 * 2352
+    better, level = report["differences"]
+    assert better["real"]
+    assert better["points"] > 0
+    assert not level["real"]  # the seed breaks ties, and that is all
+    assert level["high"] - level["low"] <= 4
+    assert report["outcome"]["verdict"] == "1 better, 1 cannot be told apart"
+    # What it says of all games is what a run of that length says, with wider intervals.
+    fixed = told(*DECIDED, "--pairs", str(report["pairs"] // 6))
+    assert fixed["table"] == report["table"]
+    for one, other in zip(report["differences"], fixed["differences"], strict=True):
+        assert one["points"] == other["points"]
+        assert one["high"] - one["low"] > 1.2 * (other["high"] - other["low"])
+    text = run(*DECIDED).stdout
+    games = 2 * report["pairs"] // 3
+    assert f"Beside it the share won of all {games:,}." in text
+    assert "In the course's 20 games you would have seen" in text
+    assert f"the truth is {better['points']:+.1f} points" in text.replace("−", "-")
+    assert "Each comparison is decided or known to within 2 points." in text
+    # Stored, so that it is there at once; and the list of runs tells how it ended.
+    assert run(*DECIDED).stdout == text
+    assert "1 better" in run("runs").stdout
+
+
+def test_a_fixed_length_that_decides_nothing_says_which_command_would(data: Path) -> None:
+    tests = ["--test", "id(open, nodes=30)", "--test", "id(improved, nodes=30)"]
+    text = run("tournament", *tests, "--against", "Random", "--course-only", *QUICK).stdout
+    found = re.search(r"about ([\d,]+) pairs against each opponent: (knightfall .*)", text)
+    assert found, text
+    assert found[2].endswith(f"--pairs {int(found[1].replace(',', ''))}")
+    assert "--against Random" in found[2]
 
 
 def test_the_same_command_shows_the_run_again_and_show_does_too() -> None:
@@ -279,6 +373,7 @@ def test_a_book_and_its_exhaustion_are_said(tmp_path: Path) -> None:
         (["league", "random", "greedy(open)", "--until", "x"], "'x'"),
         (["tournament", "--protocol", "2018"], "'2018'"),
         (["tournament", "--test", "nobody"], "'nobody'"),
+        (["tournament", "--pairs", "7", "--course-only"], "--pairs 7 and --course-only"),
         (["tournament", "--against", "id()"], "needs a heuristic"),
         (["show"], "no runs yet"),
     ],

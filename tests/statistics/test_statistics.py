@@ -26,6 +26,7 @@ from knightfall.statistics.pairs import (
     of_pairs,
     rate_interval,
     score_of,
+    sequential_difference,
 )
 from knightfall.statistics.sprt import MODELS, NELO, Sprt, forecast, pair_distribution
 
@@ -474,6 +475,46 @@ def test_differences_cover_95_percent(pairs: int) -> None:
         found = difference(a, b)
         covered.append(found.low <= 0.6 - 0.45 <= found.high)
     assert 0.93 < np.mean(covered) < 0.999
+
+
+def test_a_sequential_difference_is_a_mixture_of_likelihoods() -> None:
+    rng = np.random.default_rng(2)
+    for pairs, lead in ((30, 0.0), (200, 0.03), (3000, -0.05)):
+        a = rng.choice(3, pairs, p=(0.2, 0.5, 0.3)) / 2
+        b = np.clip(a - lead + rng.choice([-0.3, 0, 0.3], pairs), 0, 1)
+        found = sequential_difference(a, b)
+        mean = float(np.mean(a - b))
+        error = float(np.std([*(a - b), 0.5, -0.5])) / math.sqrt(pairs)
+
+        def evidence(true: float, mean: float = mean, error: float = error) -> float:
+            """The likelihood of the mean under gaps spread around `true`, over that at `true`."""
+            spread = scipy.stats.norm(true, 0.03)
+            ends = (min(mean, true) - 0.3, max(mean, true) + 0.3)
+            mixed, _ = scipy.integrate.quad(
+                lambda gap: scipy.stats.norm.pdf(mean, gap, error) * spread.pdf(gap),
+                *ends,
+                points=[mean, true],
+                limit=200,
+            )
+            return float(mixed / scipy.stats.norm.pdf(mean, true, error))
+
+        assert found.pairs == pairs
+        assert found.mean == pytest.approx(mean)
+        assert found.p == pytest.approx(min(1.0, 1 / evidence(0.0)), rel=1e-5)
+        for end in (found.low, found.high):
+            assert abs(end) == 1 or evidence(end) == pytest.approx(20, rel=1e-5)
+        fixed = difference(a, b)
+        assert found.low < fixed.low < fixed.high < found.high
+
+
+def test_a_sequential_difference_of_few_pairs_leaves_doubt() -> None:
+    assert sequential_difference([], []) == difference([], [])
+    one = sequential_difference([1.0], [0.0])
+    assert (one.low, one.high) == (-1.0, 1.0)
+    assert one.p > 0.9
+    alike = sequential_difference([0.5] * 400, [0.5] * 400)
+    assert (alike.mean, alike.p) == (0.0, 1.0)
+    assert 0 < alike.high < 0.02
 
 
 def test_differences_that_make_no_sense_are_refused() -> None:

@@ -19,6 +19,7 @@ from knightfall.agents.course import COURSE, course_agent
 from knightfall.agents.parse import (
     agent,
     known_agent,
+    other_differences,
     parse_agent,
     remember,
     spelling,
@@ -34,6 +35,7 @@ __all__ = [
     "agent",
     "course_agent",
     "known_agent",
+    "other_differences",
     "parse_agent",
     "remember",
     "spelling",

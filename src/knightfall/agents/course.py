@@ -20,6 +20,9 @@ def _deepening(heuristic: str) -> Agent:
     return Agent("id", heuristic, Budget(nodes=COURSE_NODES), plain=True)
 
 
+PROTOCOL_SEARCH = _deepening("")
+"""The search and budget with which a heuristic alone takes part in either tournament."""
+
 COURSE: dict[str, dict[str, Agent]] = {
     # The later tournament: every AB_ agent deepens.
     "2017b": {

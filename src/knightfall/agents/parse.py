@@ -8,7 +8,7 @@ from dataclasses import replace
 from knightfall.agents.base import AGENT_KINDS, MOST_SEED, STUDENTS_TIME, Agent, read_argument
 from knightfall.agents.course import COURSE, FOR_STUDENTS, course_agent
 from knightfall.errors import KnightfallError, nearest
-from knightfall.search.budget import Budget, parse_budget
+from knightfall.search.budget import KINDS, Budget, parse_budget
 from knightfall.search.habits import CHOICES, WORDS, Habits, read_habits
 
 _WORD_OF = {"id": "plain", "perfect": "swindle"}
@@ -29,8 +29,11 @@ def agent(text: str) -> Agent:
     return parse_agent(text).prepare()
 
 
-def parse_agent(text: str) -> Agent:
-    """The agent a string describes."""
+def parse_agent(text: str, search: Agent | None = None) -> Agent:
+    """Return the agent that a string describes.
+
+    A heuristic alone plays with the search and budget of `search`, by default those of `id`.
+    """
     if not isinstance(text, str):
         raise KnightfallError(f"an agent must be a string such as 'random', not {text!r}")
     submission = _SUBMISSION.fullmatch(text)
@@ -40,7 +43,7 @@ def parse_agent(text: str) -> Agent:
     name, inside = (match[1], match[2]) if match else ("", None)
     named = course_agent(name)
     if named is None and name not in AGENT_KINDS:
-        return _deepening_with(text, name)
+        return _with_heuristic(search or Agent("id", budget=AGENT_KINDS["id"].default), text, name)
     base = named or Agent(name, budget=AGENT_KINDS[name].default)
     return _with_arguments(base, text, _split(inside) if inside is not None else [])
 
@@ -64,13 +67,41 @@ def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     return match[1], "".join(first), tuple(arguments[len(first) :])
 
 
+def other_differences(a: str, b: str) -> str:
+    """Say in what two full agent strings differ beside the heuristic; empty if in nothing.
+
+    The result continues a sentence: "in search, too" where the heuristics differ as well, "in
+    search and budget only" where they do not.  Agents that search with no heuristic of the user's
+    choice, or are programs of their own, are compared as a whole, so nothing is said of them.
+    """
+    one, other = spelling(a), spelling(b)
+    if one is None or other is None or {one[0], other[0]} - _WITH_HEURISTIC:
+        return ""
+    parts = {_part(argument) for argument in {*one[2]} ^ {*other[2]}}
+    parts |= {"search"} if one[0] != other[0] else set()
+    named = " and ".join(part for part in _PARTS if part in parts)
+    return f"in {named}{' only' if one[1] == other[1] else ', too'}" if named else ""
+
+
+_WITH_HEURISTIC = {name for name, kind in AGENT_KINDS.items() if kind.needs_heuristic} - {"python"}
+_PARTS = ("search", "budget", "settings", "seed")
+
+
+def _part(argument: str) -> str:
+    """Return which of `_PARTS` an argument of an agent string belongs to."""
+    key = argument.partition("=")[0].strip()
+    if key in _WORD_OF.values():
+        return "search"
+    return "budget" if key in KINDS else "seed" if key == "seed" else "settings"
+
+
 def without_folder(heuristic: str) -> str:
     """A heuristic as written, less the folder if it is a function of a file."""
     return heuristic.rpartition("/")[2] if heuristic.count(".py:") == 1 else heuristic
 
 
-def _deepening_with(text: str, name: str) -> Agent:
-    """The agent that a heuristic alone stands for; if it is none, `name` may be misspelt."""
+def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
+    """Return `search` with the heuristic `text`; if there is none, `name` may be misspelt."""
     from knightfall.heuristics.expression import parse_heuristic
     from knightfall.heuristics.registry import REGISTRY
 
@@ -89,7 +120,7 @@ def _deepening_with(text: str, name: str) -> Agent:
             f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all, "
             "knightfall heuristics what they search with)"
         ) from None
-    return Agent("id", str(heuristic), AGENT_KINDS["id"].default)
+    return replace(search, heuristic=str(heuristic))
 
 
 def _peeled(inside: str, *, with_options: bool) -> tuple[str, dict[str, str]]:

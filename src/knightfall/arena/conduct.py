@@ -16,7 +16,6 @@ from knightfall.arena.plan.entrants import check_files
 from knightfall.arena.results.scoreboard import Scoreboard, scoreboard_of
 from knightfall.arena.store.repeats import Repeats
 from knightfall.arena.store.run import Run
-from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.sigint import raise_from_here
 
@@ -49,7 +48,7 @@ def conduct(run: Run, runner: Runner, on_pairs: OnPairs = lambda board: None) ->
 def _how_to_go_on(run: Run) -> str:
     if run.file.in_memory:
         return ""
-    pairs = f"{run.played:,} of {count(run.plan.total, 'pair')}"
+    pairs = run.plan.so_far(run.played)
     return f"; {pairs} of run {run.id} are stored, and the same command goes on from there"
 
 

@@ -80,6 +80,7 @@ def tournament(
     *,
     protocol: str = "2017b",
     pairs: int | None = None,
+    course_only: bool = False,
     budget: ABudget = None,
     seed: int = 0,
     board: str = "7x7",
@@ -94,13 +95,16 @@ def tournament(
 ) -> TournamentReport:
     """Play the course's tournament: each test agent meets each opponent from the same openings.
 
-    By default the baseline and what the five studies recommend meet the course's seven.
+    By default the baseline and what the five studies recommend meet the course's seven.  After the
+    course's own games (`course_only` stops there) it goes on until each comparison with the first
+    test agent is decided or known to within two points; `pairs` fixes the length instead.
     """
     plan = tournament_plan(
         [str(agent) for agent in tests],
         [str(agent) for agent in against],
         protocol=protocol,
         pairs=pairs,
+        course_only=course_only,
         budget=read_budget(budget),
         **_openings(seed, board, book, stratify),
     )

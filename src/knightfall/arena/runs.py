@@ -52,8 +52,7 @@ def play(
     with crew.hire(plan, notice) as runner:
         run = store.begin(plan, engine, version.versions(), again=again)
         if run.played:
-            games = f"{run.played:,} of {count(plan.total, 'pair')}"
-            notice(f"going on with run {run.id} after {games}")
+            notice(f"going on with run {run.id} after {plan.so_far(run.played)}")
         try:
             with _watching([run], show_progress) as on_pairs:
                 conduct(run, runner, on_pairs)
@@ -128,6 +127,7 @@ def _watching(runs: Sequence[Run | Plan], show: bool) -> Iterator[OnPairs]:
         def on_pairs(board: Scoreboard) -> None:
             if board not in boards[-1:]:
                 boards.append(board)
+            tell.total = 2 * (total - board.plan.total + (board.rule.expected or board.plan.total))
             tell(2 * (sum(played) + sum(each.fresh for each in boards)))
 
         if len(runs) == 1:

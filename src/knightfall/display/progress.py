@@ -177,7 +177,8 @@ class _Terminal(_Outlet):
             if bar is not None:
                 left = self.state.left()
                 about = "–:––" if left is None else clock(left)
-                bar.update(bar.task_ids[0], completed=self.state.done, left=about)
+                task, total = bar.task_ids[0], self.state.total
+                bar.update(task, completed=self.state.done, total=total, left=about)
                 below = bar.get_renderable()
             view = self.state.view
             return below if view is None else Group(view(), below)

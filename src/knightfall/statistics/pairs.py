@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
 from knightfall.statistics.rates import Z, wilson
@@ -195,6 +196,15 @@ class Difference:
     """The chance of so large a difference if there is none; below 0.05 when 0 lies outside."""
 
 
+ALPHA = 0.05
+
+USUAL_DIFFERENCE = 0.03
+"""The spread of differences between heuristics in points of the win rate, as an expectation.
+
+It decides where the sequential interval is narrowest (see `sequential_difference`), not whether it
+is valid."""
+
+
 def difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Difference:
     """Compare two agents that met the same opponents from the same openings, pair by pair.
 
@@ -209,30 +219,61 @@ def difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Differen
     are the same and the tenth a whole point away is it 87 % at 20 and 93 % at 100.  No pairs: no
     difference, −1 to 1, p = 1.
     """
+    gaps = _gaps(scores_a, scores_b)
+    if not gaps.size:
+        return Difference(0, 0.0, -1.0, 1.0, 1.0)
+    from scipy.special import stdtr, stdtrit  # here: it takes half a second to import
+
+    mean, se = _mean_and_error(gaps)
+    freedom = gaps.size + 1
+    reach = float(stdtrit(freedom, 1 - ALPHA / 2)) * se
+    p = min(1.0, 2 * float(stdtr(freedom, -abs(mean) / se)))
+    return Difference(gaps.size, mean, max(-1.0, mean - reach), min(1.0, mean + reach), p)
+
+
+def sequential_difference(scores_a: Sequence[float], scores_b: Sequence[float]) -> Difference:
+    """Compare two agents as `difference` does, but by numbers that may be looked at at any time.
+
+    The interval covers the truth after every pair at once with 95 %, and p is below α at some time
+    in at most a share α of all comparisons of equals.  So whoever stops when the answer is clear
+    is not misled.  It is Robbins' normal mixture: the likelihood of the mean gap if the true one is
+    drawn from N(0, `USUAL_DIFFERENCE`²), over that if it is 0, is a martingale between equals, and
+    seldom large.  The price is an interval about 1.6 times as wide as that of `difference`.
+
+    The variance is estimated, as there.  Simulated for eight ways in which equals may differ, from
+    nearly always alike to gaps of −½ and twice as rare ones of +1, and looked at after 20 rounds
+    and each twentieth more up to 2,352 rounds of one or of seven pairs, p was below 0.05 at some
+    time in 0.5 to 3.3 % of 1,500 to 3,000 comparisons each.
+    """
+    gaps = _gaps(scores_a, scores_b)
+    if not gaps.size:
+        return Difference(0, 0.0, -1.0, 1.0, 1.0)
+    mean, se = _mean_and_error(gaps)
+    ratio = (USUAL_DIFFERENCE / se) ** 2
+    evidence = ((mean / se) ** 2 * ratio / (1 + ratio) - math.log1p(ratio)) / 2
+    reach = se * math.sqrt((1 + 1 / ratio) * (math.log1p(ratio) - 2 * math.log(ALPHA)))
+    p = math.exp(-max(0.0, evidence))
+    return Difference(gaps.size, mean, max(-1.0, mean - reach), min(1.0, mean + reach), p)
+
+
+def _gaps(scores_a: Sequence[float], scores_b: Sequence[float]) -> npt.NDArray[np.float64]:
+    """Return the differences of pair scores, or raise if they are no such scores."""
     a, b = np.asarray(scores_a, float), np.asarray(scores_b, float)
     if a.ndim != 1 or a.shape != b.shape:
         raise KnightfallError(
             f"scores of shapes {a.shape} and {b.shape}: two lists of the same length are accepted"
         )
-    for score in np.concatenate([a, b]):
-        if not 0 <= score <= 1:
-            raise KnightfallError(f"{score} is not a pair score: 0 to 1 is accepted")
-    if not a.size:
-        return Difference(0, 0.0, -1.0, 1.0, 1.0)
-    from scipy.special import stdtr, stdtrit  # here: it takes half a second to import
+    scores = np.concatenate([a, b])
+    wrong = scores[~((scores >= 0) & (scores <= 1))]
+    if wrong.size:
+        raise KnightfallError(f"{wrong[0]} is not a pair score: 0 to 1 is accepted")
+    gaps: npt.NDArray[np.float64] = a - b
+    return gaps
 
-    gaps = a - b
-    mean = float(gaps.mean())
-    se = math.sqrt(float(np.append(gaps, [0.5, -0.5]).var()) / a.size)
-    freedom = a.size + 1
-    reach = float(stdtrit(freedom, 0.975)) * se
-    return Difference(
-        pairs=int(a.size),
-        mean=mean,
-        low=max(-1.0, mean - reach),
-        high=min(1.0, mean + reach),
-        p=min(1.0, 2 * float(stdtr(freedom, -abs(mean) / se))),
-    )
+
+def _mean_and_error(gaps: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Return the mean gap and its standard error, two imagined gaps of ±½ among them."""
+    return float(gaps.mean()), math.sqrt(float(np.append(gaps, [0.5, -0.5]).var()) / gaps.size)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

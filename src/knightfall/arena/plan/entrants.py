@@ -18,12 +18,15 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.search.budget import Budget
 
 
-def enter(texts: Sequence[str], budget: Budget | None = None) -> tuple[Entrant, ...]:
-    """The entrants of agent strings; a budget replaces that of every agent that deepens.
+def enter(
+    texts: Sequence[str], budget: Budget | None = None, search: Agent | None = None
+) -> tuple[Entrant, ...]:
+    """Return the entrants of agent strings, numbered where one name occurs twice.
 
-    Whoever enters twice under one name gets a number.
+    `budget` replaces that of every agent that deepens; a heuristic alone plays with `search`
+    (see `parse_agent`).
     """
-    agents = [parse_agent(text) for text in texts]
+    agents = [parse_agent(text, search) for text in texts]
     if budget is not None:
         agents = [replace(a, budget=budget) if a.kind == "id" else a for a in agents]
     names = [printable(agent.name) for agent in agents]

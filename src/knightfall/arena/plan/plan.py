@@ -16,6 +16,7 @@ from typing import Any
 
 from knightfall.arena.game.records import PairTask
 from knightfall.board import Board
+from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 from knightfall.openings import by_hunter, openings, shuffled
 
@@ -83,6 +84,10 @@ class Plan:
     def total(self) -> int:
         """How many pairs the run has if nothing stops it sooner."""
         return self.rounds * len(self.matches)
+
+    def so_far(self, played: int) -> str:
+        """Say how many pairs are played, and of how many unless a rule may end the run sooner."""
+        return count(played, "pair") if self.stop else f"{played:,} of {count(self.total, 'pair')}"
 
     def task(self, number: int) -> PairTask:
         """Pair number 0, 1, 2, …"""

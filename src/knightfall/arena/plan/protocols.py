@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Unpack
 
+from knightfall.agents.course import PROTOCOL_SEARCH
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.matches import Openings
 from knightfall.arena.plan.plan import Plan, tournament
@@ -20,6 +22,13 @@ RECOMMENDED = (
     "open_cluster",
 )
 """The heuristic that each of the five studies recommends."""
+
+
+WITHIN = 0.02
+"""How well a difference of win rates must be known where it is not decided: two points."""
+
+UNLIMITED = 1_000_000
+"""Pairs of a tournament without a length of its own, before it is cut to the openings there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +93,63 @@ def tournament_plan(
     *,
     protocol: str = "2017b",
     pairs: int | None = None,
+    course_only: bool = False,
     budget: Budget | None = None,
     **openings: Unpack[Openings],
 ) -> Plan:
-    """A tournament: each test agent against each opponent, the test agents from equal openings."""
+    """Return the plan of a tournament: each test agent meets each opponent.
+
+    All test agents play an opponent from the same openings.  It goes on until each comparison with
+    the first test agent is decided or known to within `WITHIN`, unless `pairs` or `course_only`
+    fixes its length or there is nothing to compare.
+    """
     rules = protocol_named(protocol)
+    if pairs is not None and course_only:
+        raise KnightfallError(
+            f"--pairs {pairs} and --course-only: choose one, the course plays {rules.pairs} pairs"
+        )
     # Both lists may name the same agent: it is one entrant on either side of the table.
-    tested = enter(tests or rules.tests, budget)
-    opponents = enter(against or rules.opponents, budget)
-    return Plan(
+    tested = enter(tests or rules.tests, budget, PROTOCOL_SEARCH)
+    opponents = enter(against or rules.opponents, budget, PROTOCOL_SEARCH)
+    fixed = pairs or course_only or len({one.agent for one in tested}) == 1
+    plan = Plan(
         kind="tournament",
         entrants=tested + opponents,
         matches=tournament(len(tested), len(opponents)),
-        pairs=pairs or rules.pairs,
+        pairs=pairs or (rules.pairs if fixed else UNLIMITED),
         repeats=rules.repeats,
+        stop={} if fixed else {"rule": "decided", "within": WITHIN, "course": rules.pairs},
         files=files_of(tested + opponents),
         options={"protocol": protocol, "tests": len(tested), "given_budget": str(budget or "")},
         **openings,
     )
+    return plan if fixed else replace(plan, pairs=plan.rounds)
+
+
+def command_of(plan: Plan, pairs: int) -> str:
+    """Return the command that plays the same tournament with so many pairs for each opponent.
+
+    Of a submission's tournament, and where positions come from a book, only the option is known.
+    """
+    rules, options = protocol_named(plan.options["protocol"]), plan.options
+    names = [one.name if " #" not in one.name else one.agent for one in plan.entrants]
+    tests, opponents = names[: options["tests"]], names[options["tests"] :]
+    if plan.book or any(one.agent.startswith("course(") for one in plan.entrants):
+        return f"--pairs {pairs}"
+    given: list[tuple[str, object, object]] = [
+        ("--protocol", options["protocol"], "2017b"),
+        ("--budget", options.get("given_budget", ""), ""),
+        ("--seed", plan.seed, 0),
+        ("--board", plan.board, "7x7"),
+    ]
+    words = ["knightfall", "tournament"]
+    for option, some, usual in (
+        ("--test", tests, rules.tests),
+        ("--against", opponents, rules.opponents),
+    ):
+        if some != list(usual):
+            words += [word for name in some for word in (option, name)]
+    for option, value, default in given:
+        words += [option, str(value)] if value != default else []
+    words += ["--stratify"] if plan.stratify else []
+    return shlex.join([*words, "--pairs", str(pairs)])

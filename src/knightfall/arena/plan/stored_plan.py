@@ -39,6 +39,7 @@ SHAPE: dict[Any, Any] = {
 _STOP: dict[Any, Any] = {
     None: {},
     "until": {"rule": str, "error": float},
+    "decided": {"rule": str, "within": float, "course": Whole(1, MOST_PAIRS)},
     "sprt": {
         "rule": str, "elo0": float, "elo1": float, "alpha?": float, "beta?": float, "model?": str,
     },
@@ -90,13 +91,16 @@ def _check_sense(plan: Plan) -> None:
     if plan.book and tuple(checked_book(plan.book)) != plan.book:
         raise KnightfallError("the positions of its book are written otherwise")
     rule = plan.stop.get("rule")
-    if rule not in ("sprt", "until", None):
-        raise KnightfallError(f"nobody knows its rule {rule!r}")
+    if not (rule is None or isinstance(rule, str)) or rule not in _STOP:
+        known = ", ".join(name for name in _STOP if name)
+        raise KnightfallError(f"unknown rule {rule!r}; known: {known}")
     check(_STOP[rule], dict(plan.stop), "stop")
     if rule == "sprt":
         Sprt(**{name: value for name, value in plan.stop.items() if name != "rule"})
         if len(plan.matches) != 1:
             raise KnightfallError("a sequential test is of one match")
+    if rule == "decided" and plan.kind != "tournament":
+        raise KnightfallError(f"the rule 'decided' ends a tournament, not a {plan.kind}")
     _check_options(plan)
     _check_who_meets_whom(plan)
 

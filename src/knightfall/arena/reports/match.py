@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from knightfall.agents import other_differences
 from knightfall.arena.reports.report import RunReport, entrant_dict, losses, searched
 from knightfall.arena.results.standings import pair_statistics, standings
 from knightfall.arena.results.stopping import test_of
@@ -114,12 +115,18 @@ class MatchReport(RunReport):
         if plan.entrants[0].agent == plan.entrants[1].agent:
             return "The two are one agent: every pair is split, whoever it plays like."
         if self.statistics.low > 0.5:
-            return f"{a} is better than {b}: the whole interval lies above 50 %."
-        if self.statistics.high < 0.5:
-            return f"{a} is worse than {b}: the whole interval lies below 50 %."
-        return (
-            f"{count(pairs, 'pair')} cannot tell {a} and {b} apart: 50 % lies within the interval."
-        )
+            words = f"{a} is better than {b}: the whole interval lies above 50 %."
+        elif self.statistics.high < 0.5:
+            words = f"{a} is worse than {b}: the whole interval lies below 50 %."
+        else:
+            words = f"{count(pairs, 'pair')} cannot tell {a} and {b} apart: "
+            words += "50 % lies within the interval."
+        return words + self._other_differences()
+
+    def _other_differences(self) -> str:
+        """Return a sentence if more than the heuristic was compared."""
+        differs = other_differences(*(entrant.agent for entrant in self.plan.entrants))
+        return f" They differ {differs}." if differs else ""
 
     def _sequential_words(self, test: Sprt, a: str, b: str) -> str:
         after = f"after {count(sum(self.pairs), 'pair')}"
@@ -128,11 +135,12 @@ class MatchReport(RunReport):
             return (
                 f"Passed {after}: that {a} is {test.elo1:g} {unit} better than {b} "
                 f"explains the results, that it is {test.elo0:g} does not."
+                f"{self._other_differences()}"
             )
         if self.accepted == "H0":
             return (
                 f"Failed {after}: {a} is not {test.elo1:g} {unit} better than {b}; "
-                f"{test.elo0:g} explains the results better."
+                f"{test.elo0:g} explains the results better.{self._other_differences()}"
             )
         if not self.finished:
             return f"Not decided {after}; the same command goes on."

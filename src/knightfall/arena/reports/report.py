@@ -118,7 +118,7 @@ class RunReport(Displayable):
         if plan.options.get("given_budget"):
             parts.append(f"all who deepen get {plan.options['given_budget']}")
         if not self.finished:
-            parts.append(f"unfinished, {2 * plan.total:,} planned")
+            parts.append("unfinished" if plan.stop else f"unfinished, {2 * plan.total:,} planned")
         if found.repeats:
             games = f"{2 * found.repeats:,} games"
             parts.append(f"{games} were repeated move for move and are counted only once")
@@ -191,11 +191,10 @@ def searched(effort: Effort) -> str:
 
 
 def short_names(entrants: Sequence[Entrant]) -> list[str]:
-    """Names for narrow columns: the heuristic alone where nothing else tells agents apart."""
+    """Return names for narrow columns: the heuristic alone where all search with one alike."""
     names = [entrant.name for entrant in entrants]
     spelled = [spelling(entrant.agent) for entrant in entrants]
-    in_full = [how for how, name in zip(spelled, names, strict=True) if "(" in name]
-    alike = len({how and (how[0], how[2]) for how in in_full}) == 1
+    alike = len({(how[0], how[2]) for how in spelled if how and how[1]}) == 1
     short = []
     for how, name in zip(spelled, names, strict=True):
         if "(" not in name:

@@ -6,6 +6,11 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.agents import other_differences
+from knightfall.arena.plan.protocols import command_of
 from knightfall.arena.reports.report import RunReport, entrant_dict, short_names
 from knightfall.arena.results.standings import (
     Compared,
@@ -16,13 +21,17 @@ from knightfall.arena.results.standings import (
     rated,
     standings,
 )
-from knightfall.display.numbers import interval, mean, percent, plus_minus, signed
+from knightfall.arena.results.stopping import Decided, verdict
+from knightfall.arena.results.tallies import Wins
+from knightfall.display.numbers import count, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part
 from knightfall.display.table import Table
 
 if TYPE_CHECKING:
+    from knightfall.arena.plan.plan import Plan
     from knightfall.arena.results.scoreboard import Scoreboard
-    from knightfall.arena.results.tallies import Wins
+
+Outcomes = npt.NDArray[np.int8]
 
 
 class TournamentReport(RunReport):
@@ -41,9 +50,20 @@ class TournamentReport(RunReport):
         return list(range(len(self.tests), len(self.plan.entrants)))
 
     @cached_property
+    def outcomes(self) -> Outcomes:
+        """How each pair ended, see `outcomes_of`."""
+        return outcomes_of(self.run)
+
+    @property
+    def course(self) -> Outcomes | None:
+        """The pairs that the course would have played; None if the run has no more than those."""
+        rounds = self.plan.stop.get("course")
+        return None if rounds is None else self.outcomes[: rounds * len(self.plan.matches)]
+
+    @cached_property
     def ratings(self) -> Rated:
         """Ratings with the baseline at 0."""
-        return rated(self.plan, outcomes_of(self.run)).anchored(0)
+        return rated(self.plan, self.outcomes).anchored(0)
 
     @cached_property
     def standings(self) -> list[Standing]:
@@ -53,7 +73,7 @@ class TournamentReport(RunReport):
     @cached_property
     def differences(self) -> list[Compared]:
         """Each other test agent against the baseline, opening by opening."""
-        return compared(self.results, [(test, 0) for test in self.tests[1:]])
+        return compared(self.plan, self.outcomes, sequential=self.course is not None)
 
     @cached_property
     def names(self) -> list[str]:
@@ -62,39 +82,46 @@ class TournamentReport(RunReport):
 
     def wins(self, test: int, opponent: int) -> Wins:
         """A test agent's games against an opponent."""
-        return next(
-            match.of_a.total
-            for match in self.results.matches
-            if (match.a, match.b) == (test, opponent)
-        )
+        return _wins(self.plan, self.outcomes, test, opponent)
+
+    def differs(self, test: int) -> str:
+        """Say in what a test agent differs from the baseline beside the heuristic, if in anything.
+
+        See `other_differences`.
+        """
+        return other_differences(*(self.plan.entrants[at].agent for at in (test, 0)))
+
+    # -- the report ------------------------------------------------------------------------
 
     def body(self) -> Iterator[Part]:
         """See `RunReport`."""
-        yield self._course_table()
+        games = self.standings[0].fared.total.games
+        if self.course is not None:
+            yield _caption(self.plan, self.course, games)
+        yield _course_table(self.plan, self.names, self.outcomes)
         yield ""
         yield self._figures()
         yield ""
         found = self.ratings.ratings
         yield (
-            f"{self.standings[0].fared.total.games:,} games each. Moving first is worth "
+            f"{games:,} games each. Moving first is worth "
             f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
         )
         yield from self.accidents()
         if self.differences:
             yield ""
-            yield from self._differences()
+            yield from self._comparisons()
 
     def body_dict(self) -> dict[str, Any]:
         """See `RunReport`."""
         found = self.ratings.ratings
+        course = self.course
         return {
             "protocol": self.plan.options["protocol"],
             "tests": [entrant_dict(row) for row in self.standings],
             "opponents": [self.plan.entrants[number].name for number in self.opponents],
-            "table": [
-                [[wins.won, wins.lost] for wins in (self.wins(t, opponent) for t in self.tests)]
-                for opponent in self.opponents
-            ],
+            "table": self._table(self.outcomes),
+            "course_table": None if course is None else self._table(course),
             "differences": [
                 {
                     "a": one.a,
@@ -105,28 +132,42 @@ class TournamentReport(RunReport):
                     "high": 100 * one.high,
                     "p": one.p,
                     "real": one.real,
+                    "same": one.same,
+                    "differs": self.differs(test),
                 }
-                for one in self.differences
+                for test, one in enumerate(self.differences, start=1)
             ],
             "seat_elo": found.seat_elo,
             "seat_elo_error": found.seat_error,
         }
 
+    def _table(self, outcomes: Outcomes) -> list[list[list[int]]]:
+        """Return games won and lost, a row for each opponent with a cell for each test agent."""
+        return [
+            [
+                [wins.won, wins.lost]
+                for wins in (_wins(self.plan, outcomes, test, opponent) for test in self.tests)
+            ]
+            for opponent in self.opponents
+        ]
+
     @staticmethod
     def live(board: Scoreboard) -> list[Part]:
-        """Nothing: half a tournament says little, and its table is long."""
-        return []
-
-    def _course_table(self) -> Table:
-        titles = ["Opponent\n", *(f"{name}\nWon | Lost" for name in self.names)]
-        rates = [percent(row.rate) for row in self.standings]
-        table = Table(titles, align="center", footer=["Win rate", *rates])
-        for opponent in self.opponents:
-            # Without the protocol that it is from.
-            name = self.plan.entrants[opponent].name.rpartition(":")[2]
-            cells = (self.wins(test, opponent) for test in self.tests)
-            table.add(name, *(f"{wins.won:>3} | {wins.lost:<4}" for wins in cells))
-        return table
+        """Show the course's table once its games are played, and how the comparisons stand."""
+        plan, rule = board.plan, board.rule
+        if not isinstance(rule, Decided):
+            return []  # half a tournament says little, and its table is long
+        course = plan.stop["course"] * len(plan.matches)
+        if board.played < course:
+            return [f"the course's own {2 * course:,} games …"]
+        outcomes = np.frombuffer(board.outcomes.tobytes(), np.int8)
+        names = short_names(plan.entrants[: plan.options["tests"]])
+        games = 2 * len(outcomes) // plan.options["tests"]
+        parts: list[Part] = [_caption(plan, outcomes[:course], games)]
+        parts += [_course_table(plan, names, outcomes), ""]
+        if rule.comparisons:
+            parts += [f"Against {names[0]} so far:", _live_comparisons(rule, names[1:]), ""]
+        return parts
 
     def _figures(self) -> Table:
         table = Table(
@@ -155,40 +196,158 @@ class TournamentReport(RunReport):
             )
         return table
 
-    def _differences(self) -> Iterator[str | Table]:
-        """Which differences from the baseline are real, in plain words."""
+    # -- which differences are real --------------------------------------------------------
+
+    def _comparisons(self) -> Iterator[Part]:
+        """Compare each test agent with the baseline, and say what is certain."""
         yield f"Against {self.names[0]}, from the same openings:"
-        table = Table(["", "", "", ""], labels=1, align="left")
-        for one, name in zip(self.differences, self.names[1:], strict=True):
-            span = f"({signed(100 * one.low, 1)} to {signed(100 * one.high, 1)})"
-            points = f"{signed(100 * one.difference, 1):>5} points"
-            table.add(name, points, span, _word(one))
+        course = self.course
+        seen = [] if course is None else compared(self.plan, course)
+        titles = ["", "", "", ""]
+        if course is not None:
+            titles = ["", f"in {_games_each(self.plan, course)} games", "the truth", "", ""]
+        table = Table(titles, labels=1, align="left")
+        for test, one in enumerate(self.differences, start=1):
+            cells = [f"{_points(early):>5} points" for early in seen[test - 1 : test]]
+            cells += [f"{_points(one):>5} points", _span(one), self._word(test, one)]
+            table.add(self.names[test], *cells)
         yield table
-        uncertain = [one for one in self.differences if one.uncertain]
-        if uncertain:
+        if any(one.uncertain for one in self.differences):
+            several = len(self.differences) > 1
             yield (
                 f"Perhaps: of {len(self.differences)} comparisons one may look like that by chance."
+                if several
+                else "Perhaps: the interval is close to 0."
             )
-        if not any(one.real for one in self.differences):
-            yield _more_games(self.differences)
+        if course is not None:
+            yield ""
+            yield from self._conclusion(seen, course)
+        elif not any(one.real or one.same for one in self.differences):
+            yield _more_pairs(self.plan, self.differences)
+
+    def _word(self, test: int, one: Compared) -> str:
+        """Name the verdict on a test agent, and what else than the heuristic it may be due to."""
+        differs = self.differs(test)
+        return f"{verdict(one)}, differs {differs}" if differs else verdict(one)
+
+    def _conclusion(self, seen: Sequence[Compared], course: Outcomes) -> Iterator[str]:
+        """Say what the course's games would have shown, what is true, and how well it is known."""
+        within = self.plan.stop["within"]
+        pairs = [(early, one) for early, one in zip(seen, self.differences, strict=True)]
+        early, one = max(pairs, key=lambda pair: abs(pair[0].difference - pair[1].difference))
+        name = self.names[1 + self.differences.index(one)]
+        yield (
+            f"In the course's {_games_each(self.plan, course)} games you would have seen {name} "
+            f"{_ahead(early)} {self.names[0]}; the truth is {_points(one)} points {_span(one)}."
+        )
+        if all(one.settled(within) for one in self.differences):
+            yield (
+                f"Each comparison is decided or known to within {100 * within:g} points. "
+                "The intervals hold however often one looks."
+            )
+        elif self.finished:
+            yield "All openings are played; what is open now stays open."
+        else:
+            settled = sum(one.settled(within) for one in self.differences)
+            yield (
+                f"{settled} of {count(len(self.differences), 'comparison')} settled so far; the "
+                "same command goes on."
+            )
 
 
-def _word(one: Compared) -> str:
-    word = "better" if one.difference > 0 else "worse"
-    if one.real:
-        return word
-    return f"perhaps {word}" if one.uncertain else "cannot be told apart"
+def _wins(plan: Plan, outcomes: Outcomes, test: int, opponent: int) -> Wins:
+    """Return a test agent's games against an opponent among the first pairs of a schedule."""
+    number = next(
+        at for at, match in enumerate(plan.matches) if (match.a, match.b) == (test, opponent)
+    )
+    ended = outcomes[number :: len(plan.matches)]
+    ended = ended[ended >= 0]
+    return Wins(int((ended // 2 + ended % 2).sum()), 2 * len(ended))
 
 
-def _more_games(compared: Sequence[Compared]) -> str:
-    """How many pairs it would take to see five points, at the spread that was seen."""
-    pairs = compared[0].pairs
-    if pairs < 2:
-        return "So few pairs tell nothing: --pairs 100 plays more."
-    half = max((one.high - one.low) / 2 for one in compared)
-    # The interval shrinks with the root of the pairs; see 5 points in four cases of five.
-    needed = pairs * (half / 0.05 * (1.96 + 0.84) / 1.96) ** 2
+def _games_each(plan: Plan, outcomes: Outcomes) -> int:
+    """Return how many games of each test agent are among these pairs."""
+    return 2 * len(outcomes) // int(plan.options["tests"])
+
+
+def _caption(plan: Plan, course: Outcomes, games: int) -> str:
+    pairs, few = count(plan.stop["course"], "pair"), _games_each(plan, course)
     return (
-        f"No difference is certain. To see one of 5 points it takes about {needed:,.0f} pairs an "
-        f"agent; these are {pairs:,}."
+        f"The course's tournament, {pairs} against each opponent: {few} games won and lost. "
+        f"Beside it the share won of all {games:,}."
+    )
+
+
+def _course_table(plan: Plan, names: Sequence[str], outcomes: Outcomes) -> Table:
+    """Return the course's table: games won and lost, by opponent and test agent.
+
+    Where a run goes beyond the course's own games, these are counted, and the share of all games
+    stands beside them.
+    """
+    rounds = plan.stop.get("course")
+    counted = outcomes if rounds is None else outcomes[: rounds * len(plan.matches)]
+    tests, baseline = range(len(names)), plan.entrants[0].agent
+    differs = [other_differences(plan.entrants[test].agent, baseline) for test in tests]
+    titles = ["Opponent\n" + ("\n" if any(differs) else "")]
+    for name, what in zip(names, differs, strict=True):
+        # The header says it where a column is not to be compared heuristic by heuristic.
+        note = f"{'other ' + what.split(',')[0].removeprefix('in ').removesuffix(' only')}\n"
+        titles.append(
+            f"{name}\n{note if what else chr(10) if any(differs) else ''}Won | Lost"
+            + ("" if rounds is None else "    all")
+        )
+    footer = ["Win rate"]
+    table = Table(titles, align="center", footer=footer)
+
+    def share(wins: Wins) -> str:
+        return "" if rounds is None else f"  {percent(wins.share):>7}"
+
+    totals = [(Wins(), Wins()) for _ in tests]
+    for opponent in range(len(names), len(plan.entrants)):
+        cells = []
+        for test in tests:
+            few, every = (_wins(plan, some, test, opponent) for some in (counted, outcomes))
+            totals[test] = totals[test][0] + few, totals[test][1] + every
+            cells.append(f"{few.won:>3} | {few.lost:<4}{share(every)}")
+        # Without the protocol that it is from.
+        table.add(plan.entrants[opponent].name.rpartition(":")[2], *cells)
+    footer += [f"{percent(few.share)}{share(every)}" for few, every in totals]
+    return table
+
+
+def _live_comparisons(rule: Decided, names: Sequence[str]) -> Table:
+    table = Table(["", "", "", ""], labels=1, align="left")
+    for name, one in zip(names, rule.comparisons, strict=True):
+        word = verdict(one) if one.settled(rule.within) else "…"
+        table.add(name, f"{_points(one):>5} points", _span(one), word)
+    return table
+
+
+def _points(one: Compared) -> str:
+    return signed(100 * one.difference, 1)
+
+
+def _span(one: Compared) -> str:
+    return f"({signed(100 * one.low, 1)} to {signed(100 * one.high, 1)})"
+
+
+def _ahead(one: Compared) -> str:
+    points = f"{abs(100 * one.difference):.1f}"
+    if points == "0.0":
+        return "level with"
+    return f"{points} points {'ahead of' if one.difference > 0 else 'behind'}"
+
+
+def _more_pairs(plan: Plan, comparisons: Sequence[Compared]) -> str:
+    """Say how many pairs it would take to see five points, at the spread that was seen."""
+    pairs = comparisons[0].pairs
+    opponents = len(plan.entrants) - plan.options["tests"]
+    needed = 100
+    if pairs >= 2:
+        half = max((one.high - one.low) / 2 for one in comparisons)
+        # The interval shrinks with the root of the pairs; see 5 points in four cases of five.
+        needed = round(pairs / opponents * (half / 0.05 * (1.96 + 0.84) / 1.96) ** 2)
+    return (
+        f"No difference is certain. To see one of 5 points it takes about {needed:,} pairs against "
+        f"each opponent: {command_of(plan, pairs=needed)}"
     )

@@ -51,11 +51,17 @@ class Compared:
     high: float
     p: float
     """Adjusted for the number of comparisons made."""
+    same: bool = False
+    """Whether the two are one agent, so that there is nothing to compare."""
 
     @property
     def real(self) -> bool:
         """Whether there is a difference, as far as 95 % sure."""
         return self.p < REAL
+
+    def settled(self, within: float) -> bool:
+        """Return whether there surely is a difference, or it is known to within so much."""
+        return self.same or self.real or (self.high - self.low) / 2 <= within
 
     @property
     def uncertain(self) -> bool:
@@ -162,32 +168,47 @@ def standings(results: Results, entrants: Sequence[int], ratings: Rated) -> list
     return found
 
 
-def compared(results: Results, couples: Sequence[tuple[int, int]]) -> list[Compared]:
-    """Couples of test agents of a tournament, opening by opening."""
-    scores = _by_opponent(results)
+def compared(
+    plan: Plan, outcomes: npt.NDArray[np.int8], *, sequential: bool = False
+) -> list[Compared]:
+    """Compare each test agent of a tournament but the first with the first, opening by opening.
+
+    `outcomes` are those of the first pairs of the schedule (see `outcomes_of`), of which only whole
+    rounds count.  With `sequential` the intervals and p-values hold however often one looks.
+    """
+    scores = _by_opponent(plan, outcomes)
+    measure = statistics.sequential_difference if sequential else statistics.difference
+    couples = [(test, 0) for test in range(1, plan.options["tests"])]
     found = []
     for a, b in couples:
         shared = [key for key in scores[a] if key in scores[b]]
         mine = np.concatenate([scores[a][key] for key in shared]) if shared else np.zeros(0)
         theirs = np.concatenate([scores[b][key] for key in shared]) if shared else np.zeros(0)
         counts = ~(np.isnan(mine) | np.isnan(theirs))
-        found.append(statistics.difference(list(mine[counts]), list(theirs[counts])))
-    adjusted = statistics.holm([one.p for one in found])
-    names = [entrant.name for entrant in results.entrants]
+        found.append(measure(mine[counts], theirs[counts]))
+    agents = [entrant.agent for entrant in plan.entrants]
+    same = [agents[a] == agents[b] for a, b in couples]
+    # One agent entered twice is no comparison that could be wrong.
+    adjusted = iter(
+        statistics.holm([one.p for one, again in zip(found, same, strict=True) if not again])
+    )
     return [
-        Compared(names[a], names[b], one.pairs, one.mean, one.low, one.high, p)
-        for (a, b), one, p in zip(couples, found, adjusted, strict=True)
-    ]
+        Compared(
+            plan.entrants[a].name, plan.entrants[b].name, one.pairs, one.mean, one.low, one.high,
+            1.0 if again else next(adjusted), again,
+        )
+        for (a, b), one, again in zip(couples, found, same, strict=True)
+    ]  # fmt: skip
 
 
-def _by_opponent(results: Results) -> dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]]:
-    """For each test agent, its pair scores against each opponent, cut to the rounds all have."""
-    rounds = results.played // len(results.matches)
+def _by_opponent(
+    plan: Plan, outcomes: npt.NDArray[np.int8]
+) -> dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]]:
+    """Return each test agent's pair scores against each opponent, nan where a pair is repeated."""
+    rounds = len(outcomes) // len(plan.matches)
+    whole = outcomes[: rounds * len(plan.matches)].reshape(rounds, len(plan.matches))
+    table = np.where(whole < 0, np.nan, (whole // 2 + whole % 2) / 2)
     scores: dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]] = {}
-    _, every, _, repeats = results.run.outcomes()
-    values = np.where(repeats, np.nan, every / 2)[: rounds * len(results.matches)]
-    table = values.reshape(rounds, len(results.matches))
-    for match in results.matches:
-        key = match.b, match.series
-        scores.setdefault(match.a, {})[key] = table[:, match.number]
+    for number, match in enumerate(plan.matches):
+        scores.setdefault(match.a, {})[match.b, match.series] = table[:, number]
     return scores

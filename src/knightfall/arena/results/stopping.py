@@ -6,7 +6,9 @@ ends the run after the same pair whoever played it.
 
 from __future__ import annotations
 
+import math
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Protocol
@@ -14,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from knightfall.arena.plan.plan import Plan
-from knightfall.arena.results.standings import rated
+from knightfall.arena.results.standings import Compared, compared, rated
 from knightfall.statistics.sprt import Sprt
 
 Counts = Sequence[Sequence[int]]
@@ -25,6 +27,10 @@ class Rule(Protocol):
     """What may stop a run; `verdict` is None until it does."""
 
     verdict: str | None
+
+    @property
+    def expected(self) -> int | None:
+        """Return about how many pairs the run will have in all; None if the plan's number."""
 
     def feed(self, counts: Counts, outcomes: array[int]) -> None:
         """Hear how it stands; `outcomes` has an item a pair, see `standings.outcomes_of`."""
@@ -37,6 +43,7 @@ class PlayAll:
     """No rule: all pairs are played."""
 
     verdict: str | None = None
+    expected: int | None = None
 
     def feed(self, counts: Counts, outcomes: array[int]) -> None:
         """Nothing to decide."""
@@ -48,6 +55,8 @@ class PlayAll:
 
 class SequentialTest:
     """Wald's test after every pair of a match; the verdict is the hypothesis that is accepted."""
+
+    expected: int | None = None
 
     def __init__(self, sprt: Sprt) -> None:
         self.sprt = sprt
@@ -84,6 +93,8 @@ class Separated:
     looking so often.
     """
 
+    expected: int | None = None
+
     def __init__(self, plan: Plan, error: float) -> None:
         self.plan = plan
         self.error = error
@@ -109,6 +120,64 @@ class Separated:
         return {"rule": "until", "verdict": self.verdict}
 
 
+class Decided:
+    """Ends a tournament once each comparison with the first test agent is settled.
+
+    A comparison is settled when its difference is surely not 0, or known to within `within`.  The
+    rule looks each time a twentieth more rounds are played, from the course's own number of rounds
+    on, by intervals that hold however often one looks.
+    """
+
+    def __init__(self, plan: Plan, within: float, course: int) -> None:
+        self.plan = plan
+        self.within = within
+        self.verdict: str | None = None
+        self.comparisons: list[Compared] = []
+        self._next = max(course, FIRST_LOOK)
+
+    def feed(self, counts: Counts, outcomes: array[int]) -> None:
+        """Compare again, if it is time to."""
+        rounds, rest = divmod(len(outcomes), len(self.plan.matches))
+        if rest or rounds < self._next:
+            return
+        self._next = rounds + max(1, rounds // 20)
+        known = np.frombuffer(outcomes.tobytes(), np.int8)
+        self.comparisons = compared(self.plan, known, sequential=True)
+        if all(one.settled(self.within) for one in self.comparisons):
+            self.verdict = self._summary()
+
+    def _summary(self) -> str:
+        """Count the verdicts, as in "2 better, 1 cannot be told apart"."""
+        words = Counter(verdict(one) for one in self.comparisons)
+        return ", ".join(f"{number} {word}" for word, number in words.most_common())
+
+    @property
+    def expected(self) -> int | None:
+        """See `Rule`: the interval of a comparison shrinks with the root of its pairs."""
+        wide = [
+            (one.high - one.low) / 2 for one in self.comparisons if not one.settled(self.within)
+        ]
+        if not wide:
+            return None
+        rounds = self.comparisons[0].pairs / len({match.b for match in self.plan.matches})
+        needed = math.ceil(rounds * (max(wide) / self.within) ** 2)
+        return min(self.plan.total, needed * len(self.plan.matches))
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the verdict; None if all openings were played without one."""
+        return {"rule": "decided", "verdict": self.verdict}
+
+
+def verdict(one: Compared) -> str:
+    """Name what is known of a comparison in a word or a few."""
+    word = "better" if one.difference > 0 else "worse"
+    if one.same:
+        return "the same agent"
+    if one.real:
+        return word
+    return f"perhaps {word}" if one.uncertain else "cannot be told apart"
+
+
 def test_of(plan: Plan) -> Sprt | None:
     """The sequential test of a plan, if it has one."""
     stop = dict(plan.stop)
@@ -122,4 +191,6 @@ def rule_of(plan: Plan) -> Rule:
         return SequentialTest(test)
     if plan.stop.get("rule") == "until":
         return Separated(plan, plan.stop["error"])
+    if plan.stop.get("rule") == "decided":
+        return Decided(plan, plan.stop["within"], plan.stop["course"])
     return PlayAll()

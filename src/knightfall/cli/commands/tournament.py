@@ -39,19 +39,29 @@ def tournament(
             "--pairs",
             metavar="N",
             parser=at_least_one,
-            help="Pairs of games per opponent: the course's 5 (2017b) or 10 (2017a).",
+            help="Pairs of games against each opponent, instead of playing until it is decided.",
         ),
     ] = None,
+    course_only: Annotated[
+        bool,
+        typer.Option(
+            "--course-only",
+            help="Stop after the course's own games: 5 pairs for each opponent (2017a: 10).",
+        ),
+    ] = False,
     budget: BudgetText = None,
 ) -> Event:
-    """Play the course's tournament, with error bars.
+    """Play the course's tournament, and go on until it is decided.
 
-    Each test agent meets each opponent, in pairs: one opening, played from both seats.
+    Each test agent meets each opponent, in pairs: one opening, played from both seats.  After the
+    course's own games it goes on until each test agent is better or worse than the first, or the
+    difference is known to within two points.  A heuristic alone plays with the course's search.
     Interrupted, the same command goes on.
 
     \b
     Examples:
       knightfall tournament
+      knightfall tournament --test improved --test mine.py:cosy
       knightfall tournament --test AB_Improved --test "AB_Custom(mine.py:score)" --pairs 200
       knightfall tournament --protocol 2017a --budget time=150ms
     """
@@ -62,5 +72,6 @@ def tournament(
         "against": against or (),
         "protocol": protocol,
         "pairs": pairs,
+        "course_only": course_only,
         "budget": budget,
     }

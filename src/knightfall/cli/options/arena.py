@@ -112,7 +112,7 @@ def _play(event: Callable[..., RunReport], *, json: bool, store: str | None, **h
         print_report(report, json=json)
     if report.interrupted:
         say(
-            f"knightfall: interrupted after {report.results.played:,} of "
-            f"{report.plan.total:,} pairs; the same command goes on with run {report.run.id}"
+            f"knightfall: interrupted after {report.plan.so_far(report.results.played)}; "
+            f"the same command goes on with run {report.run.id}"
         )
         raise typer.Exit(INTERRUPTED)
