@@ -94,8 +94,9 @@ $(BIN)/python:
 	  { echo "knightfall needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
+# Python compiles what it imports; to compile all that is installed takes longer than to play.
 $(VENV)/ready-to-run: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --quiet --constraint constraints.txt --editable .
+	$(PIP) install --quiet --no-compile --constraint constraints.txt --editable .
 	@touch $@
 
 $(VENV)/ready-to-serve: $(BIN)/python pyproject.toml constraints.txt

@@ -270,6 +270,24 @@ def test_an_agent_may_meet_itself() -> None:
     ]
 
 
+def test_a_match_says_where_more_than_the_heuristic_differs() -> None:
+    both = ["match", "greedy(improved)", "alphabeta(open, depth=2)", "--pairs", "20", *QUICK]
+    assert told(*both)["words"].endswith(" They differ in search and budget, too.")
+    seeds = ["match", "greedy(open, seed=1)", "greedy(open, seed=2)", "--pairs", "3", *QUICK]
+    assert told(*seeds)["words"].endswith(" They differ in seed only.")
+    alike = ["match", "greedy(improved)", "greedy(open)", "--pairs", "3", *QUICK]
+    assert "differ" not in told(*alike)["words"]
+    decided = ["match", "alphabeta(improved, depth=4)", "greedy(center)", "--sprt", "0,100", *QUICK]
+    assert told(*decided)["words"].endswith(" They differ in search and budget, too.")
+
+
+def test_a_league_says_that_not_all_search_alike() -> None:
+    note = "Not all search alike"
+    three = ["random", "greedy(open)", "greedy(center)", "--pairs", "2", *QUICK]
+    assert note not in run("league", *three).stdout
+    assert note in run("league", "alphabeta(open, depth=2)", *three).stdout
+
+
 # -- league ----------------------------------------------------------------------------------
 
 

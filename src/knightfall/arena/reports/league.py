@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from knightfall.agents import other_differences
 from knightfall.arena.reports.report import RunReport, entrant_dict, short_names
 from knightfall.arena.results.standings import Standing, standings
 from knightfall.arena.results.stopping import SURELY
@@ -72,6 +73,9 @@ class LeagueReport(RunReport):
         yield from self.accidents()
         yield ""
         yield self._neighbours()
+        first, *others = (entrant.agent for entrant in self.plan.entrants)
+        if any(other_differences(first, other) for other in others):
+            yield "Not all search alike: a rating is the agent's, not its heuristic's."
 
     def body_dict(self) -> dict[str, Any]:
         """See `RunReport`."""

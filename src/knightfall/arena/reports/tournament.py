@@ -134,6 +134,7 @@ class TournamentReport(RunReport):
                     "real": one.real,
                     "same": one.same,
                     "differs": self.differs(test),
+                    "verdict": self._word(test, one),
                 }
                 for test, one in enumerate(self.differences, start=1)
             ],

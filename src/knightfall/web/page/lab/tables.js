@@ -62,7 +62,7 @@ function ofTournament(run) {
   if (report.differences.length) {
     parts.push(table(`Against ${report.tests[0].name}, from the same openings`, ["Test agent", "Points", "95 %", "Verdict"],
       report.differences.map((one) => [one.a, signed(one.points, 1), `${signed(one.low, 1)} to ${signed(one.high, 1)}`,
-        one.real ? (one.points > 0 ? "better" : "worse") : "cannot be told apart"])));
+        one.verdict])));
   }
   return parts;
 }
