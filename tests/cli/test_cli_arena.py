@@ -93,7 +93,7 @@ def test_the_table_reads_like_the_courses() -> None:
     assert re.search(r"Random +\d+ \| \d+ +\d+ \| \d+", text)
     assert re.search(r"Win rate +\d+\.\d % +\d+\.\d %", text)
     assert "95 % interval" in text
-    assert "Against greedy(improved), from the same openings:" in text
+    assert "Against greedy(improved), from the same openings, in points of the win rate:" in text
     assert "nan" not in text
 
 

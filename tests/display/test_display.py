@@ -220,3 +220,24 @@ def test_a_line_tells_how_long_it_will_take() -> None:
     state.start -= 10
     state(75)
     assert state.line() == "75 of 100 games · about 10 s to go"
+
+
+def test_a_live_picture_fits_the_terminal_and_keeps_what_is_below(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from rich.console import Console
+
+    from knightfall.display import report
+
+    table = Table(["", "x"], [(str(row), "1") for row in range(6)])
+    parts: list[Part] = [Heading("top"), table, "middle", "end"]
+    for height, kept in ((30, ["top", "0", "middle", "end"]), (8, ["middle", "end"]), (2, [])):
+        screen = Console(width=80, height=height, file=io.StringIO(), force_terminal=True)
+        monkeypatch.setattr(report, "visible_console", lambda screen=screen, **how: screen)
+        shown = screen.render_lines(report.rendered(parts, below=2))
+        text = ["".join(segment.text for segment in line).strip() for line in shown]
+        assert [line for line in ("top", "middle", "end") if line in text] == [
+            line for line in kept if line != "0"
+        ]
+        assert any(line.startswith("0 ") for line in text) == ("0" in kept)
+        assert len([line for line in text if line]) <= max(0, height - 2)

@@ -131,7 +131,7 @@ def _watching(runs: Sequence[Run | Plan], show: bool) -> Iterator[OnPairs]:
             tell(2 * (sum(played) + sum(each.fresh for each in boards)))
 
         if len(runs) == 1:
-            tell.view = lambda: rendered(_so_far(boards))
+            tell.view = lambda: rendered(_so_far(boards), below=2)
         yield on_pairs
 
 

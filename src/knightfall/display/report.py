@@ -91,17 +91,24 @@ def show(parts: Iterable[Part], console: Console) -> None:
             console.print(str(part), style=style, soft_wrap=not console.is_terminal)
 
 
-def rendered(parts: Iterable[Part]) -> RenderableType:
-    """Parts as one picture for a live display."""
+def rendered(parts: Iterable[Part], below: int) -> RenderableType:
+    """Return parts as one picture for a live display, with so many lines left free below it.
+
+    What does not fit the height of the terminal is left out from the top.
+    """
     from rich.console import Group
     from rich.text import Text
 
-    width = visible_console(stderr=True).width
+    console = visible_console(stderr=True)
+    width = console.width
     pictures: list[RenderableType] = []
     for part in parts:
         pictures += (
             part.blocks(width) if isinstance(part, Table) else [Text(printable(part, keep="\n"))]
         )
+    heights = [len(console.render_lines(picture)) for picture in pictures]
+    while pictures and sum(heights) + below > console.height:
+        del pictures[0], heights[0]
     return Group(*pictures)
 
 

@@ -201,16 +201,17 @@ class TournamentReport(RunReport):
 
     def _comparisons(self) -> Iterator[Part]:
         """Compare each test agent with the baseline, and say what is certain."""
-        yield f"Against {self.names[0]}, from the same openings:"
+        yield f"Against {self.names[0]}, from the same openings, in points of the win rate:"
         course = self.course
         seen = [] if course is None else compared(self.plan, course)
         titles = ["", "", "", ""]
         if course is not None:
-            titles = ["", f"in {_games_each(self.plan, course)} games", "the truth", "", ""]
+            games = f"{_games_each(self.plan, course)} games"
+            titles = ["", games, "the truth" if self._is_settled else "so far", "", ""]
         table = Table(titles, labels=1, align="left")
         for test, one in enumerate(self.differences, start=1):
-            cells = [f"{_points(early):>5} points" for early in seen[test - 1 : test]]
-            cells += [f"{_points(one):>5} points", _span(one), self._word(test, one)]
+            cells = [f"{_points(early):>5}" for early in seen[test - 1 : test]]
+            cells += [f"{_points(one):>5}", _span(one), self._word(test, one)]
             table.add(self.names[test], *cells)
         yield table
         if any(one.uncertain for one in self.differences):
@@ -226,6 +227,11 @@ class TournamentReport(RunReport):
         elif not any(one.real or one.same for one in self.differences):
             yield _more_pairs(self.plan, self.differences)
 
+    @property
+    def _is_settled(self) -> bool:
+        """Whether every comparison is decided, or known as well as was asked for."""
+        return all(one.settled(self.plan.stop["within"]) for one in self.differences)
+
     def _word(self, test: int, one: Compared) -> str:
         """Name the verdict on a test agent, and what else than the heuristic it may be due to."""
         differs = self.differs(test)
@@ -234,26 +240,23 @@ class TournamentReport(RunReport):
     def _conclusion(self, seen: Sequence[Compared], course: Outcomes) -> Iterator[str]:
         """Say what the course's games would have shown, what is true, and how well it is known."""
         within = self.plan.stop["within"]
-        pairs = [(early, one) for early, one in zip(seen, self.differences, strict=True)]
+        if not self._is_settled:
+            settled = sum(one.settled(within) for one in self.differences)
+            yield f"{settled} of {count(len(self.differences), 'comparison')} settled. " + (
+                "All openings are played." if self.finished else "The same command goes on."
+            )
+            return
+        pairs = list(zip(seen, self.differences, strict=True))
         early, one = max(pairs, key=lambda pair: abs(pair[0].difference - pair[1].difference))
         name = self.names[1 + self.differences.index(one)]
         yield (
             f"In the course's {_games_each(self.plan, course)} games you would have seen {name} "
             f"{_ahead(early)} {self.names[0]}; the truth is {_points(one)} points {_span(one)}."
         )
-        if all(one.settled(within) for one in self.differences):
-            yield (
-                f"Each comparison is decided or known to within {100 * within:g} points. "
-                "The intervals hold however often one looks."
-            )
-        elif self.finished:
-            yield "All openings are played; what is open now stays open."
-        else:
-            settled = sum(one.settled(within) for one in self.differences)
-            yield (
-                f"{settled} of {count(len(self.differences), 'comparison')} settled so far; the "
-                "same command goes on."
-            )
+        yield (
+            f"Each comparison is decided or known to within {100 * within:g} points. "
+            "The intervals hold however often one looks."
+        )
 
 
 def _wins(plan: Plan, outcomes: Outcomes, test: int, opponent: int) -> Wins:
@@ -320,7 +323,7 @@ def _live_comparisons(rule: Decided, names: Sequence[str]) -> Table:
     table = Table(["", "", "", ""], labels=1, align="left")
     for name, one in zip(names, rule.comparisons, strict=True):
         word = verdict(one) if one.settled(rule.within) else "…"
-        table.add(name, f"{_points(one):>5} points", _span(one), word)
+        table.add(name, f"{_points(one):>5}", _span(one), word)
     return table
 
 

@@ -120,6 +120,11 @@ class Separated:
         return {"rule": "until", "verdict": self.verdict}
 
 
+USUAL_PAIRS = 2700
+"""Pairs after which a difference is usually known to within two points: the course's test agents
+took 2,716 pairs each with its seven opponents."""
+
+
 class Decided:
     """Ends a tournament once each comparison with the first test agent is settled.
 
@@ -157,11 +162,14 @@ class Decided:
         wide = [
             (one.high - one.low) / 2 for one in self.comparisons if not one.settled(self.within)
         ]
-        if not wide:
+        opponents = len({match.b for match in self.plan.matches})
+        needed = USUAL_PAIRS * (0.02 / self.within) ** 2 if self.within else math.inf
+        if wide:
+            needed = self.comparisons[0].pairs * (max(wide) / self.within) ** 2
+        elif self.comparisons:
             return None
-        rounds = self.comparisons[0].pairs / len({match.b for match in self.plan.matches})
-        needed = math.ceil(rounds * (max(wide) / self.within) ** 2)
-        return min(self.plan.total, needed * len(self.plan.matches))
+        rounds = min(self.plan.rounds, math.ceil(needed / opponents))
+        return rounds * len(self.plan.matches)
 
     def outcome(self) -> dict[str, Any]:
         """Return the verdict; None if all openings were played without one."""
