@@ -31,7 +31,7 @@ PAIRS = 300
 
 def run(pairs: int = PAIRS, sample: int = 1, rounds: int = 3) -> Result:
     """The plain-Python games are the same, move for move (checked)."""
-    course = tournament_plan(TESTS)
+    course = tournament_plan(TESTS, course_only=True)
     python, compiled, games = _against_python(course, sample)
     ratios = {"games a second, one core ÷ plain Python": Ratio(python / compiled, at_least=FASTER)}
     figures: dict[str, object] = {
