@@ -49,7 +49,7 @@ test-slow: $(VENV)/ready-to-test
 
 # The net is fitted by torch, which is large: these tests are skipped without it.
 test-learn: $(VENV)/ready-to-test
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[learn]'
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[net]'
 	$(BIN)/python -m pytest tests/learning
 
 # The files are damaged beside all the rest: either keeps one core busy.
@@ -94,8 +94,9 @@ $(BIN)/python:
 	  { echo "knightfall needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
+# Python compiles what a command imports when it does, which takes less time than compiling all.
 $(VENV)/ready-to-run: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --quiet --constraint constraints.txt --editable .
+	$(PIP) install --quiet --no-compile --constraint constraints.txt --editable .
 	@touch $@
 
 $(VENV)/ready-to-serve: $(BIN)/python pyproject.toml constraints.txt

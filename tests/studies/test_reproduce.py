@@ -383,7 +383,7 @@ def test_bad_input_is_one_line(tmp_path: Path, args: list[str], said: str) -> No
 
 def test_an_output_that_cannot_be_is_told_first(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
-    assert "cannot write to" in run(tmp_path, code=2).output
+    assert "is a file: name a folder" in run(tmp_path, code=2).output
     assert not (tmp_path / "runs.sqlite").exists()
 
 

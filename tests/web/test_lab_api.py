@@ -548,7 +548,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from cli_runner import refused
 
-    monkeypatch.setattr("knightfall.web.lab.server.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert "pip install 'knightfall[web]'" in refused("serve", "--no-browser")
 
 
