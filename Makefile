@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
 
-serve: $(VENV)/ready-to-serve
+serve: $(VENV)/ready-to-run
 	$(BIN)/knightfall serve $(FILES)
 
 # The page's tests need a browser: Debian's is installed where we may, and else they are skipped.
@@ -99,10 +99,6 @@ $(VENV)/ready-to-run: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install --quiet --no-compile --constraint constraints.txt --editable .
 	@touch $@
 
-$(VENV)/ready-to-serve: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[web]'
-	@touch $@ $(VENV)/ready-to-run
-
 $(VENV)/ready-to-test: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
-	@touch $@ $(VENV)/ready-to-run $(VENV)/ready-to-serve
+	@touch $@ $(VENV)/ready-to-run

@@ -15,7 +15,6 @@ EXTRAS = {
     "fit": {"pyarrow", "sklearn"},
     "net": {"pyarrow", "sklearn", "torch"},
     "dask": {"distributed"},
-    "web": {"starlette", "uvicorn"},
 }
 """The modules that each extra of `pyproject.toml` installs; an extra stands before larger ones."""
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 import socket
 from contextlib import suppress
 
-from knightfall.extras import require
 from knightfall.web.lab.address import Address
 
 ENDING = 3
 """Seconds that requests have to end when the server does."""
-
-
-def check_installed() -> None:
-    """Raise a KnightfallError if what serves the lab is not installed; nothing is imported."""
-    require("the lab", "starlette", "uvicorn")
 
 
 def serve(listening: socket.socket, address: Address, files: list[str], store: str) -> int:
