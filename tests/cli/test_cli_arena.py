@@ -254,8 +254,14 @@ def test_a_book_and_its_exhaustion_are_said(tmp_path: Path) -> None:
         (["match", "random"], "Missing argument 'B'"),
         (["match", "random", "rabdom"], "did you mean 'random'"),
         (["match", "random", "random", "--pairs", "0"], "'0'"),
-        (["match", "random", "random", "--pairs", "-3"], "'-3' is not a whole number from 1 to"),
-        (["match", "random", "random", "--pairs", "0"], "'0' is not a whole number from 1 to"),
+        (
+            ["match", "random", "random", "--pairs", "-3"],
+            "'-3' is not accepted: give a whole number, at least 1",
+        ),
+        (
+            ["match", "random", "random", "--pairs", "0"],
+            "'0' is not accepted: give a whole number, at least 1",
+        ),
         (["match", "random", "random", "--seed", "x"], "'x'"),
         (["match", "random", "random", "--budget", "fast"], "'fast'"),
         (["match", "random", "random", "--budget", "nodes=0"], "nodes=0"),

@@ -194,7 +194,7 @@ def test_judgement_by_hand() -> None:
     [
         (["--kind", "cubic"], "a model is linear or net, not 'cubic'"),
         (["--kind", "net", "--ablate"], "left out of the linear model: add --kind linear"),
-        (["--epochs", "0"], "'0' is not a whole number from 1"),
+        (["--epochs", "0"], "'0' is not accepted: give a whole number, at least 1"),
         (["--epochs", "5000"], "epochs=5000 must be from 1 to 1000"),
     ],
 )

@@ -78,6 +78,7 @@ def play_all(
     crew.check(everybody)
     engine, versions = version.engine(), version.versions()
     found = [None if again else store.find(plan, engine) for plan in plans]
+    notice(_origin(plans, found))
     runs: list[Run] = []
     with ExitStack() as stack:
         try:
@@ -94,6 +95,18 @@ def play_all(
         except KeyboardInterrupt:
             return runs, True
     return runs, False
+
+
+def _origin(plans: Sequence[Plan], found: Sequence[Run | None]) -> str:
+    """Return how many games of some plans were played before and how many are played now."""
+    stored = sum(run.played for run in found if run is not None)
+    wanted = sum(
+        plan.total - (0 if run is None else run.played)
+        for plan, run in zip(plans, found, strict=True)
+        if run is None or not run.finished
+    )
+    again = " (--again plays all of them anew)" if stored else ""
+    return f"from the store: {count(2 * stored, 'game')}{again}; to play now: {2 * wanted:,}"
 
 
 def together(plans: Sequence[Plan]) -> Plan:

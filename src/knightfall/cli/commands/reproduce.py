@@ -227,6 +227,7 @@ def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[Heuristi
     from knightfall.studies.judging.grades import grades, missing_grades
 
     missing = missing_grades(ids, seed=seed)
+    say(f"grades kept from before: {len(ids) - missing}; to compute now: {missing}")
     try:
         with progress("grades", missing) as told:
             return grades(

@@ -36,11 +36,13 @@ MaybeFen = Annotated[
 
 
 def whole(given: str | int, least: int = 0) -> int:
-    """A whole number from 0 on; the error names what was given instead."""
+    """Return the whole number that was typed; raise BadParameter if it is none or too small."""
     text = str(given)  # Typer sends defaults through here, too
-    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) and least <= int(text) <= MOST:
-        return int(text)
-    raise typer.BadParameter(f"{text!r} is not a whole number from {least} to {MOST}")
+    if not re.fullmatch(r"[0-9]{1,4000}", text, re.ASCII) or int(text) < least:
+        raise typer.BadParameter(f"{text!r} is not accepted: give a whole number, at least {least}")
+    if int(text) > MOST:
+        raise typer.BadParameter(f"{text!r} is not accepted: give at most {MOST:,}")
+    return int(text)
 
 
 Out = Annotated[
