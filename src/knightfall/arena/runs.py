@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
+from knightfall.agents import known_agent
+from knightfall.agents.course import borrowed
 from knightfall.arena.conduct import OnPairs, conduct
 from knightfall.arena.plan import version
 from knightfall.arena.plan.plan import Entrant, Plan
@@ -41,6 +43,9 @@ def play(
     What was played by then is stored; the same plan goes on from there.  With `again` it is played
     anew even if it is in the store.
     """
+    for text in dict.fromkeys(borrowed(known_agent(one.agent)) for one in plan.entrants):
+        if text:
+            notice(text)
     if plan.exhausted:
         notice(_exhausted(plan))
     engine = version.engine()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from knightfall.agents import Agent
     from knightfall.board import Board
     from knightfall.position import Position
 
@@ -68,6 +69,18 @@ TableMb = Annotated[
 ]
 
 BoardName = Annotated[str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.")]
+
+
+def agent_named(text: str, *, quiet: bool = False) -> Agent:
+    """Return the agent of a string; say whose it is if its name does not, unless `quiet`."""
+    from knightfall.agents import parse_agent
+    from knightfall.agents.course import borrowed
+    from knightfall.cli.screen.guard import say
+
+    agent = parse_agent(text)
+    if not quiet and borrowed(agent):
+        say(borrowed(agent))
+    return agent
 
 
 def position_named(text: str) -> Position:
