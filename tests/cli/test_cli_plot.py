@@ -128,6 +128,7 @@ def test_files_are_replaced_only_by_force(plot: Any, here: Path) -> None:
         (["5"], "no run 5"),
         (["five"], "run 'five' must be a number or last"),
         ([MATCH, "--output", "chart.jpg"], "file 'chart.jpg': the name of a chart ends in"),
+        ([LEAGUE, "--output", "chart.jpg"], "file 'chart.jpg': the name of a chart ends in"),
         ([MATCH, "--output", "taken/chart.svg"], "taken' is a file: name a folder"),
         ([MATCH, "--output", "taken/"], "taken' is a file: name a folder"),
         ([MATCH, "--output", "taken"], "taken' is a file: name a folder"),

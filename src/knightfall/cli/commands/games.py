@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.options.common import Json, whole
-from knightfall.cli.options.store import RunName, StorePath, find_run, reading
+from knightfall.cli.options.store import RunName, StorePath, find_run, reading, some
 from knightfall.cli.screen.output import print_json, print_line
 from knightfall.errors import KnightfallError, nearest
 
@@ -95,7 +95,8 @@ def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[
     if not found:
         names = [entrant.name for entrant in entrants]
         raise KnightfallError(
-            f"{option} {who!r} took no part{nearest(who, names)} (there were {', '.join(names)})"
+            f"{option} {who!r} took no part{nearest(who, names)} "
+            f"(there were {some([repr(name) for name in names])}; knightfall show lists all)"
         )
     return found
 

@@ -78,11 +78,15 @@ def plot(
 def _split(output: str | None) -> tuple[Path, Path | None]:
     """Return the folder that ``--output`` means and, if it names a file, that file.
 
-    A folder ends in a slash, exists as one, or has no ending such as ``.svg``.
+    A folder ends in a slash, exists as one, or has no ending such as ``.svg``; an ending that is
+    no chart's is a KnightfallError.
     """
+    from knightfall.arena.charts.style import format_of
+
     if output is None:
         return Path(), None
     path = Path(output).expanduser()
     if output.endswith("/") or path.is_dir() or not path.suffix:
         return path, None
+    format_of(path)
     return path.parent, path
