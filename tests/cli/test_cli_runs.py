@@ -186,6 +186,21 @@ def test_games_has_a_line_for_each(file: Path) -> None:
     assert text("games", "last") == text("games", "3") == text("games")
 
 
+@pytest.mark.parametrize(
+    ("columns", "name"), [(80, "id(min…2500)"), (200, "id(mine.py:cosy, nodes=2500)")]
+)
+def test_games_fit_the_screen(file: Path, columns: int, name: str) -> None:
+    names = ("id(mine.py:cosy, nodes=2500)", "random")
+    fake_run(file, fake_plan(1, 12, board="7x7", names=names))
+    code, shown = on_a_terminal("games", columns=columns)
+    plain = [line.rstrip() for line in shown.splitlines() if "repeats" not in line]
+    assert code == 0
+    assert len(plain) == 25
+    assert max(map(len, plain)) <= columns
+    assert all(f" {name} " in line for line in plain[1:])
+    assert all(names[0] in line for line in text("games").splitlines()[1:])  # into a pipe
+
+
 def test_games_can_be_picked(file: Path) -> None:
     def picked(*args: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in text("games", "1", "--json", *args).splitlines()]
