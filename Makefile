@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
 
-serve: $(VENV)/ready-to-serve
+serve: $(VENV)/ready-to-run
 	$(BIN)/knightfall serve $(FILES)
 
 # The page's tests need a browser: Debian's is installed where we may, and else they are skipped.
@@ -49,7 +49,7 @@ test-slow: $(VENV)/ready-to-test
 
 # The net is fitted by torch, which is large: these tests are skipped without it.
 test-learn: $(VENV)/ready-to-test
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[learn]'
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[net]'
 	$(BIN)/python -m pytest tests/learning
 
 # The files are damaged beside all the rest: either keeps one core busy.
@@ -94,15 +94,17 @@ $(BIN)/python:
 	  { echo "knightfall needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# Python compiles what it imports; to compile all that is installed takes longer than to play.
+# What the tournament needs comes first: its search is compiled while the rest is installed.  Python
+# compiles what a command imports when it does, which takes less time than compiling everything.
+PLAYING := numba numpy platformdirs rich scipy typer
+INSTALL := $(PIP) install --quiet --no-compile --constraint constraints.txt
 $(VENV)/ready-to-run: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --quiet --no-compile --constraint constraints.txt --editable .
+	$(INSTALL) $(PLAYING)
+	@PYTHONPATH=src $(BIN)/python -c \
+	  'import knightfall as kf; kf.tournament(course_only=True, workers=0, progress=False)' & compiling=$$!; \
+	  echo "$(INSTALL) --editable ."; $(INSTALL) --editable . || { kill $$compiling; exit 1; }; wait $$compiling
 	@touch $@
-
-$(VENV)/ready-to-serve: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[web]'
-	@touch $@ $(VENV)/ready-to-run
 
 $(VENV)/ready-to-test: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
-	@touch $@ $(VENV)/ready-to-run $(VENV)/ready-to-serve
+	@touch $@ $(VENV)/ready-to-run

@@ -8,13 +8,11 @@ from typing import Any
 from .report import show
 
 
-def draw_costs(rows: list[dict[str, Any]], path: Path) -> str:
-    """Draw the rows of `evaluation_cost` to an SVG file; returns why not, if it cannot."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        return "no plot: matplotlib is not installed (pip install 'knightfall[plot]')"
+def draw_costs(rows: list[dict[str, Any]], path: Path) -> None:
+    """Draw the rows of `evaluation_cost` to an SVG file."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     # `null` is the zero of the scale, and a logarithm has none.
     rows = sorted((row for row in rows if row["ns"] > 0), key=lambda row: row["ns"], reverse=True)
     studies = list(dict.fromkeys(row["study"] for row in sorted(rows, key=lambda r: r["study"])))
@@ -33,4 +31,3 @@ def draw_costs(rows: list[dict[str, Any]], path: Path) -> str:
         axes.spines[["top", "right"]].set_visible(False)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Date": None})
-    return ""

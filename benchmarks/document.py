@@ -89,7 +89,8 @@ def main(docs: Path = DOCS) -> None:
     (docs / PAGE).write_text(page(measured), encoding="utf-8")
     print(f"wrote docs/{PAGE}")
     rows = measured["benchmarks"]["evaluation_cost"]["rows"]
-    print(draw_costs(rows, docs / PICTURE) or f"wrote docs/{PICTURE}")
+    draw_costs(rows, docs / PICTURE)
+    print(f"wrote docs/{PICTURE}")
 
 
 if __name__ == "__main__":

@@ -126,7 +126,8 @@ def agents_page() -> str:
         "A bare name means the first group below that has it; `2017a:AB_Open` or",
         "`aggressive:AB_Custom_2` says which. A budget or a seed may be changed:",
         "`AB_Improved(time=150ms)`. The names the course left to its students take a heuristic:",
-        "`AB_Custom(mine.py:score)`, `Student(mine.py:score)`.",
+        "`AB_Custom(mine.py:score)`, `Student(mine.py:score)`; without one, commands say whose",
+        "they play.",
     ]
     for group, names in COURSE.items():
         lines += ["", f"**{group}**", "", "| name | stands for |", "|---|---|"]

@@ -245,13 +245,11 @@ def tour() -> str:
 # -- the plot --------------------------------------------------------------------------------
 
 
-def draw_nodes(rows: list[dict[str, Any]], path: Path) -> str:
-    """Draw the rows of the benchmark `board_size` to an SVG file; returns why not, if it cannot."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError:
-        return "no plot: matplotlib is not installed (pip install 'knightfall[plot]')"
+def draw_nodes(rows: list[dict[str, Any]], path: Path) -> None:
+    """Draw the rows of the benchmark `board_size` to an SVG file."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
     boards = {row["cells"]: row["board"] for row in rows}
     with rc_context({"svg.hashsalt": "knightfall", "svg.fonttype": "none"}):
         figure = Figure(figsize=(7, 4.2), layout="constrained")
@@ -272,7 +270,6 @@ def draw_nodes(rows: list[dict[str, Any]], path: Path) -> str:
         axes.spines[["top", "right"]].set_visible(False)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Date": None})
-    return ""
 
 
 def median(values: list[int]) -> int:

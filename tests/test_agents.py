@@ -172,7 +172,7 @@ def test_what_is_read(text: str, thinker: Agent, printed: str) -> None:
         ("id(open, depth=0)", "budget depth=0 must be a whole number from 1 to 64"),
         ("id(open, time=150)", "budget time=150 must be a number of ms or s"),
         ("id(open, seed=-1)", "seed=-1 must be a whole number from 0 to"),
-        ("id(open, seed=9223372036854775808)", "whole number from 0 to 9223372036854775807"),
+        ("id(open, seed=9223372036854775808)", "whole number from 0 to 9,223,372,036,854,775,807"),
         ("id(open, seed=x)", "seed=x must be a whole number"),
         ("AB_Improved(open)", "cannot use 'open'; id takes depth, nodes, time, seed, plain"),
         ("Student", "agent 'Student' needs a heuristic first"),

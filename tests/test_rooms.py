@@ -14,6 +14,7 @@ PACKAGE = ROOT / "src" / "knightfall"
 
 ROOMS = (
     "errors",
+    "extras",
     "reading",
     "shape",
     "sigint",

@@ -67,10 +67,14 @@ def atomic_writer(path: Path, *, sync: bool = False) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def atomic_draft(path: Path) -> Iterator[Path]:
-    """An empty file beside a path, which takes its name when the block is done, if it ever is."""
+    """An empty file beside a path, which takes its name when the block is done, if it ever is.
+
+    Folders of the path that are missing are made.
+    """
     there = path.resolve()
     draft = there.with_name(f".{there.name}.{secrets.token_hex(4)}.part")
     try:
+        there.parent.mkdir(parents=True, exist_ok=True)
         # Not by `tempfile`, whose files only their owner may read.
         draft.open("xb").close()
     except OSError as error:
@@ -89,13 +93,44 @@ def atomic_write(path: Path, content: str | bytes, *, sync: bool = False) -> Non
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
+def check_output(path: Path, *, force: bool = True) -> None:
+    """Raise a KnightfallError if a file could not be written, before work is spent on it.
+
+    Missing folders are no obstacle, for `atomic_writer` makes them.  A file that exists is one,
+    unless `force`.
+    """
+    try:
+        if path.is_dir():
+            raise KnightfallError(f"{str(path)!r} is a folder: name a file")
+        if path.exists() and not force:
+            raise KnightfallError(f"file {str(path)!r} exists: --force replaces it")
+        _check_folder(path.absolute().parent)
+    except OSError as error:  # such as a name that is too long
+        raise KnightfallError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, with those around it; raise a KnightfallError if nothing can be put there."""
+    try:
+        _check_folder(folder.absolute())
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KnightfallError(f"cannot make {str(folder)!r}: {error.strerror or error}") from None
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise a KnightfallError if there can be no folder of that name to write into."""
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    if not there.is_dir():
+        raise KnightfallError(f"{str(there)!r} is a file: name a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise KnightfallError(f"nothing may be written into the folder {str(there)!r}")
+
+
 def begin_folder(folder: Path) -> None:
     """Make a folder; one that holds others' files is refused, but not one with drafts of ours."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        strangers = sorted(set(folder.iterdir()) - set(folder.glob(".*.part")))
-    except (FileExistsError, NotADirectoryError):
-        raise KnightfallError(f"{str(folder)!r} is a file: name a folder") from None
+    make_folder(folder)
+    strangers = sorted(set(folder.iterdir()) - set(folder.glob(".*.part")))
     if strangers:
         raise KnightfallError(
             f"{str(folder)!r} holds other files ({strangers[0].name!r}): name a new folder"

@@ -148,8 +148,8 @@ def test_what_cannot_be_a_backup_is_said(tmp_path: Path) -> None:
         ("there", [], "--force"),
         ("s.sqlite", ["--force"], "the store itself"),
         ("used", ["--force"], "used-wal lies beside it"),
-        ("no/such/folder", [], "a file in a folder"),
-        ("", [], "a file in a folder"),
+        ("there/copy", [], "there' is a file: name a folder"),
+        ("", [], "is a folder: name a file"),
         ("x" * 300, [], "cannot write"),
     ):
         assert said in refused("backup", str(tmp_path / name), *more, "--store", str(file))

@@ -49,6 +49,45 @@ def told(*args: str) -> dict[str, Any]:
     return found
 
 
+# -- whose agent is it? ------------------------------------------------------------------------
+
+FEN = "5/5/2N2/5/n4 w"
+NAMING = {
+    "match": ["match", "{}", "random", "--pairs", "1", "--board", "4x4", *QUICK],
+    "league": ["league", "{}", "{}", "random", "--pairs", "1", "--board", "4x4", *QUICK],
+    "tournament": [
+        *("tournament", "--test", "{}", "--against", "random", "--pairs", "1", "--board", "4x4"),
+        *QUICK,
+    ],
+    "play": ["play", "--against", "{}", FEN],
+    "watch": ["watch", "{}", "{}", FEN],
+    "analyse": ["analyse", FEN, "--agent", "{}"],
+    "grade": ["grade", "{}", "--openings", "1", "--board", "4x4"],
+}
+
+
+def whose(command: str, agent: str, *more: str) -> str:
+    """What is said on stderr about whom an agent belongs to."""
+    result = run(*(word.replace("{}", agent) for word in NAMING[command]), *more)
+    assert result.exit_code == 0, result.stderr
+    return "".join(line for line in result.stderr.splitlines(True) if "study" in line)
+
+
+@pytest.mark.parametrize("command", NAMING)
+def test_a_name_left_to_students_says_whose_agent_it_plays(command: str) -> None:
+    assert whose(command, "AB_Custom_2") == (
+        "AB_Custom_2 is the lookahead study's: id(center_pull, nodes=2500, plain); "
+        "AB_Custom_2(mine.py:score) plays yours\n"
+    )
+    assert whose(command, "AB_Custom_2", "--json") == ""
+
+
+def test_names_that_say_it_themselves_need_no_notice() -> None:
+    for agent in ("aggressive:AB_Custom", "AB_Custom(open)", "AB_Improved", "Student(open)"):
+        assert whose("analyse", agent) == ""
+    assert "id(lookahead_mobility, nodes=9, plain)" in whose("analyse", "AB_Custom(nodes=9)")
+
+
 # -- tournament ------------------------------------------------------------------------------
 
 SMALL = [
@@ -366,8 +405,14 @@ def test_a_book_and_its_exhaustion_are_said(tmp_path: Path) -> None:
         (["match", "random"], "Missing argument 'B'"),
         (["match", "random", "rabdom"], "did you mean 'random'"),
         (["match", "random", "random", "--pairs", "0"], "'0'"),
-        (["match", "random", "random", "--pairs", "-3"], "'-3' is not a whole number from 1 to"),
-        (["match", "random", "random", "--pairs", "0"], "'0' is not a whole number from 1 to"),
+        (
+            ["match", "random", "random", "--pairs", "-3"],
+            "'-3' is not accepted: give a whole number, at least 1",
+        ),
+        (
+            ["match", "random", "random", "--pairs", "0"],
+            "'0' is not accepted: give a whole number, at least 1",
+        ),
         (["match", "random", "random", "--seed", "x"], "'x'"),
         (["match", "random", "random", "--budget", "fast"], "'fast'"),
         (["match", "random", "random", "--budget", "nodes=0"], "nodes=0"),

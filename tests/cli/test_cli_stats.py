@@ -170,14 +170,33 @@ FIVE = ["1", "2", "3", "4", "5"]
     [
         (["stats", "pairs", "1", "2", "3", "4"], "WW"),
         (["stats", "pairs", *FIVE, "6"], "6"),
-        (["stats", "pairs", "-1", "2", "3", "4", "5"], "'-1' is not a whole number"),
-        (["stats", "pairs", "1", "2", "3", "4", "-5"], "'-5' is not a whole number"),
-        (["stats", "pairs", "a", "2", "3", "4", "5"], "'a' is not a whole number"),
-        (["stats", "pairs", "", "2", "3", "4", "5"], "'' is not a whole number"),
-        (["stats", "pairs", "-", "2", "3", "4", "5"], "'-' is not a whole number"),
+        (
+            ["stats", "pairs", "-1", "2", "3", "4", "5"],
+            "'-1' is not accepted: give a whole number, at least 0",
+        ),
+        (
+            ["stats", "pairs", "1", "2", "3", "4", "-5"],
+            "'-5' is not accepted: give a whole number, at least 0",
+        ),
+        (
+            ["stats", "pairs", "a", "2", "3", "4", "5"],
+            "'a' is not accepted: give a whole number, at least 0",
+        ),
+        (
+            ["stats", "pairs", "", "2", "3", "4", "5"],
+            "'' is not accepted: give a whole number, at least 0",
+        ),
+        (
+            ["stats", "pairs", "-", "2", "3", "4", "5"],
+            "'-' is not accepted: give a whole number, at least 0",
+        ),
         (["stats", "pairs", "1.5", "2", "3", "4", "5"], "'1.5'"),
         (["stats", "pairs", "9" * 20, "2", "3", "4", "5"], "9" * 20),
         (["stats", "games", "1", "2"], "D"),
+        (["sprt", "20,0"], "'20,0' is not a command: try knightfall sprt plan 0,20"),
+        (["sprt", "0,x"], "'x' is not a strength"),
+        (["sprt", "plan", "20,0"], "less than the second, as in 0,20"),
+        (["sprt", "plan", "10,10"], "less than the second, as in 10,20"),
         (["stats", "games", "1", "-2", "3"], "'-2'"),
         (["stats", "pairs", *FIVE, "--sprt", "5"], "'5' is not two strengths"),
         (["stats", "pairs", *FIVE, "--sprt", ""], "'' is not two strengths"),

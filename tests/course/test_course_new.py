@@ -115,6 +115,7 @@ def test_bad_input_is_refused_in_one_line(tmp_path: Path) -> None:
             begin(folder, generation)
         assert "\n" not in str(told.value)
     assert not (tmp_path / "new").exists()
+    assert "file' is a file: name a folder" in refused("course", "new", str(tmp_path / "file"))
     assert "there are 2017b and 2017a" in refused(
         "course", "new", str(tmp_path / "new"), "--generation", "2018"
     )

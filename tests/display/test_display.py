@@ -166,6 +166,11 @@ def test_numbers() -> None:
         "1,200 pairs",
         "2 plies",
     ]
+    assert [duration(0.0000314), duration(0.0009994), duration(0.001)] == [
+        "31 µs",
+        "999 µs",
+        "1.0 ms",
+    ]
     assert [duration(0.0123), duration(0.5), duration(2.25), duration(3725)] == [
         "12.3 ms",
         "500 ms",

@@ -342,7 +342,7 @@ def test_without_pyarrow_it_is_told_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "knightfall[learn]" in refused("learn", "data", str(tmp_path / "out"), *ARGS)
+    assert "knightfall[parquet]" in refused("learn", "data", str(tmp_path / "out"), *ARGS)
     assert not (tmp_path / "out").exists()
 
 

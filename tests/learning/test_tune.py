@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -421,15 +420,6 @@ def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
     assert "holds other files ('mine.txt')" in refused(*args, str(tmp_path), *SMALL)
     assert "is a file" in refused(*args, str(tmp_path / "mine.txt"), *SMALL)
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_without_cmaes_it_is_told_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "cmaes", None)
-    said = refused("learn", "tune", WRONG, str(tmp_path / "out"), *SMALL)
-    assert "knightfall[learn]" in said
-    assert not (tmp_path / "out").exists()
 
 
 # -- shown ---------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from knightfall.errors import KnightfallError
 from knightfall.kernel import clock
 from knightfall.kernel.geometry import NO_LIMIT, geometry
 from knightfall.position import Position
-from knightfall.search.budget import DEEPEST, LONGEST, MOST_NODES, Budget, parse_budget
+from knightfall.search.budget import DEEPEST, LONGEST, Budget, parse_budget
 from knightfall.search.stopwatch import Alarm, Stopwatch, stopwatch
 
 ENDLESS = Position.from_fen("8/8/2N5/8/8/5n2/8/8 w")
@@ -88,7 +88,7 @@ def test_seconds() -> None:
     ("kind", "value", "accepted"),
     [
         *(("depth", value, "from 1 to 64") for value in ("0", "65", "-1", "", "five", "3.5", "٣")),
-        *(("nodes", value, f"from 1 to {MOST_NODES}") for value in ("0", "1e6", "2_500", "9" * 40)),
+        *(("nodes", value, f"to {10**15:,}") for value in ("0", "1e6", "2_500", "9" * 40)),
         *(
             ("time", value, "time=150ms")
             for value in ("150", "0ms", "0s", "1m", "ms", "-1s", "1.5.5s", "1 s", "1e3ms", "٣ms")

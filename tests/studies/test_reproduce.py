@@ -330,7 +330,8 @@ def test_same_seed_same_report_after_any_interruption(
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     whole.mkdir(), parts.mkdir()
-    run(whole, *SMALL, "--workers", "0")
+    first = run(whole, *SMALL, "--workers", "0")
+    assert "from the store: 0 games; to play now: " in first.stderr
     real = runs.conduct
 
     def impatient(run: Any, runner: Any, told: Any) -> Any:
@@ -349,12 +350,15 @@ def test_same_seed_same_report_after_any_interruption(
     ((pairs,),) = db.execute("SELECT count(*) FROM pairs")
     assert 20 <= pairs < 56
     db.close()
-    run(parts, *SMALL, "--workers", "2")
+    last = run(parts, *SMALL, "--workers", "2")
+    assert f"from the store: {2 * pairs} games (--again" in last.stderr
+    ((total,),) = sqlite3.connect(parts / "runs.sqlite").execute("SELECT count(*) FROM pairs")
+    assert f"; to play now: {2 * (total - pairs)}\n" in last.stderr
     assert files(whole) == files(parts)
     assert {"league.svg", "directional.svg", "index.html", "studies.md"} <= set(files(whole))
     before = (whole / "out" / "report.json").read_bytes()
     with NO_PICTURES:
-        run(whole, *SMALL)
+        assert "; to play now: 0\n" in run(whole, *SMALL).stderr
         assert (whole / "out" / "report.json").read_bytes() == before  # nothing was played anew
         run(whole, *SMALL, "--seed", "1", "--workers", "0")
     for name in ("report.json", "studies.md"):
@@ -371,7 +375,7 @@ def test_same_seed_same_report_after_any_interruption(
         (["directionl"], "directional"),
         (["--budget", "depth"], "course, time, nodes, never, all"),
         (["--fit", "--budget", "nodes"], "--fit is for --budget course, never or all, not nodes"),
-        (["--pairs", "0"], "from 1 to"),
+        (["--pairs", "0"], "at least 1"),
         (["--workers", "1", "--dask", "x:1"], "choose one"),
     ],
 )
@@ -383,7 +387,7 @@ def test_bad_input_is_one_line(tmp_path: Path, args: list[str], said: str) -> No
 
 def test_an_output_that_cannot_be_is_told_first(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
-    assert "cannot write to" in run(tmp_path, code=2).output
+    assert "is a file: name a folder" in run(tmp_path, code=2).output
     assert not (tmp_path / "runs.sqlite").exists()
 
 

@@ -79,3 +79,17 @@ def course_agent(name: str) -> Agent | None:
         if bare in names:
             return replace(names[bare], label=name)
     return None
+
+
+def borrowed(agent: Agent) -> str:
+    """Return whose heuristic an agent plays if its name is one that students give to their own.
+
+    An empty string if it was given a heuristic, or its name says which study it is from.
+    """
+    name = agent.label.partition("(")[0].strip()
+    if name not in FOR_STUDENTS:
+        return ""
+    study = next(group for group, names in COURSE.items() if name in names)
+    if agent.heuristic != COURSE[study][name].heuristic:
+        return ""
+    return f"{name} is the {study} study's: {agent}; {name}(mine.py:score) plays yours"

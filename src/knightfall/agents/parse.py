@@ -257,4 +257,4 @@ def _habits(text: str, given: dict[str, str], budget: Budget) -> Habits:
 def _seed(text: str) -> int:
     if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) and int(text) <= MOST_SEED:
         return int(text)
-    raise KnightfallError(f"seed={text} must be a whole number from 0 to {MOST_SEED}")
+    raise KnightfallError(f"seed={text} must be a whole number from 0 to {MOST_SEED:,}")

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
+from knightfall.agents import known_agent
+from knightfall.agents.course import borrowed
 from knightfall.arena.conduct import OnPairs, conduct
 from knightfall.arena.plan import version
 from knightfall.arena.plan.plan import Entrant, Plan
@@ -41,6 +43,9 @@ def play(
     What was played by then is stored; the same plan goes on from there.  With `again` it is played
     anew even if it is in the store.
     """
+    for text in dict.fromkeys(borrowed(known_agent(one.agent)) for one in plan.entrants):
+        if text:
+            notice(text)
     if plan.exhausted:
         notice(_exhausted(plan))
     engine = version.engine()
@@ -77,6 +82,7 @@ def play_all(
     crew.check(everybody)
     engine, versions = version.engine(), version.versions()
     found = [None if again else store.find(plan, engine) for plan in plans]
+    notice(_origin(plans, found))
     runs: list[Run] = []
     with ExitStack() as stack:
         try:
@@ -93,6 +99,18 @@ def play_all(
         except KeyboardInterrupt:
             return runs, True
     return runs, False
+
+
+def _origin(plans: Sequence[Plan], found: Sequence[Run | None]) -> str:
+    """Return how many games of some plans were played before and how many are played now."""
+    stored = sum(run.played for run in found if run is not None)
+    wanted = sum(
+        plan.total - (0 if run is None else run.played)
+        for plan, run in zip(plans, found, strict=True)
+        if run is None or not run.finished
+    )
+    again = " (--again plays all of them anew)" if stored else ""
+    return f"from the store: {count(2 * stored, 'game')}{again}; to play now: {2 * wanted:,}"
 
 
 def together(plans: Sequence[Plan]) -> Plan:

@@ -48,7 +48,9 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person would say them."""
+    """Return seconds in the unit that a person would take, from microseconds to hours."""
+    if seconds < 0.0009995:
+        return f"{seconds * 1e6:.0f} µs"
     if seconds < 0.0995:
         return f"{seconds * 1000:.1f} ms"
     if seconds < 0.9995:

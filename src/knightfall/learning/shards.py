@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
+from knightfall.extras import require
 from knightfall.files import atomic_write
 from knightfall.learning.settings import FORMAT, Settings, Shard
 from knightfall.learning.split import SPLITS, classes
@@ -49,13 +50,9 @@ ABOUT = b"knightfall"
 
 
 def arrow() -> tuple[Any, Any]:
-    """pyarrow and its Parquet, or an error that says how to get them."""
-    try:
-        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise KnightfallError(
-            "data to learn from needs the package pyarrow: pip install 'knightfall[learn]'"
-        ) from None
+    """Return pyarrow and pyarrow.parquet; raise a KnightfallError if they are not installed."""
+    require("data to learn from", "pyarrow")
+    return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
 
 
 def write_shard(

@@ -77,7 +77,7 @@ def read_budget(text: str | Budget | None) -> Budget | None:
 def _whole(kind: str, text: str, most: int) -> int:
     if re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) and 1 <= int(text) <= most:
         return int(text)
-    raise KnightfallError(f"budget {kind}={text} must be a whole number from 1 to {most}")
+    raise KnightfallError(f"budget {kind}={text} must be a whole number from 1 to {most:,}")
 
 
 def _microseconds(text: str) -> int:

@@ -60,9 +60,10 @@ class Sprt:
         for elo in (self.elo0, self.elo1):
             _check_elo(elo)
         if not self.elo0 < self.elo1:
+            higher = self.elo0 if self.elo0 > self.elo1 else self.elo0 + 10
             raise KnightfallError(
-                f"the bounds {self.elo0:g},{self.elo1:g} are not accepted: "
-                "the first must be less than the second"
+                f"the bounds {self.elo0:g},{self.elo1:g} are not accepted: the first must be less "
+                f"than the second, as in {self.elo1:g},{higher:g}"
             )
         for name, rate in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < rate < 0.5:

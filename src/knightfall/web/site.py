@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
+from knightfall.files import atomic_write, make_folder
 from knightfall.web.engine.build import ABOUT, ENGINE
 from knightfall.web.ladder import FILE as LADDER
 
@@ -51,10 +51,7 @@ def files() -> dict[str, bytes]:
 
 def write_site(folder: Path) -> list[Path]:
     """Write the site into a folder; its other files are left alone."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise KnightfallError(f"{folder}: {error.strerror or error}") from None
+    make_folder(folder)
     written = []
     for name, content in files().items():
         try:

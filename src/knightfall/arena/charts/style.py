@@ -14,24 +14,16 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, ParamSpec
 
+import matplotlib
 import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
 
 from knightfall.arena.results.tallies import Results
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
-
-try:
-    import matplotlib
-    from matplotlib.axes import Axes
-    from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.figure import Figure
-except ModuleNotFoundError as error:
-    if error.name != "matplotlib":
-        raise
-    raise KnightfallError(
-        "charts are drawn by matplotlib, which is not installed: pip install 'knightfall[plot]'"
-    ) from None
+from knightfall.files import atomic_write, check_output
 
 Floats = npt.NDArray[np.float64]
 P = ParamSpec("P")
@@ -161,14 +153,9 @@ def format_of(path: Path) -> str:
 
 
 def writable(path: Path, force: bool) -> None:
-    """What stands in the way of writing a chart, said before anything is computed or drawn."""
+    """Raise a KnightfallError if a chart cannot be written; ask before it is computed."""
+    check_output(path, force=force)
     format_of(path)
-    if not path.parent.is_dir():
-        raise KnightfallError(f"folder {str(path.parent)!r} does not exist: make it first")
-    if path.is_dir():
-        raise KnightfallError(f"{str(path)!r} is a folder, not a file")
-    if path.exists() and not force:
-        raise KnightfallError(f"file {str(path)!r} exists: --force replaces it")
 
 
 # -- marks -----------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from knightfall.arena.plan.version import engine
 from knightfall.arena.runners.backlog import Backlog, Chunk, check_agents, forget_agents
 from knightfall.arena.runners.runner import Closing, Helper, Played
 from knightfall.errors import KnightfallError, RunnerFailure
+from knightfall.extras import require
 
 ANSWERING, CONNECTING = 4.0, 10.0
 """Seconds within which something must answer at the address, and the cluster have a worker."""
@@ -43,12 +44,8 @@ class Cluster(Closing):
     def __init__(
         self, address: str, agents: Sequence[str] = (), patience: float = PATIENCE
     ) -> None:
-        try:
-            self._dask: Any = import_module("distributed")
-        except ImportError:
-            raise KnightfallError(
-                "a Dask cluster needs the package distributed: pip install 'knightfall[dask]'"
-            ) from None
+        require("a Dask cluster", "distributed")
+        self._dask: Any = import_module("distributed")
         check_address(address)
         _check_scheduler(address)
         forget_agents()

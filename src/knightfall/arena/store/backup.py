@@ -8,7 +8,7 @@ from pathlib import Path
 
 from knightfall.arena.store.store import Store
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_draft
+from knightfall.files import atomic_draft, check_output
 
 BESIDE = ("-wal", "-journal", "-shm")
 """The ends of the names of files that belong to a store that is being written."""
@@ -40,12 +40,9 @@ def back_up(
 def _checked(store: Store, path: Path, force: bool) -> Path:
     try:
         target = path.expanduser().absolute()
-        if target.is_dir() or not target.parent.is_dir():
-            raise KnightfallError(f"cannot write {str(path)!r}: it must name a file in a folder")
         if target.exists() and target.samefile(store.file.path):
             raise KnightfallError(f"{str(path)!r} is the store itself: name another file")
-        if target.exists() and not force:
-            raise KnightfallError(f"{str(path)!r} exists already: --force writes over it")
+        check_output(target, force=force)
         # SQLite would take what they hold for a part of the copy.
         for beside in (target.with_name(target.name + end) for end in BESIDE):
             if beside.exists():

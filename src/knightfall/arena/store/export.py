@@ -26,6 +26,7 @@ from knightfall.arena.store.scoresheets import position, scoresheet
 from knightfall.display.printable import csv_cell, json_line
 from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
+from knightfall.extras import require
 
 FORMATS = ("csv", "jsonl", "parquet", "text")
 RUN_FORMAT = "knightfall run 1"
@@ -151,13 +152,9 @@ def _row(run: Run, line: StoredGame) -> dict[str, Any]:
 
 def export_parquet(run: Run, out: IO[bytes], on_progress: OnProgress = nobody) -> None:
     """Write a Parquet file of all games."""
-    try:
-        arrow: Any = importlib.import_module("pyarrow")
-        parquet: Any = importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise KnightfallError(
-            "parquet needs the package pyarrow: pip install 'knightfall[parquet]'"
-        ) from None
+    require("--format parquet", "pyarrow")
+    arrow: Any = importlib.import_module("pyarrow")
+    parquet: Any = importlib.import_module("pyarrow.parquet")
     texts = {"first", "second", "opening", "hunter", "winner", "winner_name", "reason"}
     kinds = {name: arrow.string() if name in texts else arrow.int64() for name in COLUMNS[:-2]}
     kinds["moves"] = arrow.list_(arrow.string())

@@ -47,6 +47,8 @@ class RunInfo:
     """What its outcome says under that word; empty if nothing."""
     files: dict[str, str]
     """The users' files that its agents come from, with their hashes."""
+    board: str
+    """Such as 7x7; ``book`` if its openings, and so its boards, come from a file."""
 
 
 class Store:
@@ -168,17 +170,20 @@ class Store:
                 names.setdefault(run, []).append(printable(name))
             rows = self.file.rows(
                 "SELECT id, kind, (SELECT max(number) + 1 FROM pairs WHERE run = id), total,"
-                " created, finished, outcome, json_extract(plan, '$.files') FROM runs ORDER BY id",
+                " created, finished, outcome, json_extract(plan, '$.files'),"
+                " iif(json_array_length(plan, '$.book'), 'book', json_extract(plan, '$.board'))"
+                " FROM runs ORDER BY id",
                 (),
-                [int, str, int | None, int, str, str | None, str | None, str | None],
+                [int, str, int | None, int, str, str | None, str | None, str | None, str],
             )
         return [
             RunInfo(
                 id, printable(kind), tuple(names.get(id, ())), played or 0, total,
                 printable(created), finished,
                 str(self._object(outcome, object).get("verdict") or ""), self._object(files, str),
+                printable(board),
             )
-            for id, kind, played, total, created, finished, outcome, files in rows
+            for id, kind, played, total, created, finished, outcome, files, board in rows
         ]  # fmt: skip
 
     def _object(self, text: str | None, of: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.common import Fen, Json, position_named
+from knightfall.cli.options.common import Fen, Json, agent_named, position_named
 from knightfall.cli.screen.output import print_json, report_json, verdict
 from knightfall.display.numbers import duration
 from knightfall.display.report import print_parts
@@ -27,12 +27,11 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
       knightfall analyse "7/7/1N5/7/7/4n2/7 w"
       knightfall analyse --agent "alphabeta(bfs_reach, depth=6)" "7/7/1N5/7/7/4n2/7 w"
     """
-    from knightfall.agents import parse_agent
     from knightfall.arena.game.agent_process import player
     from knightfall.errors import AgentFailure
 
     position = position_named(fen)
-    thinker = parse_agent(agent)
+    thinker = agent_named(agent, quiet=json)
     name = thinker.name if thinker.name == str(thinker) else f"{thinker.name} = {thinker}"
     try:
         report = player(thinker, position.board).analyse(position)

@@ -47,10 +47,12 @@ def annotate(
       knightfall annotate 4.0.0
       knightfall watch AB_Improved MM_Open --json | knightfall annotate -
     """
-    from knightfall.files import atomic_write
+    from knightfall.files import atomic_write, check_output
     from knightfall.notation.reader import read_game
     from knightfall.oracle.annotate import annotate as judge
 
+    if svg is not None:
+        check_output(svg)
     given = read_game(sys.stdin.read()) if game == "-" else game
     annotation = judge(given, store=store_path(store))
     if svg is not None:

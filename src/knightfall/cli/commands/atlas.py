@@ -75,11 +75,13 @@ def build(
     import time
 
     from knightfall.display.progress import progress
+    from knightfall.files import check_output
     from knightfall.solver.atlas import entries_of, forget
     from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
 
     there = upright(board_named(board))
     file = user_file() if out is None else out
+    check_output(file)
     start = time.perf_counter()
     builder = Builder(there, threads=threads)
     known = None if again else entries_of(there)

@@ -10,7 +10,6 @@ import typer
 from knightfall.cli.options.common import BoardName, Json, Threads, board_named
 from knightfall.cli.screen.output import print_json, print_line
 from knightfall.display.numbers import duration
-from knightfall.errors import KnightfallError
 
 Out = Annotated[
     Path | None,
@@ -36,13 +35,13 @@ def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json 
     import time
 
     from knightfall.display.progress import progress
+    from knightfall.files import check_output
     from knightfall.solver.certificate import certify as prove
 
     there = board_named(board)
     name = f"{there.width}x{there.height}"
     file = Path(f"certificate-{name}.txt") if out is None else out
-    if file.is_dir() or not file.parent.is_dir():  # better said now than after the work
-        raise KnightfallError(f"cannot write {str(file)!r}: it must name a file in a folder")
+    check_output(file)
     start = time.perf_counter()
     with progress() as shown:
 

@@ -40,7 +40,7 @@ def export(
     """
     from knightfall.arena.store.export import FORMATS, export_lines, export_parquet
     from knightfall.display.progress import progress
-    from knightfall.files import atomic_writer
+    from knightfall.files import atomic_writer, check_output
 
     if format not in FORMATS:
         raise KnightfallError(
@@ -48,8 +48,8 @@ def export(
         )
     if format == "parquet" and output is None:
         raise KnightfallError("--format parquet needs a file: add --output FILE")
-    if output is not None and output.exists() and not force:
-        raise KnightfallError(f"{output} exists already: --force writes over it")
+    if output is not None:
+        check_output(output, force=force)
     with reading(store) as opened:
         found = find_run(opened, run)
         if output is None:

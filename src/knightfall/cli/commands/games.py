@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.options.common import Json, whole
-from knightfall.cli.options.store import RunName, StorePath, find_run, reading
-from knightfall.cli.screen.output import print_json, print_line
+from knightfall.cli.options.store import RunName, StorePath, find_run, reading, some
+from knightfall.cli.screen.output import console, print_json, print_line
 from knightfall.errors import KnightfallError, nearest
 
 if TYPE_CHECKING:
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
     from knightfall.arena.plan.plan import Entrant
     from knightfall.arena.store.run import StoredGame
+
+NUMBERS = 31
+"""Columns of result, reason and plies, with the gaps between all columns."""
+SHORTEST = 8
+"""What is left of a long name on a narrow terminal."""
 
 WonBy = Annotated[str | None, typer.Option("--won-by", metavar="AGENT", help="Only games it won.")]
 LostBy = Annotated[
@@ -70,16 +75,29 @@ def games(
             return
         id = max(len("game"), len(f"{found.id}.{found.played}.0"))
         name = max(len("second"), *(len(entrant.name) for entrant in entrants))
+        screen = console()
+        if screen.is_terminal:
+            rest = id + NUMBERS + max(map(len, found.plan.starts))
+            name = min(name, max(SHORTEST, (screen.width - rest) // 2))
+        names = [_cut(entrant.name, name) for entrant in entrants]
         shape = f"{{:<{id}}}  {{:<{name}}}  {{:<{name}}}  {{:<6}}  {{:<8}}  {{:>5}}  {{}}"
         print_line(shape.format("game", "first", "second", "result", "reason", "plies", "opening"))
         for line in lines:
-            first, second = entrants[line.first].name, entrants[line.second].name
+            first, second = names[line.first], names[line.second]
             result = "1-0" if line.winner == "w" else "0-1"
             note = "" if line.repeats is None else f"  (repeats pair {line.repeats})"
             opening = line.opening + note
             print_line(
                 shape.format(line.id, first, second, result, line.reason, line.plies, opening)
             )
+
+
+def _cut(name: str, length: int) -> str:
+    """Return a name of at most that length; what is too long loses its middle."""
+    if len(name) <= length:
+        return name
+    end = (length - 1) // 2
+    return f"{name[: length - 1 - end]}…{name[-end:]}"
 
 
 def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[int] | None:
@@ -95,7 +113,8 @@ def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[
     if not found:
         names = [entrant.name for entrant in entrants]
         raise KnightfallError(
-            f"{option} {who!r} took no part{nearest(who, names)} (there were {', '.join(names)})"
+            f"{option} {who!r} took no part{nearest(who, names)} "
+            f"(there were {some([repr(name) for name in names])}; knightfall show lists all)"
         )
     return found
 

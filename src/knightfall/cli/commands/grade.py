@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.options.chart import Chart, Force
-from knightfall.cli.options.common import Json, whole
+from knightfall.cli.options.common import Json, agent_named, whole
 from knightfall.cli.options.completion import agent_names
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_report
@@ -74,7 +74,8 @@ def grade(
         from knightfall.arena.charts.style import save, writable
 
         writable(chart, force)
-    result = judge(agent, openings=openings, seed=seed, board=board, workers=workers)
+    who = agent_named(agent, quiet=json)
+    result = judge(who, openings=openings, seed=seed, board=board, workers=workers)
     if chart is not None:
         save(result.plot(), chart)
     print_report(result, json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.options.chart import Chart, Force
-from knightfall.cli.options.common import Json, Out, at_least_one, whole
+from knightfall.cli.options.common import Json, Out, agent_named, at_least_one, whole
 from knightfall.cli.options.sprt import elo_bounds, real
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_report
@@ -150,6 +150,9 @@ def tune(
         from knightfall.arena.charts.style import save, writable
 
         writable(chart, force)
+    for text in dict.fromkeys(against or ()):
+        if text != START:
+            agent_named(text, quiet=json)
     try:
         report = look_for(out, settings, workers=workers)
     except KeyboardInterrupt:

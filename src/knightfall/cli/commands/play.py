@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from knightfall.cli.options.common import STARTPOS, Json, MaybeFen, board_named, position_named
+from knightfall.cli.options.common import (
+    STARTPOS,
+    Json,
+    MaybeFen,
+    agent_named,
+    board_named,
+    position_named,
+)
 from knightfall.cli.options.completion import agent_names
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.sigint import raise_from_here
 
 if TYPE_CHECKING:
+    from knightfall.agents import Agent
     from knightfall.cli.play.game import Game
     from knightfall.cli.play.view import GameView
 
@@ -115,15 +123,16 @@ def play(
     else:
         if board is not None:
             fen = board_named(board).text
-        game = _new(STARTPOS if fen is None else fen, seat, against or OPPONENT)
+        game = _new(
+            STARTPOS if fen is None else fen, seat, agent_named(against or OPPONENT, quiet=json)
+        )
     _run(game, _view(json))
 
 
-def _new(fen: str, seat: Seat | None, against: str) -> Game:
-    from knightfall.agents import parse_agent
+def _new(fen: str, seat: Seat | None, against: Agent) -> Game:
     from knightfall.cli.play.game import Game
 
-    return Game([position_named(fen)], "b" if seat is Seat.second else "w", parse_agent(against))
+    return Game([position_named(fen)], "b" if seat is Seat.second else "w", against)
 
 
 def _resumed(which: str) -> Game:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from knightfall.cli.options.common import Json
 from knightfall.cli.options.store import LAST, RunName, StorePath, find_run, reading
 from knightfall.cli.screen.output import print_json, print_line
 from knightfall.errors import KnightfallError
-
-if TYPE_CHECKING:
-    from knightfall.arena.results.tallies import Results
 
 Kind = Annotated[
     str | None,
@@ -27,13 +24,10 @@ Output = Annotated[
     str | None,
     typer.Option(
         "--output",
-        metavar="FILE",
-        help="Where to write one chart; the name ends in .svg, .png or .pdf.",
+        metavar="PATH",
+        help="A file for one chart, which ends in .svg, .png or .pdf; or a folder for "
+        "run-7-ratings.svg and so on. By default, this folder.",
     ),
-]
-OutputDir = Annotated[
-    str,
-    typer.Option("--output-dir", metavar="FOLDER", help="Where to write run-7-ratings.svg, ...."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
@@ -42,7 +36,6 @@ def plot(
     run: RunName = LAST,
     kind: Kind = None,
     output: Output = None,
-    output_dir: OutputDir = ".",
     force: Force = False,
     store: StorePath = None,
     json: Json = False,
@@ -55,35 +48,45 @@ def plot(
     Examples:
       knightfall plot
       knightfall plot 7 --kind crosstable --output league.pdf
-      knightfall plot last --output-dir charts --force
+      knightfall plot last --output charts/ --force
     """
     from knightfall.arena.charts.charts import checked, draw, save
     from knightfall.arena.charts.style import writable
     from knightfall.arena.results.tallies import results
 
-    if output is not None and output_dir != ".":
-        raise KnightfallError(f"--output {output} and --output-dir {output_dir}: choose one")
+    folder, file = _split(output)
     with reading(store) as opened:
         found = results(find_run(opened, run))
         wanted = checked(found, kind)
-        files = {name: _file(found, name, output, output_dir) for name in wanted}
-        if output is not None and len(files) > 1:
+        files = {name: file or folder / f"run-{found.run.id}-{name}.svg" for name in wanted}
+        if file is not None and len(files) > 1:
             raise KnightfallError(
                 f"--output {output} is one file: say which chart with --kind, {' or '.join(wanted)}"
             )
-        for file in files.values():
-            writable(file, force)
-        for name, file in files.items():
-            save(draw(name, found), file)
+        for path in files.values():
+            writable(path, force)
+        for name, path in files.items():
+            save(draw(name, found), path)
     if json:
-        charts = [{"kind": name, "file": str(file)} for name, file in files.items()]
+        charts = [{"kind": name, "file": str(path)} for name, path in files.items()]
         print_json({"run": found.run.id, "charts": charts})
         return
-    for name, file in files.items():
-        print_line(f"{name}: {file}")
+    for name, path in files.items():
+        print_line(f"{name}: {path}")
 
 
-def _file(found: Results, name: str, output: str | None, folder: str) -> Path:
-    if output is not None:
-        return Path(output).expanduser()
-    return Path(folder).expanduser() / f"run-{found.run.id}-{name}.svg"
+def _split(output: str | None) -> tuple[Path, Path | None]:
+    """Return the folder that ``--output`` means and, if it names a file, that file.
+
+    A folder ends in a slash, exists as one, or has no ending such as ``.svg``; an ending that is
+    no chart's is a KnightfallError.
+    """
+    from knightfall.arena.charts.style import format_of
+
+    if output is None:
+        return Path(), None
+    path = Path(output).expanduser()
+    if output.endswith("/") or path.is_dir() or not path.suffix:
+        return path, None
+    format_of(path)
+    return path.parent, path

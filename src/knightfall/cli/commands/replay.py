@@ -62,7 +62,8 @@ def replay(
 
     Without a name it is the first game of the last pair of the last run.  On a terminal the board
     is redrawn move by move, with what the agent thought of its move: the score for itself, how
-    deep it looked, and what that cost.  Elsewhere there is a line for each move.
+    deep it looked, and how many nodes and how much time that took, if a clock could tell.
+    Elsewhere there is a line for each move.
 
     \b
     Examples:
@@ -223,7 +224,7 @@ def _json(played: _Played) -> dict[str, Any]:
                 "score": for_json(report.score),
                 "depth": report.depth,
                 "nodes": report.nodes,
-                "seconds": report.seconds,
+                "seconds": report.seconds or None,
             }
             for report in played.reports
         ],

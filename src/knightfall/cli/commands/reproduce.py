@@ -171,21 +171,15 @@ def _chosen(names: Sequence[str]) -> list[Study]:
 
 
 def _folder(given: str | None) -> Path:
-    """Where to write: a folder that can be written to, or an error before anything is played."""
-    from tempfile import TemporaryFile
-
+    """Make the folder of the report, or raise a KnightfallError before anything is played."""
     from knightfall.errors import KnightfallError
+    from knightfall.files import make_folder
 
     if given is not None and not given.strip():
         raise KnightfallError(f"--output {given!r} is not the name of a folder")
     default = Path("docs/studies") if Path("src/knightfall/studies").is_dir() else Path("studies")
     folder = default if given is None else Path(given).expanduser()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise KnightfallError(f"cannot write to {folder}: {error.strerror or error}") from None
+    make_folder(folder)
     return folder
 
 
@@ -233,6 +227,7 @@ def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[Heuristi
     from knightfall.studies.judging.grades import grades, missing_grades
 
     missing = missing_grades(ids, seed=seed)
+    say(f"grades kept from before: {len(ids) - missing}; to compute now: {missing}")
     try:
         with progress("grades", missing) as told:
             return grades(

@@ -59,12 +59,13 @@ def runs(
         return
     if not found:
         raise KnightfallError(f"no runs yet in {path}")
-    table = Table(["run", "kind", "agents", "outcome", "pairs", "begun"], labels=4)
+    table = Table(["run", "kind", "agents", "outcome", "board", "pairs", "begun"], labels=4)
     for info in found:
-        pairs = f"{info.played:,}" if info.finished else f"{info.played:,} of {info.total:,}"
+        pairs = f"{info.played:,}" if info.finished else f"{info.played:,}/{info.total:,}"
+        board = info.board.replace("x", "×")
         outcome = (info.verdict or "finished") if info.finished else "not finished"
         agents = some(info.names) + _edition(info, found)
-        table.add(str(info.id), info.kind, agents, outcome, pairs, _here(info.created))
+        table.add(str(info.id), info.kind, agents, outcome, board, pairs, _here(info.created))
     print_parts([table])
 
 

@@ -69,9 +69,7 @@ def serve(
     """
     from knightfall.arena.store.file import user_store
     from knightfall.web.lab.address import listen
-    from knightfall.web.lab.server import check_installed
 
-    check_installed()
     if files:
         from knightfall.web.lab.files import checked_path
 

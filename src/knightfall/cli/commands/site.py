@@ -37,21 +37,16 @@ def site(
       knightfall site knightfall.html --single-file
     """
     from knightfall.errors import KnightfallError
-    from knightfall.files import atomic_write
+    from knightfall.files import atomic_write, check_output
     from knightfall.web.site import single_file, write_site
 
     if single:
-        if out.is_dir():
-            raise KnightfallError(f"{out} is a folder: --single-file needs the name of a file")
-        try:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write(out, single_file())
-        except OSError as error:
-            raise KnightfallError(f"{out}: {error.strerror or error}") from None
+        check_output(out)
+        atomic_write(out, single_file())
         written = [out]
     else:
-        if out.exists() and not out.is_dir():
-            raise KnightfallError(f"{out} is a file: name a folder, or add --single-file")
+        if out.is_file():
+            raise KnightfallError(f"{str(out)!r} is a file: name a folder, or add --single-file")
         written = write_site(out)
     size = sum(file.stat().st_size for file in written)
     first = out if single else out / "index.html"

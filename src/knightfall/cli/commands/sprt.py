@@ -5,18 +5,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from knightfall.cli.commands.stats import shown
 from knightfall.cli.options.common import PLAIN_HELP, Json
-from knightfall.cli.options.sprt import Alpha, Beta, Model, NumbersCommand, real, sprt_of
+from knightfall.cli.options.sprt import (
+    Alpha,
+    Beta,
+    Model,
+    NumbersCommand,
+    elo_bounds,
+    real,
+    sprt_of,
+)
 from knightfall.cli.screen.output import print_json
 from knightfall.display.report import print_parts
 from knightfall.display.table import Table
+from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from knightfall.statistics.sprt import Sprt, SprtForecast
 
-sprt = typer.Typer(name="sprt", **PLAIN_HELP)
+
+class SprtGroup(TyperGroup):
+    """The commands of ``knightfall sprt``."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; bounds in its place are answered with the command to type."""
+        if "," in args[0]:
+            low, high = sorted(elo_bounds(args[0]))
+            raise KnightfallError(
+                f"{args[0]!r} is not a command: try knightfall sprt plan {low:g},{high:g}"
+            )
+        return super().resolve_command(ctx, args)
+
+
+sprt = typer.Typer(name="sprt", cls=SprtGroup, **PLAIN_HELP)
 
 
 @sprt.callback(invoke_without_command=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json, MaybeFen, position_named, whole
+from knightfall.cli.options.common import Json, MaybeFen, agent_named, position_named, whole
 from knightfall.cli.options.completion import agent_names
 from knightfall.cli.screen.output import console, effort, print_json, report_json, verdict
 
@@ -69,7 +69,10 @@ def watch(
     from knightfall.position import other
 
     start = _placement(seed) if fen is None else position_named(fen)
-    players: dict[Side, Agent] = {"w": _player(first, seed), "b": _player(second, seed)}
+    players: dict[Side, Agent] = {
+        "w": _player(first, seed, quiet=json),
+        "b": _player(second, seed, quiet=json or first == second),
+    }
     asked = dict(zip(players, ready(players.values(), start.board), strict=True))
     view: _JsonView | _TextView = _JsonView() if json else _TextView(console())
     view.begin(start, players)
@@ -91,11 +94,9 @@ def watch(
     view.over(Scoresheet.played(start, moves), players)
 
 
-def _player(text: str, seed: int) -> Agent:
-    """The agent of a string, which gets the common seed unless it brings its own."""
-    from knightfall.agents import parse_agent
-
-    agent = parse_agent(text)
+def _player(text: str, seed: int, *, quiet: bool) -> Agent:
+    """Return the agent of a string, with the common seed unless it brings its own."""
+    agent = agent_named(text, quiet=quiet)
     if not re.search(r"[(,]\s*seed\s*=", text):
         agent = replace(agent, seed=seed)
     return agent

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from knightfall.agents import Agent
     from knightfall.board import Board
     from knightfall.position import Position
 
@@ -36,11 +37,13 @@ MaybeFen = Annotated[
 
 
 def whole(given: str | int, least: int = 0) -> int:
-    """A whole number from 0 on; the error names what was given instead."""
+    """Return the whole number that was typed; raise BadParameter if it is none or too small."""
     text = str(given)  # Typer sends defaults through here, too
-    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) and least <= int(text) <= MOST:
-        return int(text)
-    raise typer.BadParameter(f"{text!r} is not a whole number from {least} to {MOST}")
+    if not re.fullmatch(r"[0-9]{1,4000}", text, re.ASCII) or int(text) < least:
+        raise typer.BadParameter(f"{text!r} is not accepted: give a whole number, at least {least}")
+    if int(text) > MOST:
+        raise typer.BadParameter(f"{text!r} is not accepted: give at most {MOST:,}")
+    return int(text)
 
 
 Out = Annotated[
@@ -66,6 +69,18 @@ TableMb = Annotated[
 ]
 
 BoardName = Annotated[str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.")]
+
+
+def agent_named(text: str, *, quiet: bool = False) -> Agent:
+    """Return the agent of a string; say whose it is if its name does not, unless `quiet`."""
+    from knightfall.agents import parse_agent
+    from knightfall.agents.course import borrowed
+    from knightfall.cli.screen.guard import say
+
+    agent = parse_agent(text)
+    if not quiet and borrowed(agent):
+        say(borrowed(agent))
+    return agent
 
 
 def position_named(text: str) -> Position:

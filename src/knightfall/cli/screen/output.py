@@ -63,7 +63,11 @@ def verdict(report: Report) -> str:
 
 
 def effort(report: Report) -> str:
-    """How deep it looked and what that cost; empty if it did not look at all."""
+    """Return how deep a search looked and what that cost; an empty string if it did not look.
+
+    A time of 0 was too short for the clock or not measured, and is left out.
+    """
     if report.depth == 0:
         return ""
-    return f"depth {report.depth}, {count(report.nodes, 'node')}, {duration(report.seconds)}"
+    took = f", {duration(report.seconds)}" if report.seconds else ""
+    return f"depth {report.depth}, {count(report.nodes, 'node')}{took}"

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from knightfall.errors import KnightfallError, nearest
+from knightfall.files import make_folder
 
 HERE = Path(__file__).resolve().parent
 GENERATIONS = ("2017b", "2017a")
@@ -30,7 +31,7 @@ def begin(folder: str | Path, generation: str = "2017b") -> list[Path]:
                 f"{str(folder)!r} holds {' and '.join(there)} already, and nothing is overwritten: "
                 "name another folder"
             )
-        target.mkdir(parents=True, exist_ok=True)
+        make_folder(target)
         written = []
         for name in FILES:
             text = (HERE / f"files_{generation}" / f"{name}.txt").read_text(encoding="utf-8")

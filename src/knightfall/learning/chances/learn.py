@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from knightfall.display.progress import progress
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_writer
+from knightfall.files import atomic_writer, make_folder
 from knightfall.kernel.rules import words
 from knightfall.learning.chances.decisions import POPULATION, UNSEEN, USUAL, Decision, decisions
 from knightfall.learning.chances.fit import Table, fit_shares, fit_weights
@@ -32,10 +32,7 @@ def learn(folder: Path, games: int = GAMES, seed: int = 0) -> ChancesReport:
     start = time.perf_counter()
     if games < FEWEST:
         raise KnightfallError(f"games={games} are too few to learn from: give {FEWEST} or more")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise KnightfallError(f"cannot make {str(folder)!r}: {error.strerror or error}") from None
+    make_folder(folder)
     held = max(games // 5, len(UNSEEN))
     with progress("hunting", games + 2 * held) as done:
         train = decisions(POPULATION, "train", games, seed, done)

@@ -14,7 +14,8 @@ import numpy as np
 from knightfall.board import Board
 from knightfall.display.progress import progress
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
+from knightfall.extras import require
+from knightfall.files import atomic_write, make_folder
 from knightfall.heuristics.features import CONTACTS, FEATURES, STUDIED
 from knightfall.heuristics.model_file import KINDS, VIEWS, Model, as_json
 from knightfall.learning.agents import SERIOUS
@@ -68,7 +69,8 @@ def fit(
         raise KnightfallError("features are left out of the linear model: add --kind linear")
     if not 1 <= epochs <= MOST_EPOCHS:
         raise KnightfallError(f"epochs={epochs} must be from 1 to {MOST_EPOCHS}")
-    _need_libraries(kinds)
+    needed = ("pyarrow", "sklearn", "torch") if "net" in kinds else ("pyarrow", "sklearn")
+    require(f"--kind {' --kind '.join(kinds)}", *needed)
     start = time.monotonic()
     report = FitReport(str(data), str(folder), seed)
     for kind in kinds:
@@ -84,7 +86,7 @@ def _fit_one(
 ) -> None:
     """Fit and judge one kind of model; its tables are gone before the next one's are made."""
     training, validation, test = (_tables(data, split, kind) for split in SPLITS)
-    _make(folder)
+    make_folder(folder)
     if kind == "linear":
         model = both_sides(*(fit_linear(training[view], course.seed) for view in TRUTHFUL))
         odds = {view: predict_linear(model[view], test[view]) for view in TRUTHFUL}
@@ -170,13 +172,6 @@ def labelled(one: Positions) -> Labelled:
     return Labelled(one.open, one.mover, one.waiter, one.wins, one.result, known[hunter])
 
 
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise KnightfallError(f"{str(folder)!r}: {error.strerror or error}") from None
-
-
 def _write_heuristics(folder: Path) -> None:
     """A file of heuristics, one for each model that is there, ready to play."""
     made = [kind for kind in KINDS if (folder / f"learned_{kind}.json").exists()]
@@ -195,13 +190,3 @@ def _write_heuristics(folder: Path) -> None:
 
 def _write(file: Path, value: dict[str, Any]) -> None:
     atomic_write(file, (json.dumps(value, indent=None, ensure_ascii=False) + "\n").encode())
-
-
-def _need_libraries(kinds: Sequence[str]) -> None:
-    for name in ("sklearn", "torch") if "net" in kinds else ("sklearn",):
-        try:
-            __import__(name)
-        except ImportError:
-            raise KnightfallError(
-                f"{name} is not installed: pip install 'knightfall[learn]'"
-            ) from None

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.errors import KnightfallError
-
 Point = npt.NDArray[np.float64]
 
 FARTHEST = 100.0
@@ -29,7 +27,9 @@ class Optimiser:
         mean = np.array(start, np.float64)
         far = np.maximum(FARTHEST, 2 * np.abs(mean))
         digest = hashlib.sha256(f"tune {seed}".encode()).digest()
-        self._inner: Any = library().CMA(
+        from cmaes import CMA
+
+        self._inner: Any = CMA(
             mean=mean,
             sigma=step,
             bounds=np.stack([-far, far], axis=1),
@@ -51,12 +51,3 @@ class Optimiser:
     def tell(self, points: Sequence[Point], scores: Sequence[float]) -> None:
         """How each of a generation fared."""
         self._inner.tell([(x, -score) for x, score in zip(points, scores, strict=True)])
-
-
-def library() -> Any:
-    """The library, if it is installed."""
-    try:
-        import cmaes
-    except ImportError:
-        raise KnightfallError("cmaes is not installed: pip install 'knightfall[learn]'") from None
-    return cmaes

@@ -13,7 +13,6 @@ from knightfall.arena.plan.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression, parse_heuristic
-from knightfall.learning.tune.optimiser import library
 from knightfall.learning.tune.starts import Starts, starts
 from knightfall.learning.tune.weights import read_sum, written
 from knightfall.search.budget import Budget, parse_budget
@@ -139,7 +138,6 @@ def version() -> str:
 
     from knightfall.kernel.sources import hash_of
 
-    library()
     return f"{engine()}+{hash_of(RECIPE)}+cmaes {installed('cmaes')}"
 
 

@@ -171,6 +171,5 @@ class _TrialsFile:
     def add(self, plan: Plan, counts: Counts) -> None:
         """Keep a trial; whoever reads the file sees all of it or what was there before."""
         self._rows[plan.key(engine())] = counts
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         # Trials of an engine that is gone are of no use to anybody.
         atomic_write(self.path, json.dumps({engine(): self._rows}))

@@ -142,5 +142,4 @@ class _GradesFile:
             key: {agent: asdict(row) for agent, row in sorted(of_key.items())}
             for key, of_key in self._all.items()
         }
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(self.path, json.dumps(rows, indent=1))

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
-from importlib.util import find_spec
 
-from knightfall.errors import KnightfallError
 from knightfall.web.lab.address import Address
 
-NEEDED = ("starlette", "uvicorn")
 ENDING = 3
 """Seconds that requests have to end when the server does."""
-
-
-def check_installed() -> None:
-    """Refuse to begin without what the lab is served by; nothing is imported for that."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise KnightfallError(
-            f"the lab needs {' and '.join(missing)}: pip install 'knightfall[web]'"
-        )
 
 
 def serve(listening: socket.socket, address: Address, files: list[str], store: str) -> int:

@@ -1,0 +1,47 @@
+"""Packages that are not part of the plain install, and the extra that brings each of them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+
+from knightfall.errors import KnightfallError
+
+EXTRAS = {
+    "parquet": {"pyarrow"},
+    "fit": {"pyarrow", "sklearn"},
+    "net": {"pyarrow", "sklearn", "torch"},
+    "dask": {"distributed"},
+}
+"""The modules that each extra of `pyproject.toml` installs; an extra stands before larger ones."""
+
+CPU_TORCH = "https://download.pytorch.org/whl/cpu"
+"""Where torch is without CUDA, a tenth of its size and all that is needed here."""
+
+
+def require(purpose: str, *modules: str) -> None:
+    """Raise a KnightfallError if one of the modules that a purpose needs is not installed.
+
+    The error ends in the command that installs what is missing.  Nothing is imported.
+    """
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        names = " and ".join(missing)
+        raise KnightfallError(f"{purpose} needs {names}, not installed: {install(missing)}")
+
+
+def install(missing: list[str]) -> str:
+    """Return the shell command that installs modules by the smallest extra that has them all."""
+    extra = next(name for name, brings in EXTRAS.items() if brings >= set(missing))
+    index = f" --extra-index-url {CPU_TORCH}" if "torch" in missing else ""
+    return f"{_pip()} install 'knightfall[{extra}]'{index}"
+
+
+def _pip() -> str:
+    """Return pip if that installs where this Python looks, else this Python's own pip."""
+    beside = Path(sys.executable).parent
+    found = shutil.which("pip")
+    return "pip" if found and Path(found).parent == beside else f"{quote(sys.executable)} -m pip"

@@ -1,0 +1,65 @@
+"""Commands that write files: folders are made, and what cannot be written is said first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from arena_helpers import fake_plan, fake_run
+from cli_runner import refused, run
+
+FILES = {
+    "plot": ["plot", "--output"],
+    "grade": ["grade", "random", "--openings", "1", "--board", "4x4", "--chart"],
+    "annotate": ["annotate", "b5 e2 d4 f4 e6 d3", "--svg"],
+    "export": ["export", "--format", "csv", "--output"],
+    "backup": ["backup"],
+    "certify": ["atlas", "certify", "4x4", "--out"],
+    "build": ["atlas", "build", "4x4", "--out"],
+    "site": ["site", "--single-file"],
+}
+FOLDERS = {
+    "plot": ["plot", "--output"],
+    "site": ["site"],
+    "new": ["course", "new"],
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, where we are, and a store with a match elsewhere."""
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
+    (tmp_path / "data").mkdir()
+    fake_run(tmp_path / "data" / "arena.sqlite", fake_plan(1, 3))
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("command", FILES.values(), ids=FILES)
+def test_the_folder_of_a_file_is_made(command: list[str], here: Path) -> None:
+    run(*command, "new/folder/file.svg")
+    assert "file.svg" in {path.name for path in (here / "new" / "folder").iterdir()}
+
+
+@pytest.mark.parametrize("command", FILES.values(), ids=FILES)
+def test_what_cannot_be_written_is_said_and_nothing_is_left(command: list[str], here: Path) -> None:
+    (here / "taken").write_text("mine")
+    assert f"'{here / 'taken'}' is a file: name a folder" in refused(*command, "taken/file.svg")
+    assert [path.name for path in here.iterdir()] == ["taken"]
+    assert (here / "taken").read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", FOLDERS.values(), ids=FOLDERS)
+def test_a_folder_is_made(command: list[str], here: Path) -> None:
+    run(*command, "new/folder/")
+    assert list((here / "new" / "folder").iterdir())
+
+
+def test_a_folder_that_may_not_be_written_into(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "locked").mkdir(mode=0o500)
+    # The tests may be run by root, who may write everywhere.
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != here / "locked")
+    said = refused("export", "--format", "csv", "--output", "locked/new/games.csv")
+    assert f"nothing may be written into the folder '{here / 'locked'}'" in said
