@@ -88,7 +88,7 @@ def test_a_hint_names_the_smallest_extra(module: str, monkeypatch: pytest.Monkey
     named = brought(hint[1])
     assert module in named
     assert not any(module in brought(other) and brought(other) < named for other in EXTRAS)
-    assert ("torch" in named) == ("whl/cpu" in said) == (module == "torch")
+    assert ("torch" in named) == ("processors alone" in said) == (module == "torch")
 
 
 def test_one_extra_is_enough_for_all_that_is_missing() -> None:

@@ -18,9 +18,6 @@ EXTRAS = {
 }
 """The modules that each extra of `pyproject.toml` installs; an extra stands before larger ones."""
 
-CPU_TORCH = "https://download.pytorch.org/whl/cpu"
-"""Where torch is without CUDA, a tenth of its size and all that is needed here."""
-
 
 def require(purpose: str, *modules: str) -> None:
     """Raise a KnightfallError if one of the modules that a purpose needs is not installed.
@@ -36,8 +33,9 @@ def require(purpose: str, *modules: str) -> None:
 def install(missing: list[str]) -> str:
     """Return the shell command that installs modules by the smallest extra that has them all."""
     extra = next(name for name, brings in EXTRAS.items() if brings >= set(missing))
-    index = f" --extra-index-url {CPU_TORCH}" if "torch" in missing else ""
-    return f"{_pip()} install 'knightfall[{extra}]'{index}"
+    # With CUDA it is ten times as large, and none of that is used.
+    smaller = " (torch's build for processors alone will do)" if "torch" in missing else ""
+    return f"{_pip()} install 'knightfall[{extra}]'{smaller}"
 
 
 def _pip() -> str:
