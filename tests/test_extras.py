@@ -81,7 +81,7 @@ def test_a_hint_names_the_smallest_extra(module: str, monkeypatch: pytest.Monkey
     with pytest.raises(KnightfallError) as refused:
         require("this", "json", module)
     said = str(refused.value)
-    assert said.startswith(f"this needs {module}, not installed: ")
+    assert said.startswith(f"this needs {module} (not installed): ")
     assert "\n" not in said
     hint = re.search(r"pip install 'knightfall\[(\w+)\]'", said)
     assert hint is not None

@@ -26,8 +26,8 @@ def require(purpose: str, *modules: str) -> None:
     """
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
-        names = " and ".join(missing)
-        raise KnightfallError(f"{purpose} needs {names}, not installed: {install(missing)}")
+        lacking = f"{', '.join(missing)} (not installed)"
+        raise KnightfallError(f"{purpose} needs {lacking}: {install(missing)}")
 
 
 def install(missing: list[str]) -> str:

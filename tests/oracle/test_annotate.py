@@ -381,4 +381,4 @@ def test_annotate_refuses_what_is_not_text(tmp_path: Path) -> None:
     file.write_bytes(b"\x89PNG\xff\xfe")
     assert str(file) in refused("annotate", str(file))
     assert "''" in refused("annotate", "-", input="")
-    assert "swing.svg" in run("annotate", GAME, "--svg", str(tmp_path / "no" / "swing.svg")).stderr
+    assert "is a file" in refused("annotate", GAME, "--svg", str(file / "swing.svg"))
