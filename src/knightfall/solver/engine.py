@@ -199,6 +199,20 @@ class Engine:
         return answers[0] if answers else -1
 
 
+class KeptEngines:
+    """The engines of one player, one for each board: what it has proven in a game stays with it."""
+
+    def __init__(self) -> None:
+        self._engines: dict[Board, Engine] = {}
+
+    def on(self, board: Board) -> Engine:
+        """Return the engine for a board, its memory at hand."""
+        if board not in self._engines:
+            self._engines[board] = Engine(board)
+            self._engines[board].occupy_memory()
+        return self._engines[board]
+
+
 def check_threads(threads: int) -> None:
     """Refuse a number of threads that makes no sense."""
     if not 1 <= threads <= MOST_THREADS:
