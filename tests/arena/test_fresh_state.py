@@ -19,6 +19,7 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.openings import openings, shuffled
 from knightfall.position import Position
+from knightfall.solver.engine import Engine, KeptEngines
 
 REMEMBERS = """
 import random
@@ -229,3 +230,33 @@ def test_built_in_agents_play_the_same_whatever_was_played_before(agent: str) ->
     alone = [play_chunk([task])[0] for task in tasks]
     together = play_chunk(tasks[::-1])[::-1]
     assert alone == together
+
+
+def test_what_was_proven_by_the_clock_does_not_outlive_its_game(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With more proofs at hand, later games would be played better than earlier ones."""
+    used: list[KeptEngines] = []
+    on = KeptEngines.on
+
+    def noting(kept: KeptEngines, board: Board) -> Engine:
+        if not any(kept is one for one in used):
+            used.append(kept)
+        return on(kept, board)
+
+    monkeypatch.setattr(KeptEngines, "on", noting)
+    for agent in ("perfect(time=5ms)", "champion(time=5ms)"):
+        used.clear()
+        play_chunk(pairs_of(agent, "random")[:2])
+        in_games = used[1:]  # the first is of getting ready for the run
+        assert len(in_games) == 4, agent
+
+
+def test_a_grade_does_not_depend_on_the_workers(tmp_path: Path) -> None:
+    agent = written(tmp_path, REMEMBERS)
+    one, two = (
+        kf.grade(agent, openings=6, board="5x5", workers=workers, progress=False)
+        for workers in (1, 2)
+    )
+    assert one.keeping == two.keeping
+    assert one.first_blunder == two.first_blunder
