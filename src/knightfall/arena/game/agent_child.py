@@ -91,6 +91,7 @@ class Child:
         self.end = weakref.finalize(self, _end, self._process, scratch)
         self.ready = False
         self.forks = False
+        self._ending = b""  # the word of a question that ended a game and was not answered yet
         self._boards: set[Board] = set()
         self._game: tuple[int, Position | None] | None = None  # its seed, what was asked last
         self.files: list[str] = []
@@ -109,7 +110,7 @@ class Child:
 
     def prepare(self, board: Board) -> None:
         """Wait until the agent is ready for a board; during a game it is left as it is."""
-        if board not in self._boards and self._game is None:
+        if board not in self._boards and self._game is None and self.has_ended_game():
             self._boards.add(board)
             size = [board.width, board.height]
             word = self._send({"ask": "board", "board": size}, self._starting)
@@ -121,6 +122,8 @@ class Child:
         """Begin a game, in which the agent plays one side, after the end of the one before."""
         if not self.end_game():
             raise ValueError("a process that does not fork plays one game")
+        if not self.has_ended_game():
+            raise AgentFailure("crash", f"{self._text} did not end its last game")
         self._game = seed, None
         begun = {"ask": "game", "seed": seed, "side": side}
         answer, _ = self._answer(self._send(begun, self._starting), self._starting, NOT_READY)
@@ -128,16 +131,26 @@ class Child:
             answers.nothing(answer)
 
     def end_game(self) -> bool:
-        """End the game, if there is one; return whether the process can play another."""
+        """End the game, if there is one, and wait for nothing.
+
+        Return whether the process can play another; `has_ended_game` must be asked before.
+        """
         if self._game is None:
             return True
         if not self.forks:
             return False
         self._game = None
-        answer, _ = self._answer(self._send({"ask": "over"}, ENDING), ENDING, "did not end a game")
-        with self._believing():
-            answers.nothing(answer)
+        self._ending = self._send({"ask": "over"}, ENDING)
         return True
+
+    def has_ended_game(self) -> bool:
+        """Wait until the last game has ended, if it has not; return whether it did as it should."""
+        word, self._ending = self._ending, b""
+        if word:
+            with suppress(AgentFailure, answers.Broken):
+                answers.nothing(self._answer(word, ENDING)[0])
+                return True
+        return not word
 
     def plays(self, position: Position, seed: int) -> bool:
         """Return whether the position comes two plies after the one asked last, in its game."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -134,11 +134,10 @@ class Hosted:
         """Let go of the game: its processes are kept for another one if they can play it."""
         while self._children:
             child = self._children.popitem()[1]
-            with suppress(AgentFailure):
-                if child.end_game():
-                    _idle.give(self._text, child)
-                    continue
-            child.end()
+            if child.end_game():
+                _idle.give(self._text, child)
+            else:
+                child.end()
 
     @contextmanager
     def _process(self, seat: str) -> Iterator[Child]:
@@ -151,7 +150,7 @@ class Hosted:
         except AgentFailure as failure:
             if self._beside and failure.reason == "timeout" and not child.ready:
                 _never_ready[self._stamp()] = str(failure)
-            if failure.reason in WELL or (child.told_of(failure) and self._ends_game(child)):
+            if failure.reason in WELL or (child.told_of(failure) and child.end_game()):
                 children[seat] = child
             else:
                 child.end()
@@ -160,11 +159,6 @@ class Hosted:
             child.end()
             raise
         children[seat] = child
-
-    def _ends_game(self, child: Child) -> bool:
-        with suppress(AgentFailure):
-            return child.end_game()
-        return False
 
     def _take(self) -> Child:
         """A process for the agent, of those that are kept or a new one."""
@@ -202,7 +196,10 @@ class _Idle(threading.local):
         """Return a process for an agent, if there is one; it is not kept any more."""
         for index in reversed(range(len(self.kept))):
             if self.kept[index][0] == text:
-                return self.kept.pop(index)[1]
+                child = self.kept.pop(index)[1]
+                if child.has_ended_game():
+                    return child
+                child.end()
         return None
 
     def give(self, text: str, child: Child) -> None:
