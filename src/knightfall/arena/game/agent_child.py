@@ -133,7 +133,7 @@ class Child:
     def end_game(self) -> bool:
         """End the game, if there is one, and wait for nothing.
 
-        Return whether the process can play another; `has_ended_game` must be asked before.
+        Return whether the process can play another; ask `has_ended_game` before it does.
         """
         if self._game is None:
             return True
