@@ -195,6 +195,7 @@ def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FAL
     engine = Engine(board, table_mb=SMALLEST_MB)
     with suppress(OutOfBudget):
         engine.wins(opening, Limits(nodes=1))
+    with suppress(OutOfBudget):
         engine.ends_within(opening, 2, Limits(nodes=1))
     if budget.time is None:
         warm_up_search(board, "deepening", evaluator(fallback), Budget(nodes=FALLBACK_NODES))
