@@ -288,6 +288,31 @@ def wrong(board, open, me, opp, to_move):
 """
 
 
+REMEMBERS = """class Player:
+    def __init__(self):
+        self.asked = 0
+
+    def choose(self, position):
+        self.asked += 1
+        return position.legal_moves[self.asked % len(position.legal_moves)]
+"""
+
+
+def test_a_game_goes_on_and_another_begins_afresh(tmp_path: Path) -> None:
+    """Of one agent that plays both sides, with a state for each."""
+    (tmp_path / "mine.py").write_text(REMEMBERS)
+    with lab(tmp_path, "mine.py") as server:
+        (file,) = until(lambda: (f := server.get("/api/files")["files"]) and f[0]["agents"] and f)
+        assert [one["id"] for one in file["agents"]] == ["python(mine.py:Player)"]
+        for _ in range(2):
+            position = Position.from_fen(FEN)
+            for turn in (1, 1, 2, 2, 3, 3):
+                asked = {"agent": "python(mine.py:Player)", "fen": position.fen}
+                move = server.post("/api/choose", **asked).json()["move"]
+                assert move == position.legal_moves[turn % len(position.legal_moves)]
+                position = position.play(move)
+
+
 def test_whoever_hangs_or_dies_harms_nobody(tmp_path: Path) -> None:
     (tmp_path / "hostile.py").write_text(HOSTILE)
     with lab(tmp_path, "hostile.py") as server:

@@ -17,6 +17,7 @@ from timeit import default_timer
 from types import ModuleType
 from typing import Any, SupportsFloat
 
+from knightfall.apart import seed_random
 from knightfall.containment import limit_processor
 from knightfall.course.clocks import counted_clock, wall_clock
 from knightfall.course.crashes import Telling, describe
@@ -27,7 +28,7 @@ from knightfall.course.score_player import ScorePlayer
 from knightfall.course.seat_board import SeatBoard
 from knightfall.course.submission import checked
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.position import Position, Side
+from knightfall.position import Position
 
 RESIGNED = "resigned: it answered"
 """How the detail of a game begins that was given up, as opposed to an answer that was none."""
@@ -128,7 +129,7 @@ class Session:
                 f"{position.board.width}×{position.board.height}",
             )
         if self._game is None:
-            _seed_all(seed, position.to_move)
+            seed_random(seed, position.to_move)
             self._game = SeatBoard(self._player, position.to_move)
         limit_processor(self._time / 1000.0 if not self._counted else None)
         board = self._game.board(position)
@@ -161,7 +162,7 @@ class Session:
         now = importlib.import_module("isolation").Isolation(*state)
         with self._telling():
             if self._agent is None:
-                _seed_all(seed, "w" if now.player() == 0 else "b")
+                seed_random(seed, "w" if now.player() == 0 else "b")
                 self._agent = self._player(player_id=now.player())
         name, here = self.submission.file.name, self._here
         return successor_moves.ask(
@@ -228,15 +229,6 @@ def _shown(answer: Any) -> str:
         return f"{answer!r:.{LONGEST_ANSWER}}"
     except BaseException:
         return "something that cannot be printed"
-
-
-def _seed_all(seed: int, side: Side) -> None:
-    """Begin the random numbers of a game; the two seats do not share them."""
-    number = 2 * seed + (side == "b")
-    random.seed(number)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(number % 2**32)
 
 
 # -- for agents ------------------------------------------------------------------------------

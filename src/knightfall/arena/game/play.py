@@ -6,6 +6,7 @@ Agents that are nothing but a search with a node or depth budget play whole game
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -33,7 +34,7 @@ class MoveSource(Protocol):
 
 @runtime_checkable
 class _ForOneGame(Protocol):
-    """Whoever wants to know when a game is over."""
+    """A player in a process of its own, which has its time taken there."""
 
     def over(self) -> None:
         """Let go what was there for that game."""
@@ -63,7 +64,10 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
             return play_compiled(both, task.opening, task.seed)
     seats = {side: seated(text, task.seed) for side, text in task.seats(game).items()}
     players = {side: ask(agent) if ask else agent for side, agent in seats.items()}
-    limits = {side: agent.budget.seconds for side, agent in seats.items()}
+    limits = {
+        side: None if isinstance(players[side], _ForOneGame) else agent.budget.seconds
+        for side, agent in seats.items()
+    }
     try:
         return play_asking(players, limits, Position.from_fen(task.opening))
     finally:
@@ -75,7 +79,7 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
 def play_asking(
     players: dict[Side, MoveSource], limits: dict[Side, float | None], opening: Position
 ) -> GameRecord:
-    """A game in which each move is asked for; whoever takes longer than its limit loses."""
+    """Play a game in which each move is asked for; who takes longer than its limit loses."""
     for side, player in players.items():
         if limits[side] is not None:
             with suppress(KnightfallError):  # whoever cannot get ready will fail when asked
@@ -85,7 +89,7 @@ def play_asking(
     while position.winner is None:
         side = position.to_move
         try:
-            report = in_time(players[side].analyse(position), limits[side])
+            report = _ask(players[side], position, limits[side])
             position = position.play(report.move)
         except AgentFailure as failure:
             return _record(rows, side, failure.reason, str(failure))
@@ -93,6 +97,19 @@ def play_asking(
             return _record(rows, side, "crash", str(error))
         rows.append((position.board.cell(report.move), report))
     return _record(rows, other(position.winner), "no moves")
+
+
+def _ask(player: MoveSource, position: Position, limit: float | None) -> Report:
+    """Return a player's move; raise an `AgentFailure` if it took longer than its limit.
+
+    A search in this process stops by the clock.  While others have the processor, it cannot: so it
+    is late only if it also computed for longer than its limit.
+    """
+    if not isinstance(player, Agent):
+        return in_time(player.analyse(position), limit)
+    before = time.process_time()
+    report = player.analyse(position)
+    return in_time(report, limit, computed=time.process_time() - before)
 
 
 def _record(

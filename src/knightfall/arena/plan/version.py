@@ -27,7 +27,10 @@ DECIDES = (
     *(f"practical/{name}.py" for name in ("models", "chances", "memory", "beliefs")),
     *(f"practical/{name}.py" for name in ("room", "practice", "champion")),
     "practical/chances.json",
-    *(f"arena/game/{name}.py" for name in ("records", "limits", "play", "compiled")),
+    *(
+        f"arena/game/{name}.py"
+        for name in ("records", "limits", "play", "compiled", "agent_server")
+    ),
     "arena/plan/plan.py",
 )
 """Beside what is compiled, the files that decide which moves are made and how they are recorded."""

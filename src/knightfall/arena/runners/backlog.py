@@ -92,7 +92,7 @@ def check_agents(texts: Iterable[str]) -> None:
         if known_agent(text).kind == "python" and text not in _tried:
             player = Hosted(known_agent(text))
             try:
-                player.prepare()
+                player.rehearse()
             except AgentFailure as failure:
                 raise KnightfallError(str(failure)) from None
             finally:

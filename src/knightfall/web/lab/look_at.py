@@ -37,8 +37,13 @@ def seen_in(path: str, shown: str) -> dict[str, Any]:
         return {**failed, "agents": players, "sources": [str(file)]}
     found: dict[str, Any] = {"error": "", "line": None, "heuristics": [], "agents": []}
     for name, thing in list(vars(loaded.module).items()):
+        if name.startswith("_"):
+            continue
+        if _is_agent_class(thing, loaded.module) and len(found["agents"]) < MOST:
+            found["agents"].append(_row(name, f"python({shown}:{name})", thing))
+            continue
         function = getattr(thing, "py_func", thing)
-        if not isinstance(function, FunctionType) or name.startswith("_"):
+        if not isinstance(function, FunctionType):
             continue
         if function.__code__.co_filename != str(file):
             continue
@@ -50,6 +55,12 @@ def seen_in(path: str, shown: str) -> dict[str, Any]:
             found["agents"].append(row)
     found["agents"] += _players(path, shown)
     return {**found, "sources": sorted(loaded.stamps)}
+
+
+def _is_agent_class(thing: Any, module: Any) -> bool:
+    """Return whether it is a class of that module whose instances can be asked for moves."""
+    mine = isinstance(thing, type) and thing.__module__ == module.__name__
+    return mine and isinstance(getattr(thing, "choose", None), FunctionType)
 
 
 def line_of(error: str, shown: str) -> int | None:
