@@ -17,7 +17,7 @@ Path = Annotated[
 ]
 Generation = Annotated[
     str | None,
-    typer.Option("--generation", metavar="2017b|2017a", help="Found out by looking if not given."),
+    typer.Option("--generation", metavar="G", help="Found out by looking if not given."),
 ]
 Seconds = Annotated[
     float, typer.Option("--seconds", metavar="S", min=0.1, max=3600, help="What a check may take.")

@@ -25,7 +25,7 @@ def examine(
 ) -> Examination:
     """Examine a submission: a `game_agent.py`, or the folder that holds it.
 
-    Its generation, 2017b or 2017a, is found out by looking.  `seconds` bounds each check.
+    Its generation is found out by looking, unless it is given.  `seconds` bounds each check.
     """
     file = find_file(str(path))
     generation = _known(generation) if generation else generation_of(file)
@@ -44,13 +44,10 @@ def generation_of(file: Path) -> str:
     except KnightfallError:  # which is for the examination to tell
         text = read_bytes(file).decode("utf-8", "replace")
         return "2017a" if re.search(r"^class\s+CustomPlayer\b", text, re.M) else "2017b"
-    if found == "early":
-        return "2017a"  # and asked on the board that came next
     if found not in CLASSES:
-        other = "; --generation 2017a examines it all the same" if found == "oldest" else ""
         raise KnightfallError(
-            f"{str(file)!r} is a submission of generation {found}; only 2017b and 2017a are "
-            f"checked{other}"
+            f"{str(file)!r} is a submission of generation {found}; only those of "
+            f"{', '.join(CLASSES)} are checked"
         )
     return found
 
@@ -58,7 +55,7 @@ def generation_of(file: Path) -> str:
 def _known(generation: str) -> str:
     if generation not in CLASSES:
         raise KnightfallError(
-            f"generation {generation!r} is not checked: there are {' and '.join(CLASSES)}"
+            f"generation {generation!r} is not checked: there are {', '.join(CLASSES)}"
             + nearest(generation, CLASSES)
         )
     return generation
