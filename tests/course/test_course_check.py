@@ -15,6 +15,7 @@ from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in
 from helpers import at_length
 from naive_course import Naive2017b
 from right_agents import RIGHT_AGENTS
+from submissions import OLDEST_BOARD
 
 from knightfall.course.checker import pruning, reference, searching, timing
 from knightfall.course.checker.examine import examine
@@ -75,10 +76,10 @@ def test_a_search_that_scores_to_order_its_moves_is_told_what_that_costs(tmp_pat
 @pytest.mark.parametrize("name", RIGHT_AGENTS)
 def test_no_right_agent_is_failed(name: str, tmp_path: Path) -> None:
     source, said = RIGHT_AGENTS[name]
-    found = examine(
-        hand_in(source, tmp_path), generation="oldest" if name.startswith("oldest") else None
-    )
+    found = examine(hand_in(source, tmp_path))
     assert marks(found) == said
+    before = name.partition(":")[0] if ":" in name else "2017b"
+    assert found.generation == before
     assert found.passed
     assert_readable(found)
 
@@ -687,6 +688,19 @@ def test_bad_input_is_refused_in_one_line(
     (tmp_path / file).write_text(text)
     path = tmp_path / words[0] if words == ("missing",) else tmp_path
     assert said in refused("course", "check", str(path), *(words if len(words) == 2 else ()))
+
+
+def test_the_generation_is_that_of_the_board_beside_it_or_what_is_said(tmp_path: Path) -> None:
+    hand_in(RIGHT_2017A, tmp_path)
+    (tmp_path / "isolation.py").write_text(OLDEST_BOARD)
+    found = examine(tmp_path)
+    assert marks(found) == {}
+    assert found.generation == "oldest"
+    told = run("course", "check", str(tmp_path))
+    assert "generation oldest: isolation.py beside it keeps rows in" in told.stdout
+    told = run("course", "check", str(tmp_path), "--generation", "early")
+    assert "generation early: as you say" in told.stdout
+    assert told.exit_code == 0
 
 
 def test_a_submission_is_found_in_the_one_folder_below(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cli_runner import answer, refused, run
-from submissions import BAD, FIRST, SEARCH, in_2017a, in_2017b, write
+from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 from knightfall.course.trial.plan import trial_plan
 from knightfall.course.trial.successor import successor_trial
@@ -195,9 +195,43 @@ def test_the_successor_s_opponents(folder: Path) -> None:
     assert "is no submission for 11×9" in refused(*few, "--opponents", old)
 
 
-def test_a_move_has_the_time_of_its_year(folder: Path) -> None:
-    oldest = in_2017a("game.__board_state__\nreturn legal_moves[0]")
-    for text, time in ((oldest, "200ms"), (in_2017a(FIRST), "150ms"), (in_2017b(FIRST), "150ms")):
-        write(folder, text)
-        assert f"time={time}" in trial_plan(str(folder))[1].entrants[0].agent
+def test_a_move_has_the_same_time_in_every_generation(folder: Path) -> None:
+    for generation in ("oldest", "early", "2017a"):
+        plan = trial_plan(f"{write(folder, in_2017a(FIRST))}, generation={generation}")[1]
+        assert f"generation={generation}, time=150ms" in plan.entrants[0].agent
+    assert "time=150ms" in trial_plan(str(write(folder, in_2017b(FIRST))))[1].entrants[0].agent
     assert "time=80ms" in trial_plan(str(folder), time=80_000)[1].entrants[0].agent
+
+
+def test_the_report_says_what_tells_the_generation_and_can_be_corrected(folder: Path) -> None:
+    write(folder, in_2017a("assert hasattr(game, '__board_state__')\nreturn legal_moves[0]"))
+    few = [
+        "course",
+        "run",
+        str(folder),
+        *["--pairs", "1", "--clock", "ticks", "--opponents", "Random"],
+    ]
+    told = run(*few)
+    assert "generation 2017a: get_move takes game, legal_moves and time_left" in told.stdout
+    assert "in get_move: AssertionError" in told.stdout
+    told = run(*few, "--generation", "oldest")
+    assert "generation oldest: as you say" in told.stdout
+    assert "AssertionError" not in told.stdout
+    write(folder, OLDEST_BOARD, "isolation.py")
+    told = run(*few)
+    assert "generation oldest: isolation.py beside it keeps rows in __board_state__" in told.stdout
+    assert "AssertionError" not in told.stdout
+    assert "no generation '2018' of the course" in refused(*few, "--generation", "2018")
+    assert "so its generation is not 'successor'" in refused(*few, "--generation", "successor")
+
+
+def test_a_match_takes_a_generation_for_submissions_that_say_none(folder: Path) -> None:
+    write(folder, in_2017a("assert hasattr(game, '__board_state__')\nreturn legal_moves[0]"))
+    match = ["match", f"course({folder}, clock=ticks)", "random", "--pairs", "1"]
+    assert "generation 2017a: get_move takes" in run(*match).stderr
+    told = run(*match, "--generation", "oldest")
+    assert "generation oldest: as you say" in told.stderr
+    assert "crash" not in told.stdout
+    said = ["match", f"course({folder}, generation=2017a, clock=ticks)", *match[2:]]
+    assert "crash" in run(*said, "--generation", "oldest").stdout
+    assert "there is none" in refused("match", "random", "greedy(open)", "--generation", "oldest")

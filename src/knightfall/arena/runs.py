@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
+from knightfall.agents import known_agent
 from knightfall.arena.conduct import OnPairs, conduct
 from knightfall.arena.plan import version
 from knightfall.arena.plan.plan import Entrant, Plan
@@ -17,6 +18,7 @@ from knightfall.arena.store.store import Store
 from knightfall.display.numbers import count
 from knightfall.display.progress import progress
 from knightfall.display.report import Part, rendered
+from knightfall.errors import KnightfallError
 
 
 def check(plan: Plan, crew: Crew) -> None:
@@ -25,6 +27,19 @@ def check(plan: Plan, crew: Crew) -> None:
 
     crew.check(plan)
     check_agents(entrant.agent for entrant in plan.entrants)
+
+
+def tell_generations(plan: Plan, notice: Notice) -> None:
+    """Give notice of what each submission of the course is taken for, and by which sign."""
+    from knightfall.course.reference import parse_reference
+    from knightfall.course.submission import checked
+
+    for entrant in plan.entrants:
+        agent = known_agent(entrant.agent)
+        if agent.kind == "course":
+            with suppress(KnightfallError):  # one that cannot be read loses its games
+                found = checked(parse_reference(agent.heuristic))
+                notice(f"{entrant.name}: generation {found.generation}: {found.why}")
 
 
 def play(

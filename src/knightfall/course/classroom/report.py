@@ -156,14 +156,25 @@ class ClassReport(Displayable):
             f'The same as a sheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
         )
         yield table(
-            ["", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *_LOST],
+            [
+                "",
+                "Student",
+                "Elo",
+                "Won",
+                "95 %",
+                "Wins kept",
+                "Heuristic right",
+                *_LOST,
+                "Generation",
+            ],
             (self._cells(place, row) for place, row in enumerate(self.table.students, start=1)),
             "class",
         )
         yield (
             '<p class="soft">Won: of the games against the course’s opponents. Wins kept: where '
             "some moves win and some lose, by an exact solver. Heuristic right: how often the "
-            "score alone would choose a winning move there.</p>\n"
+            "score alone would choose a winning move there. Point at a generation to see what "
+            "tells it.</p>\n"
         )
         if self.alike:
             yield "<h2>Nearly the same</h2>\n"
@@ -203,15 +214,27 @@ class ClassReport(Displayable):
             percent(None if lessons is None else lessons.keeping.rate),
             percent(None if opinion is None else opinion.right / opinion.of),
             *("" if lessons is None else str(lessons.times(kind)) for kind in KINDS),
+            _generation(row.student),
         ]
+
+
+def _generation(student: Student) -> str:
+    """Return a generation for a page; what tells it is shown where one points at it."""
+    assert student.submission is not None
+    found = student.submission
+    return f'<span title="{text(found.why)}">{text(found.generation)}</span>'
 
 
 _LOST = ("timeouts", "resigned", "illegal answers", "crashes")
 """The headings of `KINDS`."""
 
+_HEADINGS = (
+    "", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *_LOST, "Generation",
+)  # fmt: skip
+
 _COLUMNS = (
     "place", "student", "elo", "elo error", "won %", "won % low", "won % high", "games",
-    "wins kept %", "heuristic right %", *_LOST, "generation", "file",
+    "wins kept %", "heuristic right %", *_LOST, "generation", "generation known by", "file",
 )  # fmt: skip
 
 
@@ -230,6 +253,7 @@ def _cells(row: Row) -> list[Any]:
         "" if opinion is None else round(100 * opinion.right / opinion.of, 2),
         *("" if lessons is None else lessons.times(kind) for kind in KINDS),
         row.student.submission.generation,
+        row.student.submission.why,
         str(row.student.submission.file),
     ]
 
@@ -237,8 +261,11 @@ def _cells(row: Row) -> list[Any]:
 def _row_dict(row: Row) -> dict[str, Any]:
     estimate = row.estimate
     assert row.student is not None
+    assert row.student.submission is not None
     return {
         "name": row.name,
+        "generation": row.student.submission.generation,
+        "why": row.student.submission.why,
         "page": f"{PAGES}/{row.student.page}.html",
         "elo": for_json(row.elo),
         "elo_error": for_json(row.error),
