@@ -133,6 +133,32 @@ def test_generations_are_told_and_can_be_corrected(folder: Path) -> None:
     assert "generation oldest: isolation.py beside it keeps rows" in page
 
 
+def test_who_never_moves_is_listed_apart_with_its_line(folder: Path) -> None:
+    write(folder / "ann", in_2017b(FIRST))
+    write(folder / "ben", in_2017b("return None"))
+    report = held(folder)
+    assert [row.name for row in report.table.students] == ["ann"]
+    assert "not ranked: ben: never made a move: answered None in 4 of 4 games\n" in str(report)
+    assert "in get_move: return None" in str(report)
+    index = (report.output / "index.html").read_text()
+    assert '<a href="students/ben.html">ben</a>' in index
+    page = (report.output / "students" / "ben.html").read_text()
+    assert "never made a move: answered None in 4 of 4 games" in page
+    assert "in get_move: return None" in page
+    assert "<svg" in page
+    for word in ("resign", "Resign", "Elo", "lost position"):
+        assert word not in page
+    rows = list(csv.DictReader((report.output / "class.csv").read_text().splitlines()))
+    assert [(row["place"], row["elo"]) for row in rows if row["student"] == "ben"] == [("", "")]
+
+
+def test_a_class_in_which_nobody_moves_says_so(folder: Path) -> None:
+    write(folder / "ann", in_2017b("return None"))
+    report = held(folder)
+    assert not report.table.students
+    assert "not ranked: ann: never made a move" in str(report)
+
+
 # -- who is like whom ------------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ from knightfall.course.modules import imports_numpy, reachable
 from knightfall.course.old_names import put_back, put_back_into_numpy
 from knightfall.course.paths import folder
 from knightfall.course.reference import Reference, parse_reference
+from knightfall.course.returns import find_return
 from knightfall.course.score_player import ScorePlayer
 from knightfall.course.seat_board import SeatBoard
 from knightfall.course.submission import checked
@@ -40,6 +41,9 @@ MINIMAX_DEPTH = 3
 """Plies that the tournament's minimax players look ahead, in every generation."""
 
 LONGEST_ANSWER = 60
+
+PROFILED = 4
+"""Times as long as usual may take what runs under a profiler."""
 
 PATIENT = 10.0
 """Seconds of processor time in which a score must have its opinions of a position."""
@@ -107,10 +111,7 @@ class Session:
         copy = board.copy()
         self._clock = counted_clock(self._time) if self._counted else wall_clock(self._time)
         with self._telling():
-            if self.submission.generation in WITH_MOVES:
-                answer = self._player.get_move(copy, legal, self._time_left)
-            else:
-                answer = self._player.get_move(copy, self._time_left)
+            answer = self._asked(copy, legal)
         late = self._clock[1]()
         if late > 0:
             raise AgentFailure(
@@ -156,6 +157,30 @@ class Session:
             number = isinstance(value, SupportsFloat) and value == value
             found[name] = float(value) if number else None
         return found
+
+    def answer_line(self, position: Position, seed: int) -> str:
+        """Return where the answer to a position comes from that is no move; "" if it is one.
+
+        The player is asked under a profiler, which is slow: by the wall clock it has more time.
+        """
+        limit_processor(PATIENT)
+        _seed_all(seed, position.to_move)
+        board = SeatBoard(self._player, position.to_move).board(position)
+        legal = board.get_legal_moves()
+        slower = self._time if self._counted else PROFILED * self._time
+        self._clock = counted_clock(slower) if self._counted else wall_clock(slower)
+        with self._telling():
+            answer, line = find_return(lambda: self._asked(board.copy(), legal), self._here)
+        try:
+            return "" if line is None or answer in legal else str(line)
+        except Exception:  # whatever its == does
+            return str(line)
+
+    def _asked(self, game: Any, legal: list[Any]) -> Any:
+        """Ask the player for its move in the manner of its generation."""
+        if self.submission.generation in WITH_MOVES:
+            return self._player.get_move(game, legal, self._time_left)
+        return self._player.get_move(game, self._time_left)
 
     def _judged(self, answer: Any, legal: list[Any], position: Position) -> str:
         board, targets = position.board, position.targets(position.to_move)
@@ -310,6 +335,11 @@ def act(text: str, time: int, state: tuple[int, int, Any], seed: int) -> int:
 def opinions(text: str, time: int, position: Position, counted: bool) -> dict[str, float | None]:
     """What a submission's score says of the moves in a position, in its own process."""
     return _session(text, time, counted).opinions(position)
+
+
+def answer_line(text: str, time: int, position: Position, seed: int, counted: bool) -> str:
+    """Return the line of a submission that its answer comes from, in its own process."""
+    return _session(text, time, counted).answer_line(position, seed)
 
 
 def _session(text: str, time: int, counted: bool) -> Session:

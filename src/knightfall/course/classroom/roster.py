@@ -11,6 +11,7 @@ from knightfall.course.find import USUAL
 from knightfall.course.paths import folder as generation_folder
 from knightfall.course.reference import Reference, parse_reference
 from knightfall.course.submission import Submission, read_submission
+from knightfall.course.trial.never_moved import NeverMoved
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError, nearest
 
@@ -33,6 +34,8 @@ class Student:
     """What the student's own page is called, without its ending."""
     submission: Submission | None = None
     problem: str = ""
+    never_moved: NeverMoved | None = None
+    """If that is its problem: what it answered instead of a move, and where."""
     generation: str = ""
     """What somebody said it is; empty if it was found by reading."""
 
