@@ -330,6 +330,69 @@ GLOBAL_ROOT = changed(
      "        return best_move\n\n    def alphabeta"),
 )  # fmt: skip
 
+OTHER_NAMES = changed(
+    RIGHT_2017B,
+    ("self.time_left = time_left", "self.timer = time_left"),
+    ("self.time_left()", "self.timer()"),
+    ("        self.time_left = None\n", "        self.timer = None\n"),
+    ("SearchTimeout", "Timeout"),
+    ("search_depth=3, score_fn=custom_score, timeout=10.0", "score_fn=custom_score, timeout=10.0"),
+    ("self.search_depth = search_depth", "self.search_depth = 3"),
+)
+
+CATCHES_ALL = '''
+class Timeout(Exception): pass
+
+def custom_score(game, player):
+    return float(len(game.get_legal_moves(player)))
+
+class CustomPlayer:
+    """Catches whatever comes, keeps the best value of all depths, stops where all is decided."""
+    def __init__(self, search_depth=3, score_fn=custom_score,
+                 iterative=True, method='minimax', timeout=10.):
+        self.search_depth, self.iterative, self.score = search_depth, iterative, score_fn
+        self.method, self.time_left, self.TIMER_THRESHOLD = method, None, timeout
+
+    def get_move(self, game, legal_moves, time_left):
+        self.time_left = time_left
+        if not legal_moves: return -1, -1
+        self.best = legal_moves[0]
+        return self.pick(game)
+
+    def pick(self, game):
+        depth = 0 if self.iterative else self.search_depth
+        try:
+            while True:
+                value, move = getattr(self, self.method)(game, depth)
+                if move != (-1, -1): self.best = move
+                if not self.iterative: break
+                depth += 1
+        except:
+            return self.best
+        return self.best
+
+    def minimax(self, game, depth, maximizing_player=True):
+        return self.search(game, depth, None, None, maximizing_player)
+
+    def alphabeta(self, game, depth, alpha=float("-inf"), beta=float("inf"),
+                  maximizing_player=True):
+        return self.search(game, depth, alpha, beta, maximizing_player)
+
+    def search(self, game, depth, alpha, beta, mine):
+        if self.time_left() < self.TIMER_THRESHOLD + 2: raise Timeout()
+        if game.is_winner(self) or game.is_loser(self): return game.utility(self), (-1, -1)
+        if depth == 0: return self.score(game, self), game.get_player_location(self)
+        best = None
+        for move in game.get_legal_moves():
+            v = self.search(game.forecast_move(move), depth - 1, alpha, beta, not mine)[0]
+            if best is None or (v > best[0] if mine else v < best[0]): best = v, move
+            if alpha is not None:
+                if mine: alpha = max(alpha, v)
+                else: beta = min(beta, v)
+                if beta <= alpha: break
+        return best
+'''
+
 OF_ITS_TIME = changed(
     RIGHT_2017B,
     (
@@ -452,6 +515,11 @@ RIGHT_AGENTS: dict[str, tuple[str, dict[str, str]]] = {
     "divides by what is nothing at the end": (DIVIDES, {"scores": "warning"}),
     "a score that needs get_move": (GLOBAL_ROOT, {"scores": "warning"}),
     "names of 2017": (OF_ITS_TIME, {}),
+    "other names for the clock and the exception": (
+        OTHER_NAMES,
+        {"interface": "warning", "minimax-values": "warning", "alphabeta-values": "warning"},
+    ),
+    "2017a: catches all": (CATCHES_ALL, {}),
     "2017a: pairs, sorted moves, last of equals": (IN_PAIRS_2017A, {}),
     "oldest: private names": (OLDEST, {}),
 }

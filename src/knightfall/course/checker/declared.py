@@ -60,11 +60,10 @@ def is_complete(subject: Subject) -> str:
         for name in wanted
         if callable(getattr(module, name, None)) and not _takes(getattr(module, name), "gp")
     ]
-    name = timeout_of(generation)
-    timeout = getattr(module, name, None)
-    if not (isinstance(timeout, type) and issubclass(timeout, BaseException)):
-        missing.append(f"there is no exception {name}")
     odd: list[str] = []
+    usual = getattr(module, timeout_of(generation), None)
+    if not (isinstance(usual, type) and issubclass(usual, BaseException)):
+        odd.append(f"there is no exception {timeout_of(generation)}")
     for name in dict.fromkeys(CLASSES[generation].values()):
         lacking, unusual = _lacking(subject, name)
         missing, odd = missing + lacking, odd + unusual

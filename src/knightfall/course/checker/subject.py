@@ -176,13 +176,17 @@ class Subject:
         agent = self.player(
             kind, watch.scorer(score), search_depth=depth if way.sets_depth else None
         )
+        time_left: Callable[[], float] = clock or (lambda: PLENTY)
         if way.after_get_move:
             before = Watch()
+            first = Clock(before, 150.0)
+            handed_out: list[Callable[[], float]] = [first]
             with suppress(Finding):
                 game = self.board(place, agent, before)
-                self.get_move(agent, game, Clock(before, 150.0), place)
+                self.get_move(agent, game, first, place, lambda: handed_out[0]())
+            handed_out[:] = [time_left]  # which it may have kept under another name
             watch.forget()
-        agent.time_left = clock or (lambda: PLENTY)
+        agent.time_left = time_left
         method = getattr(agent, kind, None)
         if method is None:
             raise Finding(f"not tried: there is no method {kind}", mark="skipped")
@@ -205,13 +209,21 @@ class Subject:
             )
         return agent, float(answer[0]), answer[1]
 
-    def get_move(self, agent: Any, game: Any, clock: Any, place: Place) -> Any:
-        """Return what `get_move` answers."""
+    def get_move(
+        self,
+        agent: Any,
+        game: Any,
+        clock: Clock,
+        place: Place,
+        time_left: Callable[[], float] | None = None,
+    ) -> Any:
+        """Return what `get_move` answers; it gets the clock, or `time_left` in its place."""
+        asked = time_left or clock
 
         def ask() -> Any:
             if self.generation in WITH_MOVES:
-                return agent.get_move(game, game.get_legal_moves(), clock)
-            return agent.get_move(game, clock)
+                return agent.get_move(game, game.get_legal_moves(), asked)
+            return agent.get_move(game, asked)
 
         return self.call(ask, "get_move", place, clock=clock)
 
