@@ -393,6 +393,25 @@ class CustomPlayer:
         return best
 '''
 
+COMPARES_BY_IDENTITY = changed(
+    RIGHT_2017A,
+    (
+        'search = self.minimax if self.method == "minimax" else self.alphabeta',
+        "if self.method is 'minimax':\n            search = self.minimax\n"
+        "        elif self.method is 'alphabeta':\n            search = self.alphabeta",
+    ),
+    ("if depth == 0 or not moves", "if depth is 0 or not moves"),
+)
+
+UP_TO_SEARCH_DEPTH = changed(
+    RIGHT_2017A,
+    (
+        "                best_move = search(game, depth)[1]\n",
+        "                best_move = search(game, depth)[1]\n"
+        "                if depth == self.search_depth:\n                    break\n",
+    ),
+)
+
 OF_ITS_TIME = changed(
     RIGHT_2017B,
     (
@@ -520,6 +539,8 @@ RIGHT_AGENTS: dict[str, tuple[str, dict[str, str]]] = {
         {"interface": "warning", "minimax-values": "warning", "alphabeta-values": "warning"},
     ),
     "2017a: catches all": (CATCHES_ALL, {}),
+    "2017a: compares by identity": (COMPARES_BY_IDENTITY, {}),
+    "2017a: deepens to search_depth": (UP_TO_SEARCH_DEPTH, {"alphabeta-deepening": "warning"}),
     "2017a: pairs, sorted moves, last of equals": (IN_PAIRS_2017A, {}),
     "oldest: private names": (OLDEST, {}),
 }

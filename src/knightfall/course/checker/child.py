@@ -21,7 +21,7 @@ from knightfall.containment import (
     limit_memory,
 )
 from knightfall.course.checker.declared import is_complete, scores_are_floats
-from knightfall.course.checker.outcome import BY_ID, Finding, Outcome
+from knightfall.course.checker.outcome import BY_ID, KINDS, Finding, Outcome
 from knightfall.course.checker.pruning import prunes
 from knightfall.course.checker.searching import finds_best_moves, says_so_without_moves
 from knightfall.course.checker.subject import Subject, told
@@ -53,7 +53,8 @@ def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
         elif id == "scores":
             note = scores_are_floats(subject)
         elif id == "resigning":
-            note = plays_on(subject, kinds)
+            # Our own words: some players compare `method` by identity.
+            note = plays_on(subject, [kind for kind in KINDS if kind in kinds])
         else:
             note = DOES[id.partition("-")[2]](subject, check.about)
     except Finding as found:
