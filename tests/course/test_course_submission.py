@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,13 @@ BOARDS = {
     "dictionaries": (
         OLDEST_BOARD.replace("__board_state__", "blank"), "oldest", "keeps __last_player_move__"
     ),
-    "__get_moves__": (WITH_MOVES.replace("__get_moves", "__get_moves__"), "early", "__get_moves__"),
+    "__get_moves__": (
+        re.sub(r".*_board_state\[.*\n", "", WITH_MOVES).replace("__get_moves", "__get_moves__"),
+        "early", "keeps a flat _board_state and has __get_moves__",
+    ),
+    "renamed by a student": (
+        WITH_MOVES.replace("__get_moves", "__get_moves__"), "2017a", "get_move takes",
+    ),
     "first cell": (EARLY_BOARD, "early", "does not mark player 2 as not placed yet"),
     "with moves": (WITH_MOVES, "2017a", "get_move takes game, legal_moves and time_left"),
     "later": (FLAT_BOARD, "2017a", "get_move takes game, legal_moves and time_left"),

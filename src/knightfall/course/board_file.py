@@ -66,11 +66,12 @@ def read_board(file: Path) -> BoardFile | None:
         return BoardFile(file, "oldest", f"keeps {keeps}")
     if "_board_state" not in names:
         return None
-    if "__get_moves__" in methods:
-        return BoardFile(file, "early", "keeps a flat _board_state and has __get_moves__")
     marked = _marked(methods["__init__"]) if "__init__" in methods else set()
-    if "-1" in marked and not marked & {"-2", "-2:"}:
-        return BoardFile(file, "early", "does not mark player 2 as not placed yet")
+    if not marked & {"-2", "-2:"}:
+        if "-1" in marked:
+            return BoardFile(file, "early", "does not mark player 2 as not placed yet")
+        if "__get_moves__" in methods:
+            return BoardFile(file, "early", "keeps a flat _board_state and has __get_moves__")
     asked = {
         len(node.args)
         for node in ast.walk(board)
