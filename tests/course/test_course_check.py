@@ -17,7 +17,7 @@ from naive_course import Naive2017b
 from right_agents import RIGHT_AGENTS
 from submissions import OLDEST_BOARD
 
-from knightfall.course.checker import pruning, reference, searching, timing
+from knightfall.course.checker import pruning, reference, resigning, searching
 from knightfall.course.checker.examine import examine
 from knightfall.course.checker.outcome import CHECKS, read_outcome
 from knightfall.course.checker.places import Place
@@ -28,7 +28,7 @@ from knightfall.position import Position
 
 PLACES = {
     name: value
-    for module in (searching, timing)
+    for module in (searching, resigning)
     for name, value in vars(module).items()
     if isinstance(value, Place)
 } | {f"stuck{i}": p for i, p in enumerate(searching.STUCK)}
@@ -629,7 +629,7 @@ def test_the_puzzles_tell_depths_and_signs_apart() -> None:
 
 
 def test_lost_and_stuck_places_are_what_they_are_called() -> None:
-    for place in timing.LOST:
+    for place in resigning.LOST:
         values = reference.values_of_moves(place.board("me"), 2, improved_score)
         assert len(values) > 1
         assert set(values.values()) == {-inf}

@@ -23,9 +23,10 @@ from knightfall.containment import (
 from knightfall.course.checker.declared import is_complete, scores_are_floats
 from knightfall.course.checker.outcome import BY_ID, KINDS, Finding, Outcome
 from knightfall.course.checker.pruning import prunes
+from knightfall.course.checker.resigning import plays_on
 from knightfall.course.checker.searching import finds_best_moves, says_so_without_moves
 from knightfall.course.checker.subject import Subject, told
-from knightfall.course.checker.timing import answers_in_time, deepens, plays_on, stops_in_time
+from knightfall.course.checker.timing import answers_in_time, deepens, stops_in_time
 from knightfall.course.checker.watched import count_all_clocks
 
 MEMORY = 1 << 30
