@@ -13,7 +13,7 @@ import pytest
 from cli_runner import answer, refused, run
 from hypothesis import given
 from hypothesis import strategies as st
-from submissions import FIRST, SEARCH, in_2017a, in_2017b, write
+from submissions import FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 import knightfall as kf
 from knightfall.arena.store.store import Store
@@ -101,6 +101,62 @@ def test_folders_that_are_no_class_are_refused(folder: Path) -> None:
     assert "'nobody'" in refused("course", "class", str(folder), "--opponents", "nobody")
     (folder / "me.py").write_text("x = 1\n")
     assert "none of 1 submission can be used" in refused("course", "class", str(folder))
+
+
+def test_generations_are_told_and_can_be_corrected(folder: Path) -> None:
+    needs_rows = in_2017a("game.__class__.__mro__ and game.hash\nreturn legal_moves[0]")
+    write(folder / "ann", in_2017a("return legal_moves[0]"))
+    write(folder / "ann", OLDEST_BOARD, "isolation.py")
+    write(folder / "ben=x", needs_rows)
+    write(folder / "cec", SEARCH)
+    found = {one.name: one.submission for one in read_class(str(folder))}
+    assert [one and one.generation for one in found.values()] == ["oldest", "2017a", "2017b"]
+    corrected = read_class(str(folder), generations=["ben=x=early", "ann=2017a"])
+    assert [one.submission and one.submission.generation for one in corrected] == [
+        "2017a", "early", "2017b"
+    ]  # fmt: skip
+    assert corrected[1].reference.generation == "early"
+    everybody = read_class(str(folder), generations=["oldest", "cec=2017b"])
+    assert [one.generation for one in everybody] == ["oldest", "oldest", "2017b"]
+    bad = ["course", "class", str(folder), "--generation"]
+    assert "did you mean 'cec'" in refused(*bad, "cecil=oldest")
+    assert "no generation '2018'" in refused(*bad, "cec=2018")
+    report = held(folder, generations=["ben=x=early"])
+    rows = list(csv.DictReader((report.output / "class.csv").read_text().splitlines()))
+    assert {row["student"]: (row["generation"], row["generation known by"]) for row in rows} == {
+        "ann": ("oldest", "isolation.py beside it keeps rows in __board_state__"),
+        "ben=x": ("early", "as you say"),
+        "cec": ("2017b", "get_move takes game and time_left"),
+    }
+    assert "keeps rows in __board_state__" in (report.output / "index.html").read_text()
+    page = (report.output / "students" / "ann.html").read_text()
+    assert "generation oldest: isolation.py beside it keeps rows" in page
+
+
+def test_who_never_moves_is_listed_apart_with_its_line(folder: Path) -> None:
+    write(folder / "ann", in_2017b(FIRST))
+    write(folder / "ben", in_2017b("return None"))
+    report = held(folder)
+    assert [row.name for row in report.table.students] == ["ann"]
+    assert "not ranked: ben: never made a move: answered None in 4 of 4 games\n" in str(report)
+    assert "in get_move: return None" in str(report)
+    index = (report.output / "index.html").read_text()
+    assert '<a href="students/ben.html">ben</a>' in index
+    page = (report.output / "students" / "ben.html").read_text()
+    assert "never made a move: answered None in 4 of 4 games" in page
+    assert "in get_move: return None" in page
+    assert "<svg" in page
+    for word in ("resign", "Resign", "Elo", "lost position"):
+        assert word not in page
+    rows = list(csv.DictReader((report.output / "class.csv").read_text().splitlines()))
+    assert [(row["place"], row["elo"]) for row in rows if row["student"] == "ben"] == [("", "")]
+
+
+def test_a_class_in_which_nobody_moves_says_so(folder: Path) -> None:
+    write(folder / "ann", in_2017b("return None"))
+    report = held(folder)
+    assert not report.table.students
+    assert "not ranked: ann: never made a move" in str(report)
 
 
 # -- who is like whom ------------------------------------------------------------------------

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from cli_runner import answer, refused, run
-from submissions import BAD, FIRST, SEARCH, in_2017a, in_2017b, write
+from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 from knightfall.course.trial.plan import trial_plan
+from knightfall.course.trial.report import TrialReport
 from knightfall.course.trial.successor import successor_trial
 from knightfall.course.trial.trial import trial
 
@@ -195,9 +196,115 @@ def test_the_successor_s_opponents(folder: Path) -> None:
     assert "is no submission for 11×9" in refused(*few, "--opponents", old)
 
 
-def test_a_move_has_the_time_of_its_year(folder: Path) -> None:
-    oldest = in_2017a("game.__board_state__\nreturn legal_moves[0]")
-    for text, time in ((oldest, "200ms"), (in_2017a(FIRST), "150ms"), (in_2017b(FIRST), "150ms")):
-        write(folder, text)
-        assert f"time={time}" in trial_plan(str(folder))[1].entrants[0].agent
+def test_a_move_has_the_same_time_in_every_generation(folder: Path) -> None:
+    for generation in ("oldest", "early", "2017a"):
+        plan = trial_plan(f"{write(folder, in_2017a(FIRST))}, generation={generation}")[1]
+        assert f"generation={generation}, time=150ms" in plan.entrants[0].agent
+    assert "time=150ms" in trial_plan(str(write(folder, in_2017b(FIRST))))[1].entrants[0].agent
     assert "time=80ms" in trial_plan(str(folder), time=80_000)[1].entrants[0].agent
+
+
+def test_the_report_says_what_tells_the_generation_and_can_be_corrected(folder: Path) -> None:
+    write(folder, in_2017a("assert hasattr(game, '__board_state__')\nreturn legal_moves[0]"))
+    few = [
+        "course",
+        "run",
+        str(folder),
+        *["--pairs", "1", "--clock", "ticks", "--opponents", "Random"],
+    ]
+    told = run(*few)
+    assert "generation 2017a: get_move takes game, legal_moves and time_left" in told.stdout
+    assert "in get_move: AssertionError" in told.stdout
+    told = run(*few, "--generation", "oldest")
+    assert "generation oldest: as you say" in told.stdout
+    assert "AssertionError" not in told.stdout
+    write(folder, OLDEST_BOARD, "isolation.py")
+    told = run(*few)
+    assert "generation oldest: isolation.py beside it keeps rows in __board_state__" in told.stdout
+    assert "AssertionError" not in told.stdout
+    assert "no generation '2018' of the course" in refused(*few, "--generation", "2018")
+    assert "so its generation is not 'successor'" in refused(*few, "--generation", "successor")
+
+
+def test_a_match_takes_a_generation_for_submissions_that_say_none(folder: Path) -> None:
+    write(folder, in_2017a("assert hasattr(game, '__board_state__')\nreturn legal_moves[0]"))
+    match = ["match", f"course({folder}, clock=ticks)", "random", "--pairs", "1"]
+    assert "generation 2017a: get_move takes" in run(*match).stderr
+    told = run(*match, "--generation", "oldest")
+    assert "generation oldest: as you say" in told.stderr
+    assert "crash" not in told.stdout
+    said = ["match", f"course({folder}, generation=2017a, clock=ticks)", *match[2:]]
+    assert "crash" in run(*said, "--generation", "oldest").stdout
+    assert "there is none" in refused("match", "random", "greedy(open)", "--generation", "oldest")
+
+
+def test_one_that_never_moves_gets_no_verdict_but_the_line_that_answers(folder: Path) -> None:
+    write(folder, in_2017b("best = None\nfor _ in range(3):\n    move = (0, 0)\nreturn best"))
+    few = ["course", "run", str(folder), "--pairs", "1", "--clock", "ticks"]
+    few += ["--opponents", "Random", "--opponents", "MM_Open"]
+    told = run(*few)
+    assert "AB_Improved, AB_Custom never made a move: answered None in 4 of 4 games each" in (
+        told.stdout
+    )
+    line = next(
+        number for number, text in enumerate((folder / "game_agent.py").read_text().splitlines(), 1)
+        if text.strip() == "return best"
+    )  # fmt: skip
+    assert f"The answer comes from game_agent.py, line {line}, in get_move: return best" in (
+        told.stdout
+    )
+    assert "first player (N) to move" in told.stdout
+    for word in ("resign", "Win rate", "Elo", "better", "worse", "kept"):
+        assert word not in told.stdout.lower().replace("never made a move", "")
+    said = answer(*few, "--json")
+    assert said["tournament"] is None
+    assert said["judged"][0]["never_moved"]["games"] == 4
+    assert said["judged"][0]["never_moved"]["answers"] == ["None"]
+    assert said["judged"][0]["resigned"]["games"] == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "line"),
+    [
+        ("return self.given_up()", "(-1, -1)", "in given_up: return -1, -1"),
+        ("game.get_legal_moves()", "None", "in get_move, which ends without return"),
+        ("return [3, 3]", "[3, 3]", "in get_move: return [3, 3]"),
+    ],
+)
+def test_what_never_moved_means(body: str, said: str, line: str, folder: Path) -> None:
+    write(folder, in_2017b(body) + "\n    def given_up(self):\n        return -1, -1\n")
+    report = trial(str(folder), opponents=["Random"], pairs=1, clock="ticks", progress=False)
+    assert isinstance(report, TrialReport)
+    found = report.judged[0].never_moved
+    assert found is not None
+    assert found.words == f"never made a move: answered {said} in 2 of 2 games"
+    assert line in found.line
+
+
+def test_who_moves_once_has_moved(folder: Path) -> None:
+    body = "self.turn = getattr(self, 'turn', 0) + 1\nif self.turn < 2:\n"
+    write(folder, in_2017b(body + "    return game.get_legal_moves()[0]"))
+    report = trial(str(folder), opponents=["Random"], pairs=1, clock="ticks", progress=False)
+    assert isinstance(report, TrialReport)
+    assert [judged.never_moved for judged in report.judged] == [None, None]
+    assert report.judged[0].unusual["resigned"][0] > 0
+    assert "Resigning" in str(report)
+
+
+def test_who_moves_is_compared_without_those_who_never_do(folder: Path) -> None:
+    made = "self.score = score_fn"
+    text = in_2017b("return None if self.score is custom_score else " + FIRST[7:], made=made)
+    text += "\n\ndef custom_score_2(game, player):\n    return 1.0\n"
+    write(folder, text)
+    report = trial(str(folder), opponents=["Random"], pairs=3, clock="ticks", progress=False)
+    assert isinstance(report, TrialReport)
+    told = str(report)
+    assert "AB_Custom never made a move: answered None in 6 of 6 games\n" in told
+    after = told.partition("no part in tables")[2]
+    assert "AB_Custom_2" in after
+    assert "AB_Custom " not in after
+    alone = report.to_dict()["tournament"]
+    assert [row["name"] for row in alone["tests"]] == ["AB_Improved", "AB_Custom_2"]
+    assert [(one["a"], one["b"]) for one in alone["differences"]] == [
+        ("AB_Custom_2", "AB_Improved")
+    ]

@@ -21,7 +21,7 @@ _CALL = re.compile(
 
 # A path may hold whatever it likes, so that its options are looked for from the end.
 _SUBMISSION = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
-_OPTION = re.compile(r",\s*(time|clock|seed)\s*=\s*([^,=()]*?)\s*$")
+_OPTION = re.compile(r",\s*(time|clock|seed|generation)\s*=\s*([^,=()]*?)\s*$")
 
 
 def agent(text: str) -> Agent:
@@ -136,7 +136,10 @@ def _peeled(inside: str, *, with_options: bool) -> tuple[str, dict[str, str]]:
 
 
 def _submission(text: str, after_colon: str | None, inside: str | None) -> Agent:
-    """The agent of ``course:PATH#Class(score)`` or ``course(PATH…, time=150ms, clock=ticks)``."""
+    """The agent of ``course:PATH#Class(score)`` or ``course(PATH…, time=150ms, clock=ticks)``.
+
+    The generation is kept with the path: what reads the submission needs both.
+    """
     from knightfall.course.reference import parse_reference
 
     kind = AGENT_KINDS["course"]
@@ -148,6 +151,8 @@ def _submission(text: str, after_colon: str | None, inside: str | None) -> Agent
         raise KnightfallError(f"agent {text!r}: clock={clock} must be wall or ticks")
     budget = parse_budget({"time": options["time"]}) if "time" in options else kind.default
     counted = clock == "ticks"
+    if "generation" in options:
+        path += f", generation={options['generation']}"
     return Agent(
         "course",
         str(parse_reference(path)),

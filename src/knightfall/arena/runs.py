@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
 from knightfall.agents import known_agent
@@ -19,6 +19,7 @@ from knightfall.arena.store.store import Store
 from knightfall.display.numbers import count
 from knightfall.display.progress import progress
 from knightfall.display.report import Part, rendered
+from knightfall.errors import KnightfallError
 
 
 def check(plan: Plan, crew: Crew) -> None:
@@ -27,6 +28,19 @@ def check(plan: Plan, crew: Crew) -> None:
 
     crew.check(plan)
     check_agents(entrant.agent for entrant in plan.entrants)
+
+
+def tell_generations(plan: Plan, notice: Notice) -> None:
+    """Give notice of what each submission of the course is taken for, and by which sign."""
+    from knightfall.course.reference import parse_reference
+    from knightfall.course.submission import checked
+
+    for entrant in plan.entrants:
+        agent = known_agent(entrant.agent)
+        if agent.kind == "course":
+            with suppress(KnightfallError):  # one that cannot be read loses its games
+                found = checked(parse_reference(agent.heuristic))
+                notice(f"{entrant.name}: generation {found.generation}: {found.why}")
 
 
 def play(

@@ -199,6 +199,13 @@ class Child:
         with self._believing():
             return answers.opinions(answer, position)
 
+    def answer_line(self, position: Position, seed: int, limit: float) -> str:
+        """Return the line of a submission's code from which its answer comes; "" if unknown."""
+        question = {"ask": "line", "fen": position.fen, "seed": seed}
+        answer, _ = self._answer(self._send(question, limit), limit)
+        with self._believing():
+            return answers.line(answer)
+
     def _send(self, question: dict[str, Any], limit: float | None) -> bytes:
         """Ask something; the word that the answer must begin with."""
         word = secrets.token_hex(8).encode()

@@ -118,6 +118,11 @@ class Hosted:
         with self._process(SPARE_CHILD) as child:
             return child.opinions(position, COUNTED)
 
+    def answer_line(self, position: Position, seed: int) -> str:
+        """Return the line of a submission's code from which its answer comes; "" if unknown."""
+        with self._process() as child:
+            return child.answer_line(position, seed, COUNTED)
+
     def measure(
         self, position: Position, side: Side | None = None, step_limit: int | None = None
     ) -> tuple[float, bool]:

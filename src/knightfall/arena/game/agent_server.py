@@ -271,11 +271,21 @@ def _opinions(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
     return {"opinions": opinions(agent.heuristic, time, position, agent.ticks is not None)}
 
 
+def _line(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    from knightfall.course.player import answer_line
+
+    position = Position.from_fen(question["fen"])
+    time = agent.ticks or agent.budget.time or 0
+    counted = agent.ticks is not None
+    return {"line": answer_line(agent.heuristic, time, position, question["seed"], counted)}
+
+
 _ASKED: dict[str, Callable[[Agent, dict[str, Any]], dict[str, Any]]] = {
     "board": _get_ready,
     "value": _value,
     "action": _action,
     "opinions": _opinions,
+    "line": _line,
 }
 
 

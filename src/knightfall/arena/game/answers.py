@@ -85,6 +85,12 @@ def opinions(answer: dict[str, Any], position: Position) -> dict[str, float | No
     return {move: None if said[move] is None else _number(said, move) for move in said}
 
 
+def line(answer: dict[str, Any]) -> str:
+    """Return the words about a line of a submission's code."""
+    _keys(answer, {"line"})
+    return _text(answer, "line")
+
+
 def reported(answer: dict[str, Any], position: Position, seconds: float) -> Report:
     """The report on a position; `seconds` are ours, whatever it says of them."""
     _keys(answer, set(Report.__dataclass_fields__))

@@ -112,7 +112,7 @@ def check_submission(agent: Agent) -> None:
     reference = parse_reference(agent.heuristic)
     find_file(reference.path)
     try:
-        found = read_submission(reference.path)
+        found = read_submission(reference.path, reference.generation)
     except KnightfallError:
         return
     found.check(reference.name, reference.score)

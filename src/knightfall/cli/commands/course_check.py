@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.options.common import Json
+from knightfall.cli.options.course import Generation
 from knightfall.cli.screen.output import print_report
 
 WRONG = 1
@@ -14,10 +15,6 @@ WRONG = 1
 
 Path = Annotated[
     str, typer.Argument(metavar="PATH", help="A game_agent.py, or the folder that holds it.")
-]
-Generation = Annotated[
-    str | None,
-    typer.Option("--generation", metavar="2017b|2017a", help="Found out by looking if not given."),
 ]
 Seconds = Annotated[
     float, typer.Option("--seconds", metavar="S", min=0.1, max=3600, help="What a check may take.")

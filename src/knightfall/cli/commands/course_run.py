@@ -8,7 +8,7 @@ import typer
 
 from knightfall.cli.options.arena import Again, Seed, Workers
 from knightfall.cli.options.common import Json, at_least_one
-from knightfall.cli.options.course import Clock, MoveTime, Opponents
+from knightfall.cli.options.course import Clock, Generation, MoveTime, Opponents
 from knightfall.cli.options.store import StorePath, store_path
 
 Path = Annotated[
@@ -34,6 +34,7 @@ def run(
     ] = None,
     time: MoveTime = None,
     clock: Clock = "wall",
+    generation: Generation = None,
     seed: Seed = 0,
     workers: Workers = None,
     store: StorePath = None,
@@ -42,9 +43,10 @@ def run(
 ) -> None:
     """Play the course's tournament with a submission as it was handed in.
 
-    Its generation is found by reading it.  Each game has a process of its own, with a copy of the
-    submission's folder to work in.  Prints the course's table, what its games were lost by, and
-    what the solver says of its moves.  Interrupted, the same command goes on.
+    Its generation is found by reading it, and the course's board if that lies beside it.  Each
+    game has a process of its own, with a copy of the submission's folder to work in.  Prints the
+    course's table, what its games were lost by, and what the solver says of its moves.
+    Interrupted, the same command goes on.
 
     \b
     Examples:
@@ -64,6 +66,7 @@ def run(
         pairs=pairs,
         time=time,
         clock=clock,
+        generation=generation or "",
         seed=seed,
         workers=workers,
         store=store_path(store) or user_store(),

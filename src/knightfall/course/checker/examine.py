@@ -25,40 +25,41 @@ def examine(
 ) -> Examination:
     """Examine a submission: a `game_agent.py`, or the folder that holds it.
 
-    Its generation, 2017b or 2017a, is found out by looking.  `seconds` bounds each check.
+    Its generation is found out by looking, unless it is given.  `seconds` bounds each check.
     """
     file = find_file(str(path))
-    generation = _known(generation) if generation else generation_of(file)
+    generation, why = (_known(generation), "as you say") if generation else generation_of(file)
     outcomes: dict[str, Outcome] = {}
     with Examinee(file, generation, seconds) as examinee:
         for check in CHECKS:
             outcomes[check.id] = _skipped(check, outcomes) or _asked(examinee, check, outcomes)
     printed = bytes(examinee.printed).decode("utf-8", "replace")
-    return Examination(str(path), generation, tuple(outcomes.values()), printed, examinee.much)
+    told = tuple(outcomes.values())
+    return Examination(str(path), generation, why, told, printed, examinee.much)
 
 
-def generation_of(file: Path) -> str:
-    """2017b or 2017a, by what a file defines; also of one that is not valid Python."""
+def generation_of(file: Path) -> tuple[str, str]:
+    """Return the generation of a file and what tells it; also of one that is not valid Python."""
     try:
-        found = read_submission(str(file)).generation
+        submission = read_submission(str(file))
     except KnightfallError:  # which is for the examination to tell
         text = read_bytes(file).decode("utf-8", "replace")
-        return "2017a" if re.search(r"^class\s+CustomPlayer\b", text, re.M) else "2017b"
-    if found == "early":
-        return "2017a"  # and asked on the board that came next
+        if re.search(r"^class\s+CustomPlayer\b", text, re.M):
+            return "2017a", "it has CustomPlayer"
+        return "2017b", "nothing in it tells of another"
+    found = submission.generation
     if found not in CLASSES:
-        other = "; --generation 2017a examines it all the same" if found == "oldest" else ""
         raise KnightfallError(
-            f"{str(file)!r} is a submission of generation {found}; only 2017b and 2017a are "
-            f"checked{other}"
+            f"{str(file)!r} is a submission of generation {found}; only those of "
+            f"{', '.join(CLASSES)} are checked"
         )
-    return found
+    return found, submission.why
 
 
 def _known(generation: str) -> str:
     if generation not in CLASSES:
         raise KnightfallError(
-            f"generation {generation!r} is not checked: there are {' and '.join(CLASSES)}"
+            f"generation {generation!r} is not checked: there are {', '.join(CLASSES)}"
             + nearest(generation, CLASSES)
         )
     return generation

@@ -33,6 +33,8 @@ class Examination(Displayable):
 
     path: str
     generation: str
+    why: str
+    """What told its generation."""
     outcomes: tuple[Outcome, ...]
     printed: str = ""
     printed_bytes: int = 0
@@ -48,7 +50,8 @@ class Examination(Displayable):
 
     def parts(self) -> Iterator[Part]:
         """A line for each check, then what there is to explain, then the sum."""
-        yield Heading(_fit(f"{self.path}, generation {self.generation}"))
+        yield Heading(_fit(self.path))
+        yield from _wrapped(f"generation {self.generation}: {self.why}", "", "  ")
         yield ""
         names = {check.id: check.name for check in CHECKS}
         for outcome in self.outcomes:
@@ -82,6 +85,7 @@ class Examination(Displayable):
         return {
             "path": self.path,
             "generation": self.generation,
+            "why": self.why,
             "ok": self.passed,
             "checks": [outcome.to_dict() for outcome in self.outcomes],
             "printed": self.printed[:PRINTED],

@@ -46,6 +46,7 @@ def hold_class(
     classmates: int = 4,
     time: str | None = None,
     clock: str = "ticks",
+    generations: Sequence[str] = (),
     seed: int = 0,
     workers: int | None = None,
     progress: bool = True,
@@ -53,8 +54,9 @@ def hold_class(
 ) -> ClassReport:
     """Let all submissions of a folder play, and write a page for each and a table of all.
 
-    What was played is kept in the output folder: after Ctrl-C, and when somebody hands in another
-    version, only what is missing is played.
+    `generations` are those of the students named, such as ``alice=oldest``, or of all, such as
+    ``oldest``; others are found by reading.  What was played is kept in the output folder: after
+    Ctrl-C, and when somebody hands in another version, only what is missing is played.
     """
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
@@ -64,7 +66,7 @@ def hold_class(
         raise KnightfallError(f"pairs {pairs} must be 1 or more")
     limit = parse_budget({"time": time}).time if time is not None else TIME
     place = output_folder(folder, output)
-    students = read_class(folder, place)
+    students = read_class(folder, place, generations)
     conditions = Conditions(
         opponents=tuple(opponents) or usual_opponents(students),
         pairs=pairs,

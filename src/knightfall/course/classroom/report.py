@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,7 @@ from knightfall.course.classroom.likeness import Likeness
 from knightfall.course.classroom.pages import STYLE, table
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions
-from knightfall.course.classroom.student_page import student_page
+from knightfall.course.classroom.student_page import never_moved_page, student_page
 from knightfall.course.classroom.table import ClassTable, Row
 from knightfall.course.trial.judging import KINDS
 from knightfall.display.numbers import count, for_json, interval, percent, plus_minus
@@ -62,7 +62,10 @@ class ClassReport(Displayable):
         yield ""
         yield f"{self.zero} {self._neighbours()}"
         for student in self.broken:
-            yield f"not played: {student.name}: {student.problem}"
+            told = "not ranked" if student.never_moved else "not played"
+            yield f"{told}: {student.name}: {student.problem}"
+            if student.never_moved and student.never_moved.line:
+                yield f"  the answer comes from {student.never_moved.line}"
         for one in self.alike:
             yield f"look at: {one.a} and {one.b}: {one.words}"
         yield ""
@@ -109,7 +112,14 @@ class ClassReport(Displayable):
                 {"name": row.name, "elo": for_json(row.elo), "elo_error": for_json(row.error)}
                 for row in self.table.opponents
             ],
-            "not_played": [{"name": one.name, "problem": one.problem} for one in self.broken],
+            "not_played": [
+                {
+                    "name": one.name,
+                    "problem": one.problem,
+                    "never_moved": one.never_moved and asdict(one.never_moved),
+                }
+                for one in self.broken
+            ],
             "alike": [
                 {"a": one.a, "b": one.b, "share": one.share, "same": one.same} for one in self.alike
             ],
@@ -139,6 +149,10 @@ class ClassReport(Displayable):
             assert row.student is not None
             page = student_page(self.table, row, self.conditions, self.clock)
             atomic_write(self.output / PAGES / f"{row.student.page}.html", page)
+        for student in self.broken:
+            if student.never_moved is not None:
+                page = never_moved_page(student, self.clock)
+                atomic_write(self.output / PAGES / f"{student.page}.html", page)
         atomic_write(self.output / SHEET, self.csv())
         atomic_write(self.output / INDEX, self.page())
 
@@ -156,14 +170,25 @@ class ClassReport(Displayable):
             f'The same as a sheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
         )
         yield table(
-            ["", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *_LOST],
+            [
+                "",
+                "Student",
+                "Elo",
+                "Won",
+                "95 %",
+                "Wins kept",
+                "Heuristic right",
+                *_LOST,
+                "Generation",
+            ],
             (self._cells(place, row) for place, row in enumerate(self.table.students, start=1)),
             "class",
         )
         yield (
             '<p class="soft">Won: of the games against the course’s opponents. Wins kept: where '
             "some moves win and some lose, by an exact solver. Heuristic right: how often the "
-            "score alone would choose a winning move there.</p>\n"
+            "score alone would choose a winning move there. Point at a generation to see what "
+            "tells it.</p>\n"
         )
         if self.alike:
             yield "<h2>Nearly the same</h2>\n"
@@ -177,8 +202,8 @@ class ClassReport(Displayable):
                 "what half of the class has. It is a reason to look, not a finding.</p>\n"
             )
         if self.broken:
-            yield "<h2>Not played</h2>\n"
-            rows = ((text(one.name), text(one.problem)) for one in self.broken)
+            yield "<h2>Not ranked</h2>\n"
+            rows = ((_linked(one), text(one.problem)) for one in self.broken)
             yield table(["Student", "What is wrong"], rows, "words")
         yield "<h2>The course’s opponents</h2>\n"
         yield table(
@@ -203,15 +228,33 @@ class ClassReport(Displayable):
             percent(None if lessons is None else lessons.keeping.rate),
             percent(None if opinion is None else opinion.right / opinion.of),
             *("" if lessons is None else str(lessons.times(kind)) for kind in KINDS),
+            _generation(row.student),
         ]
+
+
+def _linked(student: Student) -> str:
+    """Return a name, with a link to its page if it has one without being ranked."""
+    name = text(student.name)
+    return f'<a href="{PAGES}/{student.page}.html">{name}</a>' if student.never_moved else name
+
+
+def _generation(student: Student) -> str:
+    """Return a generation for a page; what tells it is shown where one points at it."""
+    assert student.submission is not None
+    found = student.submission
+    return f'<span title="{text(found.why)}">{text(found.generation)}</span>'
 
 
 _LOST = ("timeouts", "resigned", "illegal answers", "crashes")
 """The headings of `KINDS`."""
 
+_HEADINGS = (
+    "", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *_LOST, "Generation",
+)  # fmt: skip
+
 _COLUMNS = (
     "place", "student", "elo", "elo error", "won %", "won % low", "won % high", "games",
-    "wins kept %", "heuristic right %", *_LOST, "generation", "file",
+    "wins kept %", "heuristic right %", *_LOST, "generation", "generation known by", "file",
 )  # fmt: skip
 
 
@@ -230,6 +273,7 @@ def _cells(row: Row) -> list[Any]:
         "" if opinion is None else round(100 * opinion.right / opinion.of, 2),
         *("" if lessons is None else lessons.times(kind) for kind in KINDS),
         row.student.submission.generation,
+        row.student.submission.why,
         str(row.student.submission.file),
     ]
 
@@ -237,8 +281,11 @@ def _cells(row: Row) -> list[Any]:
 def _row_dict(row: Row) -> dict[str, Any]:
     estimate = row.estimate
     assert row.student is not None
+    assert row.student.submission is not None
     return {
         "name": row.name,
+        "generation": row.student.submission.generation,
+        "why": row.student.submission.why,
         "page": f"{PAGES}/{row.student.page}.html",
         "elo": for_json(row.elo),
         "elo_error": for_json(row.error),

@@ -38,9 +38,9 @@ def usual_opponents(students: Sequence[Student]) -> tuple[str, ...]:
 def entrant_of(student: Student, conditions: Conditions) -> Entrant:
     """A submission as the agent that the course's tournament would have made of it."""
     if conditions.counted:
-        agent = Agent("course", str(student.path), ticks=conditions.time)
+        agent = Agent("course", str(student.reference), ticks=conditions.time)
     else:
-        agent = Agent("course", str(student.path), Budget(time=conditions.time))
+        agent = Agent("course", str(student.reference), Budget(time=conditions.time))
     return replace(enter([str(agent)])[0], name=student.name)
 
 

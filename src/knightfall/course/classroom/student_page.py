@@ -6,16 +6,36 @@ from collections.abc import Iterator
 
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.pages import STYLE, board, rating_line, table
+from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions
 from knightfall.course.classroom.table import ClassTable, Row
 from knightfall.course.trial.judging import KINDS, SUBSTITUTE, TRIES
 from knightfall.display.numbers import count, interval, percent, plus_minus, signed
 from knightfall.display.page import document, text
+from knightfall.picture import svg
+from knightfall.position import Position
 
 
 def student_page(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> str:
     """The whole page."""
     return document(text(row.name), "".join(_body(found, row, conditions, clock)), STYLE)
+
+
+def never_moved_page(student: Student, clock: str) -> str:
+    """Return the page of one who never made a move: where that comes from, and no rating."""
+    found = student.never_moved
+    assert found is not None
+    assert student.submission is not None
+    position = Position.from_fen(found.fen)
+    line = f"<p>The answer comes from <code>{text(found.line)}</code>.</p>\n" if found.line else ""
+    body = (
+        f"<h1>{text(student.name)}</h1>\n<p>It {text(found.words)}. So it has no rank and no "
+        f"rating.</p>\n{line}<figure>{svg(position, size=300)}<figcaption>The first position in "
+        "which it was asked.</figcaption></figure>\n<h2>How this was measured</h2>\n"
+        f"<p>{text(student.submission.file.name)}, generation {student.submission.generation}: "
+        f"{text(student.submission.why)}. {text(clock)}</p>\n"
+    )
+    return document(text(student.name), body, STYLE)
 
 
 def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> Iterator[str]:

@@ -98,7 +98,8 @@ def class_table(
 
 def _rated(rows: dict[tuple[str, bool], Row], pairs: _Collected) -> ClassTable:
     number = {key: place for place, key in enumerate(rows)}
-    ratings = bradley_terry.of_pairs(len(rows), pairs.as_pairs(number))
+    # Where nobody played there is one player of whom nothing is known.
+    ratings = bradley_terry.of_pairs(max(1, len(rows)), pairs.as_pairs(number))
     anchors = [key for key in rows if not key[1] and key[0].rpartition(":")[2] == ANCHOR]
     if anchors:
         ratings = ratings.anchored(number[anchors[0]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
@@ -33,6 +34,7 @@ def trial(
     pairs: int | None = None,
     time: str | None = None,
     clock: str = "wall",
+    generation: str = "",
     seed: int = 0,
     workers: int | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -42,6 +44,7 @@ def trial(
 ) -> TrialReport | SuccessorReport:
     """Play the tournament of a submission's generation with it, and judge its games.
 
+    The generation is found by reading the submission, unless it is given.
     With ``clock="ticks"`` the time left goes down by the questions asked, and results repeat.
     """
     if clock not in ("wall", "ticks"):
@@ -49,6 +52,8 @@ def trial(
     counted = clock == "ticks"
     limit = parse_budget({"time": time}).time if time is not None else None
     reference = parse_reference(path).absolute()
+    if generation:
+        reference = replace(reference, generation=generation)
     if checked(reference).generation == "successor":
         if counted:
             raise KnightfallError("clock ticks: players of the successor are not told their time")
@@ -62,7 +67,7 @@ def trial(
             show=progress,
         )
     submission, plan = trial_plan(
-        path,
+        str(reference),
         opponents=opponents,
         pairs=pairs,
         time=limit,
