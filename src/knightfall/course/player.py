@@ -165,7 +165,7 @@ class Session:
         The player is asked under a profiler, which is slow: by the wall clock it has more time.
         """
         limit_processor(PATIENT)
-        _seed_all(seed, position.to_move)
+        seed_random(seed, position.to_move)
         board = SeatBoard(self._player, position.to_move).board(position)
         legal = board.get_legal_moves()
         slower = self._time if self._counted else PROFILED * self._time

@@ -120,7 +120,7 @@ class Hosted:
 
     def answer_line(self, position: Position, seed: int) -> str:
         """Return the line of a submission's code from which its answer comes; "" if unknown."""
-        with self._process() as child:
+        with self._process(SPARE_CHILD) as child:
             return child.answer_line(position, seed, COUNTED)
 
     def measure(

@@ -16,8 +16,8 @@ import numpy as np
 from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.game.records import GameRecord, PairTask
-from knightfall.arena.reports.tournament import TournamentReport
-from knightfall.arena.results.standings import Compared, Rated, compared, outcomes_of, rated
+from knightfall.arena.reports.tournament import Outcomes, TournamentReport
+from knightfall.arena.results.standings import outcomes_of
 from knightfall.arena.store.run import Run
 from knightfall.errors import AgentFailure
 from knightfall.picture import text as picture
@@ -104,21 +104,10 @@ class MovedOnly(TournamentReport):
         """See `TournamentReport`."""
         return [test for test in super().tests if test not in self._left_out]
 
-    @property
-    def opponents(self) -> list[int]:
-        """See `TournamentReport`."""
-        return list(range(self.plan.options["tests"], len(self.plan.entrants)))
-
     @cached_property
-    def ratings(self) -> Rated:
-        """See `TournamentReport`."""
+    def outcomes(self) -> Outcomes:
+        """See `TournamentReport`: those left out have no games."""
         outcomes, matches = outcomes_of(self.run), self.plan.matches
         lost = [place for place, match in enumerate(matches) if match.a in self._left_out]
         outcomes[np.isin(np.arange(len(outcomes)) % len(matches), lost)] = -1  # as if not played
-        return rated(self.plan, outcomes).anchored(self.tests[0])
-
-    @cached_property
-    def differences(self) -> list[Compared]:
-        """See `TournamentReport`."""
-        first, *others = self.tests
-        return compared(self.results, [(test, first) for test in others])
+        return outcomes
