@@ -58,14 +58,15 @@ def test_strings_are_read_and_printed_back(text: str) -> None:
 
 
 def test_what_a_string_says() -> None:
-    wall = parse_agent("course:x.py#AlphaBetaPlayer(custom_score_2)")
+    wall = parse_agent("course(x.py#AlphaBetaPlayer(custom_score_2), clock=wall)")
     assert str(wall) == "course(x.py#AlphaBetaPlayer(custom_score_2), time=150ms)"
     assert wall.timed
     assert wall.has_users_code
     assert wall.in_python
     assert not wall.may_hang
     assert move_limit(wall) == 0.15
-    ticks = parse_agent("course(x.py, clock=ticks)")
+    ticks = parse_agent("course:x.py")
+    assert ticks == parse_agent("course(x.py, clock=ticks)")
     assert str(ticks) == "course(x.py, time=150ms, clock=ticks)"
     assert not ticks.timed
     assert move_limit(ticks) == 20

@@ -11,6 +11,9 @@ import pytest
 from cli_runner import answer, refused, run
 from submissions import BAD, FIRST, SEARCH, in_2017a, in_2017b, write
 
+from knightfall.agents import parse_agent
+from knightfall.arena.game.agent_process import Hosted
+from knightfall.course import successor
 from knightfall.course.trial.plan import trial_plan
 from knightfall.course.trial.successor import successor_trial
 from knightfall.course.trial.trial import trial
@@ -23,6 +26,13 @@ TWO = ["--opponents", "Random", "--opponents", "MM_Open"]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
     return tmp_path / "it"
+
+
+@pytest.fixture
+def idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else runs here, games by the wall clock are played at once, and once."""
+    monkeypatch.setattr("knightfall.arena.game.play.wait_for_core", lambda patience: 1.0)
+    monkeypatch.setattr("knightfall.course.trial.successor_games.core_share", lambda: 1.0)
 
 
 def test_path_prints_the_folder() -> None:
@@ -136,7 +146,9 @@ class CustomPlayer(DataPlayer):
         ("self.queue.put(99)", "forfeit", "put 99, which is no legal action"),
     ],
 )
-def test_the_successor_s_protocol(body: str, reason: str, said: str, folder: Path) -> None:
+def test_the_successor_s_protocol(
+    body: str, reason: str, said: str, folder: Path, idle_machine: None
+) -> None:
     import pickle
 
     from knightfall.course.reference import parse_reference
@@ -146,7 +158,7 @@ def test_the_successor_s_protocol(body: str, reason: str, said: str, folder: Pat
     (folder / "data.pickle").write_bytes(pickle.dumps("book"))
     reference = parse_reference(str(folder))
     report = successor_trial(
-        reference, checked(reference), opponents=["Random"], pairs=1, time=50_000
+        reference, checked(reference), opponents=["Random"], pairs=1, time=50_000, counted=False
     )
     assert sum(report.played["Random"]) == 2
     assert set(report.lost_by) <= ({reason} if reason else set())
@@ -201,3 +213,63 @@ def test_a_move_has_the_time_of_its_year(folder: Path) -> None:
         write(folder, text)
         assert f"time={time}" in trial_plan(str(folder))[1].entrants[0].agent
     assert "time=80ms" in trial_plan(str(folder), time=80_000)[1].entrants[0].agent
+
+
+# -- the successor's clock of ticks ------------------------------------------------------------
+
+COUNTING = """
+from isolation import Isolation
+from sample_players import BasePlayer
+
+class Mine(Isolation):
+    def mobility(self):
+        return len(self.liberties(self.locs[0]))
+
+class CustomPlayer(BasePlayer):
+    def get_action(self, state):
+        legal = state.actions()
+        self.queue.put(legal[0])
+        asked = 2
+        while True:
+            ASK
+            asked += 1
+            if asked >= LIMIT:
+                self.queue.put(legal[-1])
+"""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    ["state.terminal_test()", "Mine(*state).mobility()", "state.utility(0)",
+     "try: state.result(legal[0])\n            except BaseException: pass"],
+)  # fmt: skip
+def test_the_successor_s_time_is_questions_asked(ask: str, folder: Path) -> None:
+    """12 ms are 800 questions, an action put being one; what states ask themselves is free."""
+    start = successor.Isolation().result(57).result(40)
+    found = {}
+    for limit in (799, 801):
+        text = COUNTING.replace("ASK", ask).replace("LIMIT", str(limit))
+        write(folder, text, "my_custom_player.py")
+        player = Hosted(parse_agent(f"course({folder}, time=12ms, clock=ticks)"))
+        found[limit] = player.act((start.board, start.ply_count, start.locs))
+        player.close()
+    assert found == {799: start.actions()[-1], 801: start.actions()[0]}
+
+
+def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
+    """Whoever plays them: the same command twice, in this process and in others."""
+    deepens = (
+        "import random\nfrom sample_players import MinimaxPlayer\n"
+        "class CustomPlayer(MinimaxPlayer):\n    def get_action(self, state):\n"
+        "        self.queue.put(random.choice(state.actions()))\n"
+        "        for depth in range(1, 50):\n"
+        "            self.queue.put(self.minimax(state, depth))\n"
+    )
+    write(folder, deepens, "my_custom_player.py")
+    few = ["course", "run", str(folder), "--time", "30ms", "--pairs", "3", "--json"]
+    against = ["--opponents", "Random", "--opponents", "id(open, nodes=50)"]
+    once, again = (answer(*few, *against, "--workers", workers) for workers in ("0", "2"))
+    assert once == again
+    assert once["clock"] == "ticks"
+    assert once["lost_by"] == {}
+    assert sum(map(sum, once["table"].values())) == 12

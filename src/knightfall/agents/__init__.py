@@ -22,6 +22,7 @@ from knightfall.agents.parse import (
     parse_agent,
     remember,
     spelling,
+    timing,
     without_folder,
 )
 
@@ -37,5 +38,6 @@ __all__ = [
     "parse_agent",
     "remember",
     "spelling",
+    "timing",
     "without_folder",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Literal, NamedTuple
 
 from knightfall.agents.base import AGENT_KINDS, MOST_SEED, STUDENTS_TIME, Agent, read_argument
 from knightfall.agents.course import COURSE, FOR_STUDENTS, course_agent
@@ -64,6 +65,25 @@ def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     return match[1], "".join(first), tuple(arguments[len(first) :])
 
 
+class Timing(NamedTuple):
+    """By which clock an agent has how much time for a move, as in ``150ms``."""
+
+    clock: Literal["wall", "ticks"]
+    time: str
+
+
+def timing(text: str) -> Timing | None:
+    """Return by which clock the agent of a string plays; None if by none.
+
+    `text` is in full, as `str` prints an agent.  Nothing is looked up.
+    """
+    kind, _, options = spelling(text) or ("", "", ())
+    times = [option.removeprefix("time=") for option in options if option.startswith("time=")]
+    if not times or kind == "student":  # whose time is counted in nodes
+        return None
+    return Timing("ticks" if "clock=ticks" in options else "wall", times[0])
+
+
 def without_folder(heuristic: str) -> str:
     """A heuristic as written, less the folder if it is a function of a file."""
     return heuristic.rpartition("/")[2] if heuristic.count(".py:") == 1 else heuristic
@@ -105,14 +125,17 @@ def _peeled(inside: str, *, with_options: bool) -> tuple[str, dict[str, str]]:
 
 
 def _submission(text: str, after_colon: str | None, inside: str | None) -> Agent:
-    """The agent of ``course:PATH#Class(score)`` or ``course(PATH…, time=150ms, clock=ticks)``."""
+    """Return the agent of ``course:PATH#Class(score)`` or ``course(PATH…, time=1s, clock=ticks)``.
+
+    Its clock is ticks.  A time alone is by the wall clock, as every other agent's is.
+    """
     from knightfall.course.reference import parse_reference
 
     kind = AGENT_KINDS["course"]
     path, options = _peeled(after_colon or inside or "", with_options=after_colon is None)
     if not path:
         raise KnightfallError(f"agent {text!r} needs a file or folder first, as in {kind.example}")
-    clock = options.get("clock", "wall")
+    clock = options.get("clock", "wall" if "time" in options else "ticks")
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"agent {text!r}: clock={clock} must be wall or ticks")
     budget = parse_budget({"time": options["time"]}) if "time" in options else kind.default

@@ -165,7 +165,12 @@ class Session:
                 self._agent = self._player(player_id=now.player())
         name, here = self.submission.file.name, self._here
         return successor_moves.ask(
-            self._agent, now, self._time, name, lambda error: describe(error, here, name)
+            self._agent,
+            now,
+            self._time,
+            name,
+            lambda error: describe(error, here, name),
+            counted=self._counted,
         )
 
     def opinions(self, position: Position) -> dict[str, float | None]:
@@ -271,9 +276,9 @@ def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -
     return move, default_timer() - start
 
 
-def act(text: str, time: int, state: tuple[int, int, Any], seed: int) -> int:
-    """The action of a submission for the successor, in its own process."""
-    return _session(text, time, False).act(state, seed)
+def act(text: str, time: int, state: tuple[int, int, Any], seed: int, *, counted: bool) -> int:
+    """Return the action of a submission for the successor, in its own process."""
+    return _session(text, time, counted).act(state, seed)
 
 
 def opinions(text: str, time: int, position: Position, counted: bool) -> dict[str, float | None]:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
+from knightfall.course.clocks import StateClock
 from knightfall.course.successor import Isolation, StopSearch, TimedQueue
 from knightfall.errors import AgentFailure
 
@@ -23,6 +24,16 @@ BEGINNING = 2.0
 
 ON_ITS_WAY = 0.02
 """Seconds in which an action that was put in time may arrive."""
+
+COUNTED = 20.0
+"""Seconds that a move by a counted clock may take at most."""
+
+SILENT = 10
+"""Times its limit of processor time after which a player by a counted clock is ended: for those
+that go on and ask the state nothing."""
+
+NO_HURRY = 3_600_000.0
+"""Milliseconds that the queue's own clock has where questions are counted instead."""
 
 MOST_BYTES = 64 << 20
 """What actions and contexts of a move may come to."""
@@ -34,18 +45,24 @@ def ask(
     limit: float,
     name: str,
     describe: Callable[[BaseException], str],
+    *,
+    counted: bool = False,
 ) -> int:
-    """The action that counts, within so many milliseconds; the agent has its context then."""
+    """Return the last action that the agent puts within so many milliseconds; it keeps its context.
+
+    If `counted`, time passes by the questions that it asks of states, and with each action put.
+    """
     hears, says = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(hears)
-        _put_actions(agent, state, limit, says, describe)
+        _put_actions(agent, state, limit, says, describe, counted)
     os.close(says)
     try:
         if select.select([hears], [], [], BEGINNING)[0]:
             os.read(hears, 1)
-        said = _heard(hears, perf_counter() + limit / 1000.0 + ON_ITS_WAY)
+        seconds = COUNTED if counted else limit / 1000.0
+        said = _heard(hears, perf_counter() + seconds + ON_ITS_WAY)
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -70,7 +87,12 @@ def ask(
 
 
 def _put_actions(
-    agent: Any, state: Isolation, limit: float, says: int, describe: Callable[[BaseException], str]
+    agent: Any,
+    state: Isolation,
+    limit: float,
+    says: int,
+    describe: Callable[[BaseException], str],
+    counted: bool,
 ) -> None:
     """In the fork: let the agent think, and be gone."""
     with suppress(BaseException), os.fdopen(says, "wb") as out:
@@ -82,8 +104,15 @@ def _put_actions(
         out.write(b"!")  # its time begins when it does
         out.flush()
         try:
-            ends = _Ends(lambda item: send("action", item))
-            agent.queue = TimedQueue(ends, ends, limit)
+            tick = None
+            if counted:
+                clock = StateClock(limit, lambda: os._exit(0))  # what was put is on its way
+                clock.attach(Isolation)
+                signal.signal(signal.SIGPROF, signal.SIG_DFL)
+                signal.setitimer(signal.ITIMER_PROF, SILENT * limit / 1000.0)
+                tick = clock.tick
+            ends = _Ends(lambda item: send("action", item), tick)
+            agent.queue = TimedQueue(ends, ends, NO_HURRY if counted else limit)
             agent.queue.agent = agent
             agent.queue.start_timer()
             agent.get_action(state)
@@ -97,11 +126,15 @@ def _put_actions(
 class _Ends:
     """Both ends of a queue in one: what is put is said at once, and the last of it kept."""
 
-    def __init__(self, say: Callable[[tuple[Any, Any]], None]) -> None:
-        self._say = say
+    def __init__(
+        self, say: Callable[[tuple[Any, Any]], None], tick: Callable[[], None] | None
+    ) -> None:
+        self._say, self._tick = say, tick
         self._last: list[tuple[Any, Any]] = []
 
     def send(self, item: tuple[Any, Any]) -> None:
+        if self._tick is not None:
+            self._tick()
         self._say(item)
         self._last = [item]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from knightfall.agents import spelling, without_folder
+from knightfall.agents import spelling, timing, without_folder
 from knightfall.arena.game.records import REASONS
 from knightfall.arena.results.standings import Rated, Standing, outcomes_of, rated
 from knightfall.arena.results.tallies import Results, results
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from knightfall.arena.results.scoreboard import Scoreboard
     from knightfall.arena.results.tallies import Effort
     from knightfall.arena.store.run import Run
+
+
+FEW_LATE, SHARE_LATE = 3, 0.01
+"""Games lost to the wall clock, or the share of all, up to which an agent's results are judged."""
 
 
 class RunReport(Displayable):
@@ -98,6 +102,7 @@ class RunReport(Displayable):
             "seed": plan.seed,
             "outcome": self.run.outcome,
             "nothing_measured": bool(self.nothing_measured()),
+            "no_verdict": self.no_verdict,
             **self.body_dict(),
         }
 
@@ -120,7 +125,7 @@ class RunReport(Displayable):
         if not self.finished:
             parts.append(f"unfinished, {2 * plan.total:,} planned")
         if found.repeats:
-            games = f"{2 * found.repeats:,} games"
+            games = count(2 * found.repeats, "game")
             parts.append(f"{games} were repeated move for move and are counted only once")
         return " · ".join(parts)
 
@@ -139,6 +144,19 @@ class RunReport(Displayable):
                 told = f" ({'; '.join(more)})" if more else ""
                 yield f"{entrant.name} lost by: {losses[reason]:,} {reason}{told}"
 
+    @cached_property
+    def no_verdict(self) -> str:
+        """Return why nothing is concluded: too many games lost to the wall clock; "" if not."""
+        late: list[str] = []
+        kinds: set[str] = set()
+        for place, entrant in enumerate(self.results.entrants):
+            clock, fared = timing(entrant.agent), self.results.entrant(place)
+            lost, games = fared.losses.get("timeout", 0), fared.total.games
+            if clock and clock.clock == "wall" and too_late(lost, games):
+                late.append(f"{entrant.name} lost {lost:,} of {count(games, 'game')} to the clock")
+                kinds.add((spelling(entrant.agent) or ("",))[0])
+        return no_verdict(late, ticks=kinds == {"course"})
+
     def nothing_measured(self) -> str:
         """A sentence if no game came to its ordinary end: whatever was counted, means nothing."""
         lost = Counter[str]()
@@ -149,6 +167,24 @@ class RunReport(Displayable):
             return ""
         ways = [reason for reason in REASONS if reason in lost]
         return f"Every game was lost by {' or '.join(ways)}: nothing was measured."
+
+
+def too_late(lost: int, games: int) -> bool:
+    """Return whether so many games lost to the wall clock spoil an agent's results."""
+    return lost > max(FEW_LATE, SHARE_LATE * games)
+
+
+def no_verdict(late: Sequence[str], *, ticks: bool) -> str:
+    """Return the sentence in a verdict's place, from what each late agent lost; "" if none was."""
+    if not late:
+        return ""
+    instead = "play on an idle machine"
+    if ticks:
+        instead += ", or with --clock ticks (clock=ticks in an agent), by which results repeat"
+    return (
+        f"No verdict: {'; '.join(late)}. Such results depend on what else the machine did: "
+        f"{instead}."
+    )
 
 
 def entrant_dict(row: Standing) -> dict[str, Any]:

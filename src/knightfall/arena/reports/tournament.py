@@ -16,7 +16,7 @@ from knightfall.arena.results.standings import (
     rated,
     standings,
 )
-from knightfall.display.numbers import interval, mean, percent, plus_minus, signed
+from knightfall.display.numbers import NOTHING, count, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part
 from knightfall.display.table import Table
 
@@ -76,11 +76,14 @@ class TournamentReport(RunReport):
         yield ""
         found = self.ratings.ratings
         yield (
-            f"{self.standings[0].fared.total.games:,} games each. Moving first is worth "
+            f"{count(self.standings[0].fared.total.games, 'game')} each. Moving first is worth "
             f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
         )
         yield from self.accidents()
-        if self.differences:
+        if self.no_verdict:
+            yield ""
+            yield self.no_verdict
+        elif self.differences:
             yield ""
             yield from self._differences()
 
@@ -106,7 +109,7 @@ class TournamentReport(RunReport):
                     "p": one.p,
                     "real": one.real,
                 }
-                for one in self.differences
+                for one in ([] if self.no_verdict else self.differences)
             ],
             "seat_elo": found.seat_elo,
             "seat_elo_error": found.seat_error,
@@ -129,12 +132,13 @@ class TournamentReport(RunReport):
         return table
 
     def _figures(self) -> Table:
+        elo = f"Elo ({self.names[0]} = 0)"
         table = Table(
             [
                 "Test agent",
                 "Win rate",
                 "95 % interval",
-                f"Elo ({self.names[0]} = 0)",
+                elo,
                 "as hunter",
                 "as runner",
                 "depth",
@@ -147,13 +151,17 @@ class TournamentReport(RunReport):
                 name,
                 percent(row.rate),
                 interval(row.low, row.high),
-                "0" if row.number == 0 else plus_minus(row.elo, row.elo_error),
+                NOTHING
+                if self.no_verdict
+                else "0"
+                if row.number == 0
+                else plus_minus(row.elo, row.elo_error),
                 percent(row.fared.hunter.share),
                 percent(row.fared.runner.share),
                 mean(effort.mean_depth),
                 mean(effort.mean_nodes),
             )
-        return table
+        return table.where_known(elo, "depth", "nodes a move")
 
     def _differences(self) -> Iterator[str | Table]:
         """Which differences from the baseline are real, in plain words."""

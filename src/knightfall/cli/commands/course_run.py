@@ -33,7 +33,7 @@ def run(
         ),
     ] = None,
     time: MoveTime = None,
-    clock: Clock = "wall",
+    clock: Clock = "ticks",
     seed: Seed = 0,
     workers: Workers = None,
     store: StorePath = None,
@@ -49,7 +49,7 @@ def run(
     \b
     Examples:
       knightfall course run AIND-Isolation
-      knightfall course run game_agent.py --clock ticks --pairs 20
+      knightfall course run game_agent.py --clock wall --pairs 20
       knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --opponents AB_Improved
     """
     from knightfall.arena.store.file import user_store

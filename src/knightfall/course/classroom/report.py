@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from knightfall.arena.reports.report import no_verdict, too_late
 from knightfall.course.classroom.lessons import to_dict as lessons_dict
 from knightfall.course.classroom.likeness import Likeness
 from knightfall.course.classroom.pages import STYLE, table
@@ -88,9 +89,21 @@ class ClassReport(Displayable):
         return "Elo around the mean, ± 95 %."
 
     def _neighbours(self) -> str:
+        late = self._too_late()
+        if late:
+            return late
         pairs = list(pairwise(self.table.students))
         apart = sum(self.table.told_apart(better, worse) for better, worse in pairs)
         return f"{apart} of {count(len(pairs), 'couple')} of neighbours are told apart."
+
+    def _too_late(self) -> str:
+        """Return why nothing is concluded: too many games lost to the wall clock; "" if not."""
+        late = [
+            f"{row.name} lost {row.late:,} of {count(2 * sum(row.pairs), 'game')} to the clock"
+            for row in self.table.students
+            if too_late(row.late, 2 * sum(row.pairs))
+        ]
+        return "" if self.conditions.counted else no_verdict(late, ticks=True)
 
     # -- for others ------------------------------------------------------------------------
 
@@ -151,8 +164,8 @@ class ClassReport(Displayable):
         handed_in = len(self.table.students) + len(self.broken)
         yield (
             f"<p>{count(handed_in, 'submission')}, {len(self.table.students)} of which played. "
-            f"{text(self.clock)} {self.conditions.pairs} openings against each of the course’s "
-            f"opponents, from both seats. {text(self.zero)} {self._neighbours()} "
+            f"{text(self.clock)} {count(self.conditions.pairs, 'opening')} against each of the "
+            f"course’s opponents, from both seats. {text(self.zero)} {self._neighbours()} "
             f'The same as a sheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
         )
         yield table(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from knightfall.arena.reports.report import no_verdict, too_late
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.pages import STYLE, board, rating_line, table
 from knightfall.course.classroom.schedule import Conditions
@@ -28,14 +29,14 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
     yield (
         f"<p>Rating <strong>{plus_minus(row.elo, row.error)} Elo</strong>{zero}, "
         f"{_ordinal(place)} of {len(found.students)}. Won <strong>{percent(estimate.score)}"
-        f"</strong> ({interval(estimate.low, estimate.high)} %) of "
+        f"</strong> ({interval(estimate.low, estimate.high, unit=' %')}) of "
         f"{count(2 * sum(row.pairs), 'game')} against the course’s opponents. "
         "Errors and intervals are 95 %.</p>\n"
     )
     yield rating_line(found, row)
     yield (
         '<p class="soft">Dots are the class, marks the course’s opponents. '
-        f"{_told_apart(found, row)}</p>\n"
+        f"{_told_apart(found, row, conditions)}</p>\n"
     )
     yield "<h2>Results</h2>\n"
     yield table(
@@ -53,13 +54,17 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
     yield "<h2>How this was measured</h2>\n"
     yield (
         f"<p>{text(submission.file.name)}, generation {submission.generation}: "
-        f"{text(submission.why)}. {text(clock)} {conditions.pairs} openings against each opponent, "
-        "each from both seats, the same for everybody. Positions were judged by an exact solver: "
-        "what it calls won or lost is so against any play.</p>\n"
+        f"{text(submission.why)}. {text(clock)} {count(conditions.pairs, 'opening')} against each "
+        "opponent, each from both seats, the same for everybody. Positions were judged by an exact "
+        "solver: what it calls won or lost is so against any play.</p>\n"
     )
 
 
-def _told_apart(found: ClassTable, row: Row) -> str:
+def _told_apart(found: ClassTable, row: Row, conditions: Conditions) -> str:
+    games = 2 * sum(row.pairs)
+    if not conditions.counted and too_late(row.late, games):
+        lost = f"This program lost {row.late:,} of {count(games, 'game')} to the clock"
+        return no_verdict([lost], ticks=True)
     place = found.students.index(row)
     near = sum(
         not found.told_apart(*((other, row) if at < place else (row, other)))
@@ -103,7 +108,7 @@ def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
         yield (
             f"<p>In {kept.of:,} positions some moves won and some lost. The winning side of that "
             f"was found in {kept.count:,}: <strong>{percent(kept.rate)}</strong> "
-            f"({interval(*kept.interval)} %); moves at random would have kept "
+            f"({interval(*kept.interval, unit=' %')}); moves at random would have kept "
             f"{percent(lessons.chance)}.</p>\n"
         )
     if lessons.blunders:

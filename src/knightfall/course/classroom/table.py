@@ -36,6 +36,11 @@ class Row:
     lessons: Lessons | None = None
 
     @property
+    def late(self) -> int:
+        """Return how many games against the course's opponents were lost to the clock."""
+        return 0 if self.lessons is None else self.lessons.times("timeout")
+
+    @property
     def estimate(self) -> MatchEstimate:
         """The share of games won against the course's opponents, with its interval."""
         return pair_statistics(self.pairs)

@@ -98,7 +98,7 @@ class TrialReport(Displayable):
                 f"{row.kept.count:,}",
                 f"{row.kept.of:,}",
                 percent(row.kept.rate),
-                f"{interval(*row.kept.interval)} %",
+                interval(*row.kept.interval, unit=" %"),
                 percent(row.chance),
             )
         yield table

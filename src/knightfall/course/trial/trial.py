@@ -32,7 +32,7 @@ def trial(
     opponents: Sequence[str] = (),
     pairs: int | None = None,
     time: str | None = None,
-    clock: str = "wall",
+    clock: str = "ticks",
     seed: int = 0,
     workers: int | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -42,7 +42,8 @@ def trial(
 ) -> TrialReport | SuccessorReport:
     """Play the tournament of a submission's generation with it, and judge its games.
 
-    With ``clock="ticks"`` the time left goes down by the questions asked, and results repeat.
+    By its clock of ticks, time passes with each question for the time left, so results repeat;
+    ``clock="wall"`` plays in real time.
     """
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
@@ -50,15 +51,15 @@ def trial(
     limit = parse_budget({"time": time}).time if time is not None else None
     reference = parse_reference(path).absolute()
     if checked(reference).generation == "successor":
-        if counted:
-            raise KnightfallError("clock ticks: players of the successor are not told their time")
         return successor_trial(
             reference,
             checked(reference),
             opponents=opponents,
             pairs=pairs,
             time=limit or TIME,
+            counted=counted,
             seed=seed,
+            workers=workers,
             show=progress,
         )
     submission, plan = trial_plan(
