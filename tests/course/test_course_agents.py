@@ -246,7 +246,7 @@ def test_a_run_is_known_by_what_is_in_the_files(tmp_path: Path) -> None:
     assert files_of(entrants) != before
 
 
-def test_a_mistyped_one_is_refused_but_a_broken_one_plays(tmp_path: Path) -> None:
+def test_a_mistyped_or_broken_one_is_refused(tmp_path: Path) -> None:
     good = write(tmp_path / "good", SEARCH)
     for text in (
         f"course:{tmp_path}/nowhere.py",
@@ -257,7 +257,8 @@ def test_a_mistyped_one_is_refused_but_a_broken_one_plays(tmp_path: Path) -> Non
             check_agents([text])
     check_agents([f"course:{good}#AlphaBetaPlayer(center_score)"])
     broken = write(tmp_path / "broken", BAD["has a syntax error"][2])
-    check_agents([f"course:{broken}"])
+    with pytest.raises(KnightfallError, match=r"game_agent\.py, line 2: SyntaxError"):
+        check_agents([f"course:{broken}"])
     played = pair(ticking(broken))
     assert [game.reason for game in played.games] == ["crash", "crash"]
 

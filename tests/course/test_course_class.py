@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from cli_runner import answer, refused, run
@@ -23,7 +24,7 @@ from knightfall.course.classroom.judging import opinion
 from knightfall.course.classroom.lessons import from_json, to_dict
 from knightfall.course.classroom.likeness import near_identical
 from knightfall.course.classroom.report import ClassReport
-from knightfall.course.classroom.roster import read_class
+from knightfall.course.classroom.roster import file_name, read_class
 from knightfall.course.classroom.schedule import circle
 from knightfall.course.trial.judging import Choice
 from knightfall.errors import KnightfallError
@@ -87,6 +88,26 @@ def test_everybody_is_listed_with_what_is_wrong(folder: Path) -> None:
     assert "11×9" in told["later"]
     assert not told["single"]
     assert len({student.page.casefold() for student in found}) == len(found)
+
+
+def test_pages_are_called_after_their_students(folder: Path) -> None:
+    expected = {
+        "Müller, Änne": "Müller_Änne", "Мария": "Мария", "李 小龙": "李_小龙", "..": "student",
+        "a/../b": "a_.._b", "x" * 300: "x" * 180, "ä" * 200: "ä" * 90, "<b>&?#%": "b",
+        "Mu\u0308ller": "Müller", "bad\udce4name": "bad_name", ".hidden": "hidden",
+    }  # fmt: skip
+    assert {name: file_name(name) for name in expected} == expected
+    for name in ("Müller, Änne", "MÜLLER; ÄNNE", "Mu\u0308ller, A\u0308nne!"):
+        write(folder / name, in_2017b(FIRST + f"  # {name}"))
+    report = held(folder, classmates=0, opponents=["Random"])
+    index = (report.output / "index.html").read_text()
+    links = re.findall(r'href="(students/[^"]+)"', index)
+    assert len(set(links)) == 3
+    assert "students/M%C3%BCller_%C3%84nne.html" in links
+    for link in links:
+        assert link.isascii()
+        assert (report.output / unquote(link)).is_file()
+    assert "1 opening against each" in index
 
 
 def test_folders_that_are_no_class_are_refused(folder: Path) -> None:

@@ -59,6 +59,80 @@ def test_the_course_s_table_and_ours(folder: Path) -> None:
     assert "was played before" in again.stderr
 
 
+def test_runs_and_show_name_the_submission_and_its_clock(folder: Path) -> None:
+    write(folder, SEARCH)
+    assert run("course", "run", str(folder), *FEW, *TWO[:2]).exit_code == 0
+    line = f"submission {folder}, 12ms a move by ticks"
+    assert line in run("show").stdout
+    listed = " ".join(run("runs").stdout.split())
+    assert "submission " in listed
+    assert "12ms a move by ticks" in listed
+    expected = [{"path": str(folder), "clock": "ticks", "time": "12ms"}]
+    assert answer("runs", "--json")["runs"][0]["submissions"] == expected
+    assert answer("show", "--json")["submissions"] == expected
+
+
+def test_only_what_was_measured_has_a_column(folder: Path) -> None:
+    """A submission tells nothing of its depth; a search of ours beside it does."""
+    write(folder, SEARCH)
+    assert "depth" not in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
+    agents = [f"course({folder}, time=12ms, clock=ticks)", "MM_Open", "random"]
+    few = ["--pairs", "1", "--workers", "0"]
+    table = run("league", *agents, *few).stdout.splitlines()
+    assert "depth  nodes" in " ".join(table)
+    for name, shown in (("random", "–"), ("MM_Open", "3.0")):
+        row = next(line for line in table if name in line and "%" in line)
+        assert row.split()[-2] == shown, row
+    assert "depth" not in run("league", "random", "random(seed=2)", *few).stdout
+
+
+def test_nothing_of_nothing_is_a_dash(folder: Path) -> None:
+    """Who gives up before its first move has chosen nothing."""
+    write(folder, in_2017b("return None if game.move_count > 40 else [1][2]"))
+    said = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO[:2]).stdout
+    row = next(
+        line
+        for line in said.splitlines()
+        if line.split()[:3] == ["AlphaBetaPlayer", "0", "0"] and "–" in line
+    )
+    assert row.split()[3:5] == ["–", "–"]
+    assert "0.0–100.0" not in said
+
+
+def test_a_run_in_which_everything_crashed_fails(folder: Path) -> None:
+    write(folder, in_2017b("return [][0]"))
+    few = ["--pairs", "1", "--workers", "0"]
+    for words in (
+        ["match", f"course:{folder}", f"course:{folder}", *few],
+        ["tournament", "--test", f"course:{folder}", "--against", "MM_Open", *few],
+    ):
+        result = run(*words)
+        assert result.exit_code == 1, result.output
+        assert "Every game was lost by crash: nothing was measured." in result.stdout
+
+
+def test_what_cannot_be_loaded_is_refused_before_a_game(folder: Path) -> None:
+    write(folder, BAD["has a syntax error"][2])
+    said = refused("match", f"course:{folder}", "random", "--pairs", "1")
+    assert f"{folder}/game_agent.py, line 2: SyntaxError" in said
+    write(folder, BAD["misses a module"][2])
+    said = refused("league", f"course:{folder}", "random", "MM_Open", "--pairs", "1")
+    assert "No module named 'tensorglow'" in said
+    assert "no runs yet" in refused("runs") or "no store" in refused("runs")
+
+
+def test_it_says_which_of_two_players_plays(folder: Path) -> None:
+    write(folder, SEARCH)
+    line = "AlphaBetaPlayer plays; the file also has MinimaxPlayer"
+    assert line in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
+    few = ["--pairs", "1", "--workers", "0"]
+    assert line in run("match", f"course:{folder}", "random", *few).stderr
+    named = run("match", f"course:{folder}#MinimaxPlayer", "random", *few)
+    assert "also has" not in named.stderr
+    write(folder, in_2017b(FIRST))
+    assert "also has" not in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
+
+
 def test_by_ticks_two_runs_are_identical(folder: Path) -> None:
     write(folder, SEARCH)
     once, again = (
@@ -90,7 +164,7 @@ def test_what_resigning_cost(folder: Path) -> None:
 def test_crashes_name_the_line(folder: Path) -> None:
     write(folder, in_2017a("return legal_moves[9]"))
     result = run("course", "run", str(folder), *FEW, "--opponents", "Random")
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "first crash: game_agent.py, line 13, in get_move: IndexError" in result.stdout
     assert "nothing was measured" in result.stdout
 
@@ -173,9 +247,10 @@ def test_the_successor_s_failures(folder: Path) -> None:
         "    def get_action(self, state):\n        {}[0]\n",
         "my_custom_player.py",
     )
-    told = json.loads(
-        run("course", "run", str(folder), "--pairs", "1", "--opponents", "Greedy", "--json").stdout
-    )
+    result = run("course", "run", str(folder), "--pairs", "1", "--opponents", "Greedy", "--json")
+    assert result.exit_code == 1
+    told = json.loads(result.stdout)
+    assert told["nothing_measured"]
     assert told["lost_by"]["crash"]["games"] == 2
     assert (
         "my_custom_player.py, line 4, in get_action: KeyError" in told["lost_by"]["crash"]["first"]

@@ -22,6 +22,7 @@ from knightfall.agents.parse import (
     parse_agent,
     remember,
     spelling,
+    submissions,
     timing,
     without_folder,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "parse_agent",
     "remember",
     "spelling",
+    "submissions",
     "timing",
     "without_folder",
 ]

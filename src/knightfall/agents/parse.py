@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -82,6 +84,32 @@ def timing(text: str) -> Timing | None:
     if not times or kind == "student":  # whose time is counted in nodes
         return None
     return Timing("ticks" if "clock=ticks" in options else "wall", times[0])
+
+
+class Submitted(NamedTuple):
+    """A submission that plays: its path, and by which clock it has how much time for a move."""
+
+    path: str
+    clock: str
+    time: str
+
+    def __str__(self) -> str:
+        by = "the wall clock" if self.clock == "wall" else self.clock
+        return f"submission {self.path}, {self.time} a move by {by}"
+
+
+def submissions(texts: Iterable[str]) -> list[Submitted]:
+    """Return the submissions among agents, each once; see `timing` for their strings."""
+    from knightfall.course.reference import parse_reference
+
+    found = []
+    for text in texts:
+        with suppress(KnightfallError):  # a stored string may be anything
+            kind, named, _ = spelling(text) or ("", "", ())
+            clock = timing(text)
+            if kind == "course" and clock is not None:
+                found.append(Submitted(parse_reference(named).path, *clock))
+    return list(dict.fromkeys(found))
 
 
 def without_folder(heuristic: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from knightfall.agents import spelling, timing, without_folder
+from knightfall.agents import spelling, submissions, timing, without_folder
 from knightfall.arena.game.records import REASONS
 from knightfall.arena.results.standings import Rated, Standing, outcomes_of, rated
 from knightfall.arena.results.tallies import Results, results
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from knightfall.arena.results.tallies import Effort
     from knightfall.arena.store.run import Run
 
+
+MOST_NAMED = 5
+"""Submissions of a run that are named with their paths."""
 
 FEW_LATE, SHARE_LATE = 3, 0.01
 """Games lost to the wall clock, or the share of all, up to which an agent's results are judged."""
@@ -79,6 +82,7 @@ class RunReport(Displayable):
     def parts(self) -> Iterator[Part]:
         """See `Displayable`."""
         yield self._heading()
+        yield from self._submissions()
         yield ""
         nothing = self.nothing_measured()
         if nothing:
@@ -99,6 +103,9 @@ class RunReport(Displayable):
             "finished": self.finished,
             "repeats": found.repeats,
             "board": plan.board,
+            "submissions": [
+                one._asdict() for one in submissions(entrant.agent for entrant in plan.entrants)
+            ],
             "seed": plan.seed,
             "outcome": self.run.outcome,
             "nothing_measured": bool(self.nothing_measured()),
@@ -129,6 +136,15 @@ class RunReport(Displayable):
             parts.append(f"{games} were repeated move for move and are counted only once")
         return " · ".join(parts)
 
+    def _submissions(self) -> Iterator[str]:
+        """Name the submissions that play under other names than their paths."""
+        found = submissions(
+            entrant.agent for entrant in self.plan.entrants if entrant.name != entrant.agent
+        )
+        yield from map(str, found[:MOST_NAMED])
+        if len(found) > MOST_NAMED:
+            yield f"and {count(len(found) - MOST_NAMED, 'more submission')}"
+
     def accidents(self) -> Iterator[str]:
         """For each entrant that lost otherwise than on the board: why, and a game to look at."""
         found = self.results
@@ -158,15 +174,25 @@ class RunReport(Displayable):
         return no_verdict(late, ticks=kinds == {"course"})
 
     def nothing_measured(self) -> str:
-        """A sentence if no game came to its ordinary end: whatever was counted, means nothing."""
+        """Return a sentence if no game came to its ordinary end, so that nothing can be counted."""
+        ways = self._ways_lost
+        if not ways or "no moves" in ways:
+            return ""
+        return f"Every game was lost by {' or '.join(ways)}: nothing was measured."
+
+    @property
+    def broken(self) -> bool:
+        """Return whether no game came to its end, and none was given up: nobody played."""
+        ways = self._ways_lost
+        return bool(ways) and not {"no moves", "forfeit"} & set(ways)
+
+    @property
+    def _ways_lost(self) -> list[str]:
         lost = Counter[str]()
         for match in self.results.matches:
             lost.update(match.of_a.losses)
             lost.update(match.of_b.losses)
-        if not lost or "no moves" in lost:
-            return ""
-        ways = [reason for reason in REASONS if reason in lost]
-        return f"Every game was lost by {' or '.join(ways)}: nothing was measured."
+        return [reason for reason in REASONS if reason in lost]
 
 
 def too_late(lost: int, games: int) -> bool:

@@ -66,6 +66,10 @@ Event = tuple["Callable[..., RunReport]", dict[str, Any]]
 """A function of `knightfall.arena.events`, and what it is asked beside the options below."""
 
 
+NOTHING_MEASURED = 1
+"""The exit code if every game was lost by crashes, timeouts and illegal moves."""
+
+
 def _options(
     seed: Seed = 0,
     board: BoardText = "7x7",
@@ -104,6 +108,7 @@ def _play(event: Callable[..., RunReport], *, json: bool, store: str | None, **h
     from knightfall.arena.store.file import user_store
     from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.cli.screen.output import print_report
+    from knightfall.display.numbers import count
 
     report = event(
         store=store_path(store) or user_store(), notice=(lambda text: None) if json else say, **how
@@ -113,6 +118,8 @@ def _play(event: Callable[..., RunReport], *, json: bool, store: str | None, **h
     if report.interrupted:
         say(
             f"knightfall: interrupted after {report.results.played:,} of "
-            f"{report.plan.total:,} pairs; the same command goes on with run {report.run.id}"
+            f"{count(report.plan.total, 'pair')}; the same command goes on with run {report.run.id}"
         )
         raise typer.Exit(INTERRUPTED)
+    if report.broken:
+        raise typer.Exit(NOTHING_MEASURED)

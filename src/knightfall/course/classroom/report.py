@@ -9,6 +9,7 @@ from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from knightfall.arena.reports.report import no_verdict, too_late
 from knightfall.course.classroom.lessons import to_dict as lessons_dict
@@ -205,7 +206,7 @@ class ClassReport(Displayable):
     def _cells(self, place: int, row: Row) -> Sequence[str]:
         assert row.student is not None
         estimate, lessons = row.estimate, row.lessons
-        link = f'<a href="{PAGES}/{row.student.page}.html">{text(row.name)}</a>'
+        link = f'<a href="{PAGES}/{quote(row.student.page)}.html">{text(row.name)}</a>'
         opinion = None if lessons is None else lessons.opinion
         return [
             str(place),

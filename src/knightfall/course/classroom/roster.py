@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
+
+LONGEST_NAME = 180
+"""Bytes of the name of a student's page; file systems take 255."""
 
 MOST = 2000
 """Submissions that one class may have."""
@@ -76,13 +80,24 @@ def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
     return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in pieces], path.name
 
 
+def file_name(name: str) -> str:
+    """Return a name for a student's file: letters and digits of any script, ``.``, ``-``, ``_``.
+
+    It cannot leave its folder, is not hidden, and is short enough for any file system.
+    """
+    text = unicodedata.normalize("NFC", name)
+    kept = "".join(c if c.isalnum() or unicodedata.combining(c) or c in ".-" else "_" for c in text)
+    short = re.sub("_+", "_", kept).encode()[:LONGEST_NAME].decode(errors="ignore")
+    return short.strip("._") or "student"
+
+
 def _students(paths: Iterable[Path]) -> Iterator[Student]:
     names: set[str] = set()
     pages: set[str] = set()
     for path in paths:
         name = path.stem if path.suffix == ".py" and path.stem not in names else path.name
         names.add(name)
-        page = plain = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "student"
+        page = plain = file_name(name)
         number = 1
         while page.casefold() in pages:  # some systems do not tell A from a
             number += 1

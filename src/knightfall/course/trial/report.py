@@ -25,6 +25,8 @@ class TrialReport(Displayable):
     """
 
     submission: Submission
+    player: str
+    """The name of the class that played."""
     tournament: TournamentReport
     judged: list[Judged]
     counted: bool
@@ -42,6 +44,7 @@ class TrialReport(Displayable):
         yield Heading(f"{found.file.parent.name}/{found.file.name}")
         yield f"generation {found.generation}: {found.why}"
         yield self._clock()
+        yield from found.choice(self.player)
         yield ""
         yield from self._table()
         yield ""
@@ -127,6 +130,7 @@ class TrialReport(Displayable):
             "file": str(found.file),
             "generation": found.generation,
             "why": found.why,
+            "player": self.player,
             "classes": [player.name for player in found.players],
             "scores": list(found.scores),
             "clock": "ticks" if self.counted else "wall",

@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from knightfall.agents import known_agent
-from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.plan.plan import Plan
 from knightfall.arena.plan.version import engine
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.runners.hire import Crew, Notice
@@ -21,7 +18,7 @@ from knightfall.course.trial.plan import TIME, trial_plan
 from knightfall.course.trial.report import TrialReport
 from knightfall.course.trial.successor import SuccessorReport, successor_trial
 from knightfall.display.progress import progress as shown_progress
-from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.errors import KnightfallError
 from knightfall.machine import cores, load
 from knightfall.search.budget import parse_budget
 
@@ -77,7 +74,6 @@ def trial(
         known = None if again else opened.find(plan, engine())
         if known is None or known.finished is None:
             check(plan, crew)
-            _load_once(plan)
         run, interrupted = play(
             plan, opened, crew, again=again, notice=notice, show_progress=progress
         )
@@ -88,15 +84,5 @@ def trial(
     except BaseException:
         opened.close()
         raise
-    return TrialReport(submission, report, judged, counted, (before, load()), cores())
-
-
-def _load_once(plan: Plan) -> None:
-    """Refuse a submission that cannot even be loaded: its table would say nothing."""
-    player = Hosted(known_agent(plan.entrants[0].agent))
-    try:
-        player.prepare()
-    except AgentFailure as failure:
-        raise KnightfallError(f"the submission cannot be loaded: {failure}") from None
-    finally:
-        player.close()
+    player = reference.name or submission.default
+    return TrialReport(submission, player, report, judged, counted, (before, load()), cores())
