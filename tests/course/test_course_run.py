@@ -337,7 +337,7 @@ def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
         "import random\nfrom sample_players import MinimaxPlayer\n"
         "class CustomPlayer(MinimaxPlayer):\n    def get_action(self, state):\n"
         "        self.queue.put(random.choice(state.actions()))\n"
-        "        for depth in range(1, 50):\n"
+        "        for depth in range(1, 50 if random.random() < 0.5 else 1):\n"
         "            self.queue.put(self.minimax(state, depth))\n"
     )
     write(folder, deepens, "my_custom_player.py")

@@ -37,6 +37,9 @@ WITH_MOVES = ("2017a", "early", "oldest")
 
 LONGEST_ANSWER = 60
 
+MOST_PLIES = 128
+"""More than a game of the successor has: each of its moves has random numbers of its own."""
+
 PATIENT = 10.0
 """Seconds of processor time in which a score must have its opinions of a position."""
 
@@ -159,9 +162,10 @@ class Session:
         if self.submission.generation != "successor":
             raise KnightfallError(f"{self.submission.file.name} does not play the successor's game")
         now = importlib.import_module("isolation").Isolation(*state)
+        side: Side = "w" if now.player() == 0 else "b"
         with self._telling():
             if self._agent is None:
-                _seed_all(seed, "w" if now.player() == 0 else "b")
+                _seed_all(seed, side)
                 self._agent = self._player(player_id=now.player())
         name, here = self.submission.file.name, self._here
         return successor_moves.ask(
@@ -170,6 +174,7 @@ class Session:
             self._time,
             name,
             lambda error: describe(error, here, name),
+            begin=lambda: _seed_all(MOST_PLIES * seed + now.ply_count, side),
             counted=self._counted,
         )
 

@@ -46,16 +46,19 @@ def ask(
     name: str,
     describe: Callable[[BaseException], str],
     *,
+    begin: Callable[[], None] = lambda: None,
     counted: bool = False,
 ) -> int:
     """Return the last action that the agent puts within so many milliseconds; it keeps its context.
 
-    If `counted`, time passes by the questions that it asks of states, and with each action put.
+    The fork calls `begin` first: Python gives each fork random numbers of its own.  If `counted`,
+    time passes by the questions that the agent asks of states, and with each action put.
     """
     hears, says = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(hears)
+        begin()
         _put_actions(agent, state, limit, says, describe, counted)
     os.close(says)
     try:

@@ -29,6 +29,9 @@ from knightfall.files import atomic_write
 
 INDEX, SHEET, PAGES = "index.html", "class.csv", "students"
 
+UNSOLVED = "The board has 99 cells: no solver reaches that far, so wins kept are not told."
+"""What is said of a class of the successor."""
+
 
 @dataclass
 class ClassReport(Displayable):
@@ -60,9 +63,11 @@ class ClassReport(Displayable):
                 percent(None if lessons is None else lessons.keeping.rate),
                 "" if lessons is None else str(sum(map(lessons.times, KINDS))),
             )
-        yield rows
+        yield rows.where_known("kept")
         yield ""
         yield f"{self.zero} {self._neighbours()}"
+        if self.conditions.successor:
+            yield UNSOLVED
         for student in self.broken:
             yield f"not played: {student.name}: {student.problem}"
         for one in self.alike:
@@ -73,14 +78,13 @@ class ClassReport(Displayable):
     @property
     def clock(self) -> str:
         """How time was kept."""
-        wanted = f"{self.conditions.time / 1000:g} ms a move"
         if self.conditions.counted:
-            return f"{wanted}, by a clock that counts how often it is asked: the same each time."
+            return f"{self.conditions.clock}: the same each time."
         before, after = self.load
         busy = ""
         if before is not None and after is not None:
             busy = f"; load {before:.1f} before and {after:.1f} after on {self.cores} cores"
-        return f"{wanted} by the wall clock, one game to a core at a time{busy}."
+        return f"{self.conditions.clock}, one game to a core at a time{busy}."
 
     @property
     def zero(self) -> str:
@@ -95,7 +99,7 @@ class ClassReport(Displayable):
             return late
         pairs = list(pairwise(self.table.students))
         apart = sum(self.table.told_apart(better, worse) for better, worse in pairs)
-        return f"{apart} of {count(len(pairs), 'couple')} of neighbours are told apart."
+        return f"Neighbours in the ranking told apart: {apart} of {len(pairs)}."
 
     def _too_late(self) -> str:
         """Return why nothing is concluded: too many games lost to the wall clock; "" if not."""
@@ -135,12 +139,17 @@ class ClassReport(Displayable):
         page = StringIO()
         writer = csv.writer(page)
         against = [row.name for row in self.table.opponents]
-        writer.writerow([*_COLUMNS, *(f"won against {name}" for name in against), "problem"])
+        kept = [at for at, name in enumerate(_COLUMNS)
+                if not (self.conditions.successor and name in _SOLVED)]  # fmt: skip
+        columns = [_COLUMNS[at] for at in kept]
+        writer.writerow([*columns, *(f"won against {name}" for name in against), "problem"])
         for place, row in enumerate(self.table.students, start=1):
-            cells = [place, *_cells(row), *(row.against.get(name, (0, 0))[0] for name in against)]
+            every = [place, *_cells(row)]
+            cells = [every[at] for at in kept]
+            cells += [row.against.get(name, (0, 0))[0] for name in against]
             writer.writerow([csv_cell(cell) for cell in [*cells, ""]])
         for student in self.broken:
-            empty = [""] * (len(_COLUMNS) - 2 + len(against))
+            empty = [""] * (len(columns) - 2 + len(against))
             writer.writerow(
                 [csv_cell(cell) for cell in ["", student.name, *empty, student.problem]]
             )
@@ -169,16 +178,19 @@ class ClassReport(Displayable):
             f"course’s opponents, from both seats. {text(self.zero)} {self._neighbours()} "
             f'The same as a sheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
         )
+        solved = [] if self.conditions.successor else ["Wins kept", "Heuristic right"]
         yield table(
-            ["", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *_LOST],
+            ["", "Student", "Elo", "Won", "95 %", *solved, *_LOST],
             (self._cells(place, row) for place, row in enumerate(self.table.students, start=1)),
             "class",
         )
-        yield (
-            '<p class="soft">Won: of the games against the course’s opponents. Wins kept: where '
-            "some moves win and some lose, by an exact solver. Heuristic right: how often the "
-            "score alone would choose a winning move there.</p>\n"
-        )
+        told = UNSOLVED
+        if solved:
+            told = (
+                "Wins kept: where some moves win and some lose, by an exact solver. Heuristic "
+                "right: how often the score alone would choose a winning move there."
+            )
+        yield (f'<p class="soft">Won: of the games against the course’s opponents. {told}</p>\n')
         if self.alike:
             yield "<h2>Nearly the same</h2>\n"
             yield table(
@@ -208,20 +220,26 @@ class ClassReport(Displayable):
         estimate, lessons = row.estimate, row.lessons
         link = f'<a href="{PAGES}/{quote(row.student.page)}.html">{text(row.name)}</a>'
         opinion = None if lessons is None else lessons.opinion
+        solved = [
+            percent(None if lessons is None else lessons.keeping.rate),
+            percent(None if opinion is None else opinion.right / opinion.of),
+        ]
         return [
             str(place),
             link,
             plus_minus(row.elo, row.error),
             percent(estimate.score),
             interval(estimate.low, estimate.high),
-            percent(None if lessons is None else lessons.keeping.rate),
-            percent(None if opinion is None else opinion.right / opinion.of),
+            *([] if self.conditions.successor else solved),
             *("" if lessons is None else str(lessons.times(kind)) for kind in KINDS),
         ]
 
 
 _LOST = ("timeouts", "resigned", "illegal answers", "crashes")
 """The headings of `KINDS`."""
+
+_SOLVED = ("wins kept %", "heuristic right %")
+"""Columns that need an exact solver."""
 
 _COLUMNS = (
     "place", "student", "elo", "elo error", "won %", "won % low", "won % high", "games",

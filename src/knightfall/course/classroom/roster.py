@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from knightfall.course.find import USUAL
@@ -65,7 +65,21 @@ def read_class(folder: str, leave_out: Path | None = None) -> list[Student]:
         )
     if len(found) > MOST:
         raise KnightfallError(f"{folder!r} holds {len(found):,} submissions; {MOST:,} are accepted")
-    return list(_students(found))
+    return _one_game(list(_students(found)))
+
+
+def _one_game(students: list[Student]) -> list[Student]:
+    """Leave out submissions for 11×9 where there are others, too: the two games do not mix."""
+    games = {one.submission.generation == "successor" for one in students if one.submission}
+    if len(games) < 2:
+        return students
+    problem = "plays the successor's game on 11×9: such submissions need a folder of their own"
+    return [
+        replace(one, problem=f"{one.submission.file.name} {problem}")
+        if one.submission and one.submission.generation == "successor"
+        else one
+        for one in students
+    ]
 
 
 def _is_handed_in(path: Path) -> bool:
@@ -116,10 +130,6 @@ def _submission(path: Path) -> Submission:
     if parse_reference(str(path)).path != str(path):
         raise KnightfallError(f"{path.name}: a name that ends like a choice of class: rename it")
     found = read_submission(str(path))
-    if found.generation == "successor":
-        raise KnightfallError(
-            f"{found.file.name} plays the successor's game on 11×9: see knightfall course run"
-        )
     if not found.players and not found.scores:
         raise KnightfallError(f"{found.file.name} holds no player")
     return found

@@ -50,13 +50,19 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
             f"{2 * both + split} won, {2 * lost + split} lost.</p>\n"
         )
     if row.lessons is not None:
-        yield from _lessons(row.lessons, "custom_score" in submission.names)
+        yield from _unusual(row.lessons)
+        if not conditions.successor:
+            yield from _lessons(row.lessons, "custom_score" in submission.names)
+    solved = "Positions were judged by an exact solver: what it calls won or lost is so against"
+    solved += " any play."
+    if conditions.successor:
+        solved = "No exact solver reaches as far as this board’s 99 cells: moves were not judged."
+    choice = " ".join(f"{text(line)}." for line in submission.choice())
     yield "<h2>How this was measured</h2>\n"
     yield (
         f"<p>{text(submission.file.name)}, generation {submission.generation}: "
-        f"{text(submission.why)}. {text(clock)} {count(conditions.pairs, 'opening')} against each "
-        "opponent, each from both seats, the same for everybody. Positions were judged by an exact "
-        "solver: what it calls won or lost is so against any play.</p>\n"
+        f"{text(submission.why)}. {choice} {text(clock)} {count(conditions.pairs, 'opening')} "
+        f"against each opponent, each from both seats, the same for everybody. {solved}</p>\n"
     )
 
 
@@ -86,7 +92,7 @@ def _ordinal(number: int) -> str:
 # -- what there is to learn --------------------------------------------------------------------
 
 
-def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
+def _unusual(lessons: Lessons) -> Iterator[str]:
     yield "<h2>Lost otherwise than on the board</h2>\n"
     if lessons.unusual:
         yield table(
@@ -101,6 +107,9 @@ def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
         )
     else:
         yield "<p>No game: none was given up, late, illegal or broken off.</p>\n"
+
+
+def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
     yield from _resigned(lessons)
     yield "<h2>Wins kept and thrown away</h2>\n"
     kept = lessons.keeping
