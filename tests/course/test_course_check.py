@@ -596,14 +596,13 @@ def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
     [
         ("a.txt", "", ("missing",), "there is no file or folder"),
         ("a.txt", "", (), "holds no submission"),
-        ("game_agent.py", "class A:\n def get_action(self, state): pass\n", (), "successor"),
         (
             "game_agent.py",
             "class A:\n def get_move(self, a, b, c): return a.__board_state__\n",
             (),
-            "generation oldest; only 2017b and 2017a are checked; --generation 2017a",
+            "generation oldest; only 2017b, 2017a, successor are checked; --generation 2017a",
         ),
-        ("game_agent.py", "", ("--generation", "2017c"), "there are 2017b and 2017a"),
+        ("game_agent.py", "", ("--generation", "2017c"), "there are 2017b, 2017a, successor"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(

@@ -13,7 +13,7 @@ import signal
 from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from knightfall.course.clocks import StateClock
 from knightfall.course.successor import Isolation, StopSearch, TimedQueue
@@ -39,6 +39,14 @@ MOST_BYTES = 64 << 20
 """What actions and contexts of a move may come to."""
 
 
+class Put(NamedTuple):
+    """An action that an agent put, with its context then; `note` is the fork's own."""
+
+    context: Any
+    action: Any
+    note: Any
+
+
 def ask(
     agent: Any,
     state: Isolation,
@@ -51,15 +59,47 @@ def ask(
 ) -> int:
     """Return the last action that the agent puts within so many milliseconds; it keeps its context.
 
-    The fork calls `begin` first: Python gives each fork random numbers of its own.  If `counted`,
-    time passes by the questions that the agent asks of states, and with each action put.
+    See `all_puts` for the rest.
+    """
+    puts, wrong = all_puts(agent, state, limit, describe, begin=begin, counted=counted)
+    if not puts and wrong:
+        raise AgentFailure("crash", wrong)
+    if not puts:
+        raise AgentFailure("timeout", f"{name} put no action within {limit:g} ms")
+    agent.context, action, _ = puts[-1]
+    if action not in state.actions():
+        raise AgentFailure("forfeit", f"{name} put {action!r:.60}, which is no legal action")
+    return int(action)
+
+
+def all_puts(
+    agent: Any,
+    state: Isolation,
+    limit: float,
+    describe: Callable[[BaseException], str],
+    *,
+    begin: Callable[[], None] = lambda: None,
+    note: Callable[[], Any] = lambda: None,
+    counted: bool = False,
+    silent: float = SILENT,
+) -> tuple[list[Put], str]:
+    """Return all that an agent puts within so many milliseconds, and the error that it ended with.
+
+    The fork calls `begin` first (Python gives each fork random numbers of its own) and `note` with
+    each action.  If `counted`, time passes by the questions that the agent asks of states, and with
+    each action put; then it is ended after `silent` times its limit of processor time.
     """
     hears, says = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(hears)
-        begin()
-        _put_actions(agent, state, limit, says, describe, counted)
+        with suppress(BaseException):
+            begin()
+            if counted:
+                signal.signal(signal.SIGPROF, signal.SIG_DFL)
+                signal.setitimer(signal.ITIMER_PROF, silent * limit / 1000.0)
+            _put_actions(agent, state, limit, says, describe, note, counted)
+        os._exit(0)
     os.close(says)
     try:
         if select.select([hears], [], [], BEGINNING)[0]:
@@ -72,21 +112,13 @@ def ask(
         said += _heard(hears, 0.0)  # what it put in time, on a machine that has no time for us
     finally:
         os.close(hears)
-    actions, wrong = list[Any](), ""
+    puts, wrong = list[Put](), ""
     for kind, value in _items(said):
         if kind == "error":
             wrong = value
         else:
-            agent.context, action = value
-            actions.append(action)
-    if not actions and wrong:
-        raise AgentFailure("crash", wrong)
-    if not actions:
-        raise AgentFailure("timeout", f"{name} put no action within {limit:g} ms")
-    action = actions[-1]
-    if action not in state.actions():
-        raise AgentFailure("forfeit", f"{name} put {action!r:.60}, which is no legal action")
-    return int(action)
+            puts.append(Put(*value))
+    return puts, wrong
 
 
 def _put_actions(
@@ -95,10 +127,11 @@ def _put_actions(
     limit: float,
     says: int,
     describe: Callable[[BaseException], str],
+    note: Callable[[], Any],
     counted: bool,
 ) -> None:
-    """In the fork: let the agent think, and be gone."""
-    with suppress(BaseException), os.fdopen(says, "wb") as out:
+    """Let the agent think, in the fork."""
+    with os.fdopen(says, "wb") as out:
 
         def send(kind: str, value: Any) -> None:
             out.write(pickle.dumps((kind, value)))
@@ -111,10 +144,8 @@ def _put_actions(
             if counted:
                 clock = StateClock(limit, lambda: os._exit(0))  # what was put is on its way
                 clock.attach(Isolation)
-                signal.signal(signal.SIGPROF, signal.SIG_DFL)
-                signal.setitimer(signal.ITIMER_PROF, SILENT * limit / 1000.0)
                 tick = clock.tick
-            ends = _Ends(lambda item: send("action", item), tick)
+            ends = _Ends(lambda item: send("action", (*item, note())), tick)
             agent.queue = TimedQueue(ends, ends, NO_HURRY if counted else limit)
             agent.queue.agent = agent
             agent.queue.start_timer()
@@ -123,7 +154,6 @@ def _put_actions(
             pass
         except BaseException as error:
             send("error", describe(error))
-    os._exit(0)
 
 
 class _Ends:

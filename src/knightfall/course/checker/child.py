@@ -21,6 +21,7 @@ from knightfall.containment import (
     enter_namespace,
     limit_memory,
 )
+from knightfall.course.checker import successor
 from knightfall.course.checker.declared import is_complete, scores_are_floats
 from knightfall.course.checker.outcome import BY_ID, Finding, Outcome
 from knightfall.course.checker.searching import finds_best_moves, prunes, says_so_without_moves
@@ -42,6 +43,14 @@ DOES: dict[str, Callable[[Subject, Any], str]] = {
     "deepening": lambda subject, kind: deepens(subject),
 }
 
+ON_11X9: dict[str, Callable[[Subject], str]] = {
+    "player": successor.has_player,
+    "actions": successor.puts_legal_actions,
+    "ends": successor.sees_the_end,
+    "games": successor.plays_games,
+    "further": successor.looks_further,
+}
+
 
 def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
     """Make one check."""
@@ -50,6 +59,8 @@ def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
     try:
         if id == "interface":
             note = is_complete(subject)
+        elif id in ON_11X9:
+            note = ON_11X9[id](subject)
         elif id == "scores":
             note = scores_are_floats(subject)
         elif id == "resigning":
@@ -70,11 +81,12 @@ def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
 def load(file: Path, generation: str) -> Subject | Outcome:
     """The submission; an outcome if it cannot be loaded."""
     sys.path[:0] = [str(modules_of(generation)), str(file.parent)]
-    spec = importlib.util.spec_from_file_location("game_agent", file)
+    name = "my_custom_player" if generation == "successor" else "game_agent"
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["game_agent"] = module  # some import themselves, and so do their helpers
+    sys.modules[name] = module  # some import themselves, and so do their helpers
     subject = Subject(module, generation, file.parent)
     try:
         spec.loader.exec_module(module)
