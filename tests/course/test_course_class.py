@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from cli_runner import answer, refused, run
@@ -23,8 +24,9 @@ from knightfall.course.classroom.judging import opinion
 from knightfall.course.classroom.lessons import from_json, to_dict
 from knightfall.course.classroom.likeness import near_identical
 from knightfall.course.classroom.report import ClassReport
-from knightfall.course.classroom.roster import read_class
+from knightfall.course.classroom.roster import file_name, read_class
 from knightfall.course.classroom.schedule import circle
+from knightfall.course.trial import successor_games
 from knightfall.course.trial.judging import Choice
 from knightfall.errors import KnightfallError
 from knightfall.oracle.truth import Truth
@@ -87,6 +89,26 @@ def test_everybody_is_listed_with_what_is_wrong(folder: Path) -> None:
     assert "11×9" in told["later"]
     assert not told["single"]
     assert len({student.page.casefold() for student in found}) == len(found)
+
+
+def test_pages_are_called_after_their_students(folder: Path) -> None:
+    expected = {
+        "Müller, Änne": "Müller_Änne", "Мария": "Мария", "李 小龙": "李_小龙", "..": "student",
+        "a/../b": "a_.._b", "x" * 300: "x" * 180, "ä" * 200: "ä" * 90, "<b>&?#%": "b",
+        "Mu\u0308ller": "Müller", "bad\udce4name": "bad_name", ".hidden": "hidden",
+    }  # fmt: skip
+    assert {name: file_name(name) for name in expected} == expected
+    for name in ("Müller, Änne", "MÜLLER; ÄNNE", "Mu\u0308ller, A\u0308nne!"):
+        write(folder / name, in_2017b(FIRST + f"  # {name}"))
+    report = held(folder, classmates=0, opponents=["Random"])
+    index = (report.output / "index.html").read_text()
+    links = re.findall(r'href="(students/[^"]+)"', index)
+    assert len(set(links)) == 3
+    assert "students/M%C3%BCller_%C3%84nne.html" in links
+    for link in links:
+        assert link.isascii()
+        assert (report.output / unquote(link)).is_file()
+    assert "1 opening against each" in index
 
 
 def test_folders_that_are_no_class_are_refused(folder: Path) -> None:
@@ -407,3 +429,94 @@ def test_damaged_lessons_are_found_out_anew(learnt: ClassReport, folder: Path) -
     for file in Path("class-report/lessons").iterdir():
         file.write_text("{")
     assert held(folder).to_dict()["students"] == first.to_dict()["students"]
+
+
+# -- the successor's class ---------------------------------------------------------------------
+
+ACTS = """
+import random
+from sample_players import MinimaxPlayer
+
+class CustomPlayer(MinimaxPlayer):
+    def get_action(self, state):
+        BODY
+"""
+BODIES = {
+    "Ann": "for depth in range(1, 50): self.queue.put(self.minimax(state, depth))",
+    "Ben": "self.queue.put(random.choice(state.actions()))",
+    "Cec": "self.queue.put(state.actions()[0])",
+    "Dan": "{}[0]",
+}
+
+
+def on_11x9(folder: Path) -> list[str]:
+    """A class of the successor, and the command that lets it play."""
+    for name, body in BODIES.items():
+        write(folder / name, ACTS.replace("BODY", body), "my_custom_player.py")
+    return ["course", "class", str(folder), "--pairs", "1", "--time", "12ms", "--classmates", "2",
+            "--workers", "0"]  # fmt: skip
+
+
+def test_a_class_of_the_successor(folder: Path) -> None:
+    words = on_11x9(folder)
+    found = answer(*words, "--json")
+    assert {row["name"] for row in found["opponents"]} == {"Random", "Greedy", "Minimax"}
+    assert found["students"][0]["name"] == "Ann"
+    assert {row["name"] for row in found["students"]} == {"Ann", "Ben", "Cec"}
+    (dan,) = found["not_played"]
+    assert "none of 6 games: crash: my_custom_player.py, line 7" in dan["problem"]
+    for row in found["students"]:
+        assert {sum(games) for games in row["against"].values()} == {2}
+        assert sum(row["among"]) >= 1
+    top = Path(found["output"])
+    index, page = (top / "index.html").read_text(), (top / "students" / "Ann.html").read_text()
+    for text in (index, (top / "class.csv").read_text(), page):
+        assert "Wins kept" not in text
+        assert "heuristic" not in text.lower()
+    assert "no solver reaches that far" in index
+    assert "counts the questions asked of the state" in page
+    # Results are those of the games that were kept: what was won is what the others lost.
+    lines = [json.loads(line) for line in (top / "games.jsonl").read_text().splitlines()]
+    assert len(lines) == len({line["key"] for line in lines}) == 4 * 6 + 4 * 2
+
+
+def test_the_successor_s_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = on_11x9(folder)
+    whole = answer(*words, "--json", "--output", "whole")
+    games = successor_games.play
+    played: list[object] = []
+
+    def breaks_off(game: successor_games.Game) -> successor_games.Result:
+        if len(played) == 10:
+            raise KeyboardInterrupt
+        played.append(game)
+        return games(game)
+
+    monkeypatch.setattr(successor_games, "play", breaks_off)
+    broken = run(*words)
+    assert broken.exit_code == 130
+    assert "the same command goes on" in broken.stderr
+    kept = Path("class-report/games.jsonl")
+    kept.write_text(kept.read_text()[:-9])  # the power failed while the last line was written
+    played.clear()
+    monkeypatch.setattr(successor_games, "play", lambda game: played.append(game) or games(game))
+    resumed = answer(*words, "--json")
+    assert len(played) == 32 - 9
+    for found in (whole, resumed):
+        del found["output"], found["load"]
+    assert whole == resumed
+    played.clear()
+    write(folder / "Cec", ACTS.replace("BODY", BODIES["Ben"]), "my_custom_player.py")
+    answer(*words, "--json")
+    assert len(played) == 6 + 2 * 2  # those of Cec, and of nobody else
+    played.clear()
+    answer(*words, "--json")
+    assert played == []
+
+
+def test_the_two_games_do_not_mix(folder: Path) -> None:
+    on_11x9(folder)
+    write(folder / "old", in_2017b(FIRST))
+    problems = {student.name: student.problem for student in read_class(str(folder))}
+    assert problems.pop("old") == ""
+    assert all("need a folder of their own" in problem for problem in problems.values())

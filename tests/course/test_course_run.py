@@ -11,6 +11,9 @@ import pytest
 from cli_runner import answer, refused, run
 from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
+from knightfall.agents import parse_agent
+from knightfall.arena.game.agent_process import Hosted
+from knightfall.course import successor
 from knightfall.course.trial.plan import trial_plan
 from knightfall.course.trial.report import TrialReport
 from knightfall.course.trial.successor import successor_trial
@@ -24,6 +27,13 @@ TWO = ["--opponents", "Random", "--opponents", "MM_Open"]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
     return tmp_path / "it"
+
+
+@pytest.fixture
+def idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else runs here, games by the wall clock are played at once, and once."""
+    monkeypatch.setattr("knightfall.arena.game.play.wait_for_core", lambda patience: 1.0)
+    monkeypatch.setattr("knightfall.course.trial.successor_games.core_share", lambda: 1.0)
 
 
 def test_path_prints_the_folder() -> None:
@@ -48,6 +58,80 @@ def test_the_course_s_table_and_ours(folder: Path) -> None:
     again = run("course", "run", str(folder), *FEW, *TWO[:2])
     assert again.stdout == said
     assert "was played before" in again.stderr
+
+
+def test_runs_and_show_name_the_submission_and_its_clock(folder: Path) -> None:
+    write(folder, SEARCH)
+    assert run("course", "run", str(folder), *FEW, *TWO[:2]).exit_code == 0
+    line = f"submission {folder}, 12ms a move by ticks"
+    assert line in run("show").stdout
+    listed = " ".join(run("runs").stdout.split())
+    assert "submission " in listed
+    assert "12ms a move by ticks" in listed
+    expected = [{"path": str(folder), "clock": "ticks", "time": "12ms"}]
+    assert answer("runs", "--json")["runs"][0]["submissions"] == expected
+    assert answer("show", "--json")["submissions"] == expected
+
+
+def test_only_what_was_measured_has_a_column(folder: Path) -> None:
+    """A submission tells nothing of its depth; a search of ours beside it does."""
+    write(folder, SEARCH)
+    assert "depth" not in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
+    agents = [f"course({folder}, time=12ms, clock=ticks)", "MM_Open", "random"]
+    few = ["--pairs", "1", "--workers", "0"]
+    table = run("league", *agents, *few).stdout.splitlines()
+    assert "depth  nodes" in " ".join(table)
+    for name, shown in (("random", "–"), ("MM_Open", "3.0")):
+        row = next(line for line in table if name in line and "%" in line)
+        assert row.split()[-2] == shown, row
+    assert "depth" not in run("league", "random", "random(seed=2)", *few).stdout
+
+
+def test_nothing_of_nothing_is_a_dash(folder: Path) -> None:
+    """Who gives up before its first move has chosen nothing."""
+    write(folder, in_2017b("return None if game.move_count > 40 else [1][2]"))
+    said = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO[:2]).stdout
+    row = next(
+        line
+        for line in said.splitlines()
+        if line.split()[:3] == ["AlphaBetaPlayer", "0", "0"] and "–" in line
+    )
+    assert row.split()[3:5] == ["–", "–"]
+    assert "0.0–100.0" not in said
+
+
+def test_a_run_in_which_everything_crashed_fails(folder: Path) -> None:
+    write(folder, in_2017b("return [][0]"))
+    few = ["--pairs", "1", "--workers", "0"]
+    for words in (
+        ["match", f"course:{folder}", f"course:{folder}", *few],
+        ["tournament", "--test", f"course:{folder}", "--against", "MM_Open", *few],
+    ):
+        result = run(*words)
+        assert result.exit_code == 1, result.output
+        assert "Every game was lost by crash: nothing was measured." in result.stdout
+
+
+def test_what_cannot_be_loaded_is_refused_before_a_game(folder: Path) -> None:
+    write(folder, BAD["has a syntax error"][2])
+    said = refused("match", f"course:{folder}", "random", "--pairs", "1")
+    assert f"{folder}/game_agent.py, line 2: SyntaxError" in said
+    write(folder, BAD["misses a module"][2])
+    said = refused("league", f"course:{folder}", "random", "MM_Open", "--pairs", "1")
+    assert "No module named 'tensorglow'" in said
+    assert "no runs yet" in refused("runs") or "no store" in refused("runs")
+
+
+def test_it_says_which_of_two_players_plays(folder: Path) -> None:
+    write(folder, SEARCH)
+    line = "AlphaBetaPlayer plays; the file also has MinimaxPlayer"
+    assert line in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
+    few = ["--pairs", "1", "--workers", "0"]
+    assert line in run("match", f"course:{folder}", "random", *few).stderr
+    named = run("match", f"course:{folder}#MinimaxPlayer", "random", *few)
+    assert "also has" not in named.stderr
+    write(folder, in_2017b(FIRST))
+    assert "also has" not in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
 
 
 def test_by_ticks_two_runs_are_identical(folder: Path) -> None:
@@ -81,7 +165,7 @@ def test_what_resigning_cost(folder: Path) -> None:
 def test_crashes_name_the_line(folder: Path) -> None:
     write(folder, in_2017a("return legal_moves[9]"))
     result = run("course", "run", str(folder), *FEW, "--opponents", "Random")
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "first crash: game_agent.py, line 13, in get_move: IndexError" in result.stdout
     assert "nothing was measured" in result.stdout
 
@@ -137,7 +221,9 @@ class CustomPlayer(DataPlayer):
         ("self.queue.put(99)", "forfeit", "put 99, which is no legal action"),
     ],
 )
-def test_the_successor_s_protocol(body: str, reason: str, said: str, folder: Path) -> None:
+def test_the_successor_s_protocol(
+    body: str, reason: str, said: str, folder: Path, idle_machine: None
+) -> None:
     import pickle
 
     from knightfall.course.reference import parse_reference
@@ -147,7 +233,7 @@ def test_the_successor_s_protocol(body: str, reason: str, said: str, folder: Pat
     (folder / "data.pickle").write_bytes(pickle.dumps("book"))
     reference = parse_reference(str(folder))
     report = successor_trial(
-        reference, checked(reference), opponents=["Random"], pairs=1, time=50_000
+        reference, checked(reference), opponents=["Random"], pairs=1, time=50_000, counted=False
     )
     assert sum(report.played["Random"]) == 2
     assert set(report.lost_by) <= ({reason} if reason else set())
@@ -162,9 +248,10 @@ def test_the_successor_s_failures(folder: Path) -> None:
         "    def get_action(self, state):\n        {}[0]\n",
         "my_custom_player.py",
     )
-    told = json.loads(
-        run("course", "run", str(folder), "--pairs", "1", "--opponents", "Greedy", "--json").stdout
-    )
+    result = run("course", "run", str(folder), "--pairs", "1", "--opponents", "Greedy", "--json")
+    assert result.exit_code == 1
+    told = json.loads(result.stdout)
+    assert told["nothing_measured"]
     assert told["lost_by"]["crash"]["games"] == 2
     assert (
         "my_custom_player.py, line 4, in get_action: KeyError" in told["lost_by"]["crash"]["first"]
@@ -308,3 +395,63 @@ def test_who_moves_is_compared_without_those_who_never_do(folder: Path) -> None:
     assert [(one["a"], one["b"]) for one in alone["differences"]] == [
         ("AB_Custom_2", "AB_Improved")
     ]
+
+
+# -- the successor's clock of ticks ------------------------------------------------------------
+
+COUNTING = """
+from isolation import Isolation
+from sample_players import BasePlayer
+
+class Mine(Isolation):
+    def mobility(self):
+        return len(self.liberties(self.locs[0]))
+
+class CustomPlayer(BasePlayer):
+    def get_action(self, state):
+        legal = state.actions()
+        self.queue.put(legal[0])
+        asked = 2
+        while True:
+            ASK
+            asked += 1
+            if asked >= LIMIT:
+                self.queue.put(legal[-1])
+"""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    ["state.terminal_test()", "Mine(*state).mobility()", "state.utility(0)",
+     "try: state.result(legal[0])\n            except BaseException: pass"],
+)  # fmt: skip
+def test_the_successor_s_time_is_questions_asked(ask: str, folder: Path) -> None:
+    """12 ms are 800 questions, an action put being one; what states ask themselves is free."""
+    start = successor.Isolation().result(57).result(40)
+    found = {}
+    for limit in (799, 801):
+        text = COUNTING.replace("ASK", ask).replace("LIMIT", str(limit))
+        write(folder, text, "my_custom_player.py")
+        player = Hosted(parse_agent(f"course({folder}, time=12ms, clock=ticks)"))
+        found[limit] = player.act((start.board, start.ply_count, start.locs))
+        player.close()
+    assert found == {799: start.actions()[-1], 801: start.actions()[0]}
+
+
+def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
+    """Whoever plays them: the same command twice, in this process and in others."""
+    deepens = (
+        "import random\nfrom sample_players import MinimaxPlayer\n"
+        "class CustomPlayer(MinimaxPlayer):\n    def get_action(self, state):\n"
+        "        self.queue.put(random.choice(state.actions()))\n"
+        "        for depth in range(1, 50 if random.random() < 0.5 else 1):\n"
+        "            self.queue.put(self.minimax(state, depth))\n"
+    )
+    write(folder, deepens, "my_custom_player.py")
+    few = ["course", "run", str(folder), "--time", "30ms", "--pairs", "3", "--json"]
+    against = ["--opponents", "Random", "--opponents", "id(open, nodes=50)"]
+    once, again = (answer(*few, *against, "--workers", workers) for workers in ("0", "2"))
+    assert once == again
+    assert once["clock"] == "ticks"
+    assert once["lost_by"] == {}
+    assert sum(map(sum, once["table"].values())) == 12

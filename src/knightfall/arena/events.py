@@ -206,7 +206,7 @@ def _played(
 ) -> Kind:
     assert KINDS[plan.kind] is kind
     if again or not _is_finished(plan, store):  # or there is nobody to be made ready
-        check(plan, crew)
+        check(plan, crew, notice)
         tell_generations(plan, notice)
     # The report reads what it needs when it is asked: the store stays open as long as it lives.
     opened = Store.open(IN_MEMORY if store is None else store)

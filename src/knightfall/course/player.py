@@ -30,7 +30,7 @@ from knightfall.course.score_player import ScorePlayer
 from knightfall.course.seat_board import SeatBoard
 from knightfall.course.submission import checked
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.position import Position
+from knightfall.position import Position, Side
 
 RESIGNED = "resigned: it answered"
 """How the detail of a game begins that was given up, as opposed to an answer that was none."""
@@ -45,6 +45,8 @@ LONGEST_ANSWER = 60
 
 PROFILED = 4
 """Times as long as usual may take what runs under a profiler."""
+MOST_PLIES = 128
+"""More than a game of the successor has: each of its moves has random numbers of its own."""
 
 PATIENT = 10.0
 """Seconds of processor time in which a score must have its opinions of a position."""
@@ -132,13 +134,20 @@ class Session:
         if self.submission.generation != "successor":
             raise KnightfallError(f"{self.submission.file.name} does not play the successor's game")
         now = importlib.import_module("isolation").Isolation(*state)
+        side: Side = "w" if now.player() == 0 else "b"
         with self._telling():
             if self._agent is None:
-                seed_random(seed, "w" if now.player() == 0 else "b")
+                seed_random(seed, side)
                 self._agent = self._player(player_id=now.player())
         name, here = self.submission.file.name, self._here
         return successor_moves.ask(
-            self._agent, now, self._time, name, lambda error: describe(error, here, name)
+            self._agent,
+            now,
+            self._time,
+            name,
+            lambda error: describe(error, here, name),
+            begin=lambda: seed_random(MOST_PLIES * seed + now.ply_count, side),
+            counted=self._counted,
         )
 
     def opinions(self, position: Position) -> dict[str, float | None]:
@@ -319,9 +328,9 @@ def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -
     return move, default_timer() - start
 
 
-def act(text: str, time: int, state: tuple[int, int, Any], seed: int) -> int:
-    """The action of a submission for the successor, in its own process."""
-    return _session(text, time, False).act(state, seed)
+def act(text: str, time: int, state: tuple[int, int, Any], seed: int, *, counted: bool) -> int:
+    """Return the action of a submission for the successor, in its own process."""
+    return _session(text, time, counted).act(state, seed)
 
 
 def opinions(text: str, time: int, position: Position, counted: bool) -> dict[str, float | None]:

@@ -46,6 +46,13 @@ class Submission:
         """The class that the course's tournament would have asked; a score if there is none."""
         return _usual([player.name for player in self.players] or list(self.scores))
 
+    def choice(self, name: str = "") -> Iterator[str]:
+        """Yield a line that says which class plays, if the file has several of them."""
+        name = name or self.default
+        others = ", ".join(player.name for player in self.players if player.name != name)
+        if others:
+            yield f"{name} plays; the file also has {others} (PATH#Class plays another)"
+
     def check(self, name: str, score: str = "") -> None:
         """Refuse a class or a score that is not there."""
         if self.open_ended:

@@ -23,12 +23,13 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from knightfall.arena.game import answers
 from knightfall.arena.game.lines import AT_ONCE, Lines, TooLong
 from knightfall.board import Board
 from knightfall.errors import AgentFailure
+from knightfall.machine import ENOUGH, core_share
 from knightfall.position import Position, Side
 from knightfall.search.report import Report
 
@@ -38,13 +39,16 @@ GRACE = 0.5
 STARTING = 120.0
 """Seconds until the agent must be ready: an interpreter, an import, perhaps a compilation."""
 
+NO_ANSWER = "did not answer"
+
 ENDING = 5.0
 """Seconds in which a supervisor ends what it supervises; it takes some milliseconds."""
 
 MOST_WAITING = 8
 """Lines nobody has asked for that are kept: whoever says more is not listened to."""
 
-_TIME = re.compile(rb"-|[0-9]{1,15}")  # "-" from one without a supervisor: then we take the time
+# "-" from one without a supervisor: then we take the time
+_TIME = re.compile(rb"-|([0-9]{1,15}),([0-9]{1,15})")
 _SERVER = "supervisor" if hasattr(os, "fork") else "agent_server"
 
 
@@ -55,6 +59,17 @@ NOT_READY = "was not ready to play"
 
 LOADING = 30.0
 """Seconds until a submission must be ready: it compiles nothing, but may import much."""
+
+
+class Taken(NamedTuple):
+    """The seconds that an answer took, and those of them spent waiting for a core."""
+
+    seconds: float
+    waited: float = 0.0
+
+    def late_by_machine(self, limit: float | None) -> bool:
+        """Return whether the answer was late, and would not have been on an idle machine."""
+        return limit is not None and self.seconds - self.waited <= limit < self.seconds
 
 
 class Child:
@@ -92,6 +107,7 @@ class Child:
         self.ready = False
         self.forks = False
         self._ending = b""  # the word of a question that ended a game and was not answered yet
+        self.taken = Taken(0.0)
         self._boards: set[Board] = set()
         self._game: tuple[int, Position | None] | None = None  # its seed, what was asked last
         self.files: list[str] = []
@@ -166,14 +182,17 @@ class Child:
         return self._game is None or self.forks or self.plays(position, seed)
 
     def ask(self, position: Position, seed: int, limit: float | None) -> Report:
-        """Return the move in a position; one that does not go on with a game begins another."""
+        """Return the agent's report on a position; `taken` is then what that took.
+
+        A position that does not go on with the game begins another.
+        """
         if not self.plays(position, seed):
             self.new_game(seed, position.to_move)
         self._game = seed, position
         asked = {"ask": "move", "fen": position.fen, "last": position.last}
-        answer, seconds = self._answer(self._send(asked, limit), limit)
+        answer, self.taken = self._answer(self._send(asked, limit), limit)
         with self._believing():
-            return answers.reported(answer, position, seconds)
+            return answers.reported(answer, position, self.taken.seconds)
 
     def measure(
         self, position: Position, side: Side | None, steps: int | None, limit: float | None
@@ -216,15 +235,16 @@ class Child:
         return word
 
     def _answer(
-        self, word: bytes, limit: float | None, complaint: str = "did not answer"
-    ) -> tuple[dict[str, Any], float]:
-        """What is answered, and after how many seconds."""
+        self, word: bytes, limit: float | None, complaint: str = NO_ANSWER
+    ) -> tuple[dict[str, Any], Taken]:
+        """Return what is answered, and what it took; raise the `AgentFailure` if that is one."""
         asked = time.monotonic()
         try:
             came, line = self._answers.get(timeout=None if limit is None else limit + GRACE)
         except queue.Empty:
             late = f"{self._text} {complaint} within {limit:g} s"
-            raise AgentFailure("timeout", late) from None
+            starved = complaint == NO_ANSWER and core_share() < ENOUGH
+            raise AgentFailure("timeout", late, starved) from None
         with self._believing():
             if line is None:
                 raise answers.Broken(f"nothing more: its process {self._obituary()}")
@@ -233,12 +253,16 @@ class Child:
             microseconds, named, said = b"", b"", b""
             if line.count(b" ") >= 2:
                 microseconds, named, said = line.split(b" ", 2)
-            if named != word or not _TIME.fullmatch(microseconds):
+            times = _TIME.fullmatch(microseconds)
+            if named != word or not times:
                 raise answers.Broken("what nobody had asked for")
-            seconds = came - asked if microseconds == b"-" else int(microseconds) / 1e6
+            taken = Taken(came - asked)
+            if microseconds != b"-":
+                taken = Taken(int(times[1]) / 1e6, int(times[2]) / 1e6)
             try:
-                return answers.read_answer(said), seconds
+                return answers.read_answer(said), taken
             except AgentFailure as failure:
+                failure.starved = failure.reason == "timeout" and taken.late_by_machine(limit)
                 self._failure = weakref.ref(failure)
                 raise
 

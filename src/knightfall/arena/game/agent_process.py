@@ -102,7 +102,11 @@ class Hosted:
             if self._timed:
                 child.prepare(position.board)
             report = child.ask(position, self._seed, self._limit)
-        in_time(report, self._limit, self._text)
+        try:
+            in_time(report, self._limit, self._text)
+        except AgentFailure as failure:
+            failure.starved = child.taken.late_by_machine(self._limit)
+            raise
         if not self._is_search:  # of a function that names a cell, nothing else is to be believed
             move, seconds = report.move, report.seconds
             return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))

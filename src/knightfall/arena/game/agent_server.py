@@ -259,8 +259,9 @@ def _action(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
     from knightfall.course.player import act
 
     board, ply, (first, second) = question["state"]
-    time = agent.budget.time or 0
-    return {"action": act(agent.heuristic, time, (board, ply, (first, second)), question["seed"])}
+    time, counted = agent.ticks or agent.budget.time or 0, agent.ticks is not None
+    state = board, ply, (first, second)
+    return {"action": act(agent.heuristic, time, state, question["seed"], counted=counted)}
 
 
 def _opinions(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from knightfall.arena.results.standings import (
 )
 from knightfall.arena.results.stopping import Decided, verdict
 from knightfall.arena.results.tallies import Wins
-from knightfall.display.numbers import count, interval, mean, percent, plus_minus, signed
+from knightfall.display.numbers import NOTHING, count, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part
 from knightfall.display.table import Table
 
@@ -105,11 +105,14 @@ class TournamentReport(RunReport):
         yield ""
         found = self.ratings.ratings
         yield (
-            f"{games:,} games each. Moving first is worth "
+            f"{count(games, 'game')} each. Moving first is worth "
             f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
         )
         yield from self.accidents()
-        if self.differences:
+        if self.no_verdict:
+            yield ""
+            yield self.no_verdict
+        elif self.differences:
             yield ""
             yield from self._comparisons()
 
@@ -137,7 +140,9 @@ class TournamentReport(RunReport):
                     "differs": self.differs(test),
                     "verdict": self._word(test, one),
                 }
-                for test, one in zip(self.tests[1:], self.differences, strict=True)
+                for test, one in zip(
+                    self.tests[1:], [] if self.no_verdict else self.differences, strict=False
+                )
             ],
             "seat_elo": found.seat_elo,
             "seat_elo_error": found.seat_error,
@@ -173,12 +178,13 @@ class TournamentReport(RunReport):
         return parts
 
     def _figures(self) -> Table:
+        elo = f"Elo ({self.names[0]} = 0)"
         table = Table(
             [
                 "Test agent",
                 "Win rate",
                 "95 % interval",
-                f"Elo ({self.names[0]} = 0)",
+                elo,
                 "as hunter",
                 "as runner",
                 "depth",
@@ -191,13 +197,17 @@ class TournamentReport(RunReport):
                 name,
                 percent(row.rate),
                 interval(row.low, row.high),
-                "0" if row.number == self.tests[0] else plus_minus(row.elo, row.elo_error),
+                NOTHING
+                if self.no_verdict
+                else "0"
+                if row.number == self.tests[0]
+                else plus_minus(row.elo, row.elo_error),
                 percent(row.fared.hunter.share),
                 percent(row.fared.runner.share),
                 mean(effort.mean_depth),
                 mean(effort.mean_nodes),
             )
-        return table
+        return table.where_known(elo, "depth", "nodes a move")
 
     # -- which differences are real --------------------------------------------------------
 

@@ -20,6 +20,7 @@ from knightfall.containment import (
     enter_namespace,
     limit_memory,
 )
+from knightfall.course.checker import successor
 from knightfall.course.checker.declared import is_complete, scores_are_floats
 from knightfall.course.checker.outcome import BY_ID, KINDS, Finding, Outcome
 from knightfall.course.checker.pruning import prunes
@@ -43,6 +44,14 @@ DOES: dict[str, Callable[[Subject, Any], str]] = {
     "deepening": lambda subject, kind: deepens(subject),
 }
 
+ON_11X9: dict[str, Callable[[Subject], str]] = {
+    "player": successor.has_player,
+    "actions": successor.puts_legal_actions,
+    "ends": successor.sees_the_end,
+    "games": successor.plays_games,
+    "further": successor.looks_further,
+}
+
 
 def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
     """Make one check."""
@@ -51,6 +60,8 @@ def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
     try:
         if id == "interface":
             note = is_complete(subject)
+        elif id in ON_11X9:
+            note = ON_11X9[id](subject)
         elif id == "scores":
             note = scores_are_floats(subject)
         elif id == "resigning":

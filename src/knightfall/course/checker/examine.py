@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from knightfall.apart import Ended
-from knightfall.course.checker.outcome import CHECKS, KINDS, Check, Kind, Outcome
+from knightfall.course.checker.outcome import BY_ID, KINDS, Check, Kind, Outcome, checks_of
 from knightfall.course.checker.process import Examinee
 from knightfall.course.checker.report import Examination
 from knightfall.course.checker.subject import CLASSES
@@ -16,6 +16,9 @@ from knightfall.course.submission import read_submission
 from knightfall.errors import KnightfallError, nearest
 from knightfall.reading import read_bytes
 
+CHECKED = (*CLASSES, "successor")
+"""The generations that are examined."""
+
 SECONDS = 10.0
 """What one check may take.  Most take some milliseconds."""
 
@@ -23,7 +26,7 @@ SECONDS = 10.0
 def examine(
     path: str | Path, *, generation: str | None = None, seconds: float = SECONDS
 ) -> Examination:
-    """Examine a submission: a `game_agent.py`, or the folder that holds it.
+    """Examine a submission: a `game_agent.py` or `my_custom_player.py`, or its folder.
 
     Its generation is found out by looking, unless it is given.  `seconds` bounds each check.
     """
@@ -31,7 +34,7 @@ def examine(
     generation, why = (_known(generation), "as you say") if generation else generation_of(file)
     outcomes: dict[str, Outcome] = {}
     with Examinee(file, generation, seconds) as examinee:
-        for check in CHECKS:
+        for check in checks_of(generation):
             outcomes[check.id] = _skipped(check, outcomes) or _asked(examinee, check, outcomes)
     printed = bytes(examinee.printed).decode("utf-8", "replace")
     told = tuple(outcomes.values())
@@ -43,24 +46,26 @@ def generation_of(file: Path) -> tuple[str, str]:
     try:
         submission = read_submission(str(file))
     except KnightfallError:  # which is for the examination to tell
+        if file.name == "my_custom_player.py":
+            return "successor", "it is called my_custom_player.py"
         text = read_bytes(file).decode("utf-8", "replace")
         if re.search(r"^class\s+CustomPlayer\b", text, re.M):
             return "2017a", "it has CustomPlayer"
         return "2017b", "nothing in it tells of another"
     found = submission.generation
-    if found not in CLASSES:
+    if found not in CHECKED:
         raise KnightfallError(
             f"{str(file)!r} is a submission of generation {found}; only those of "
-            f"{', '.join(CLASSES)} are checked"
+            f"{', '.join(CHECKED)} are checked"
         )
     return found, submission.why
 
 
 def _known(generation: str) -> str:
-    if generation not in CLASSES:
+    if generation not in CHECKED:
         raise KnightfallError(
-            f"generation {generation!r} is not checked: there are {', '.join(CLASSES)}"
-            + nearest(generation, CLASSES)
+            f"generation {generation!r} is not checked: there are {', '.join(CHECKED)}"
+            + nearest(generation, CHECKED)
         )
     return generation
 
@@ -70,7 +75,7 @@ def _skipped(check: Check, outcomes: Mapping[str, Outcome]) -> Outcome | None:
     for id in check.needs:
         if outcomes[id].mark == "wrong":
             return Outcome(check.id, "skipped", f"not tried before {_name(id)!r} is right")
-    for other in CHECKS:
+    for other in BY_ID.values():
         done = outcomes.get(other.id)
         if done and done.fatal and (other.about == check.about and check.about):
             return Outcome(check.id, "skipped", f"not tried before {other.name!r} is right")
@@ -80,7 +85,7 @@ def _skipped(check: Check, outcomes: Mapping[str, Outcome]) -> Outcome | None:
 
 
 def _name(id: str) -> str:
-    return next(check.name for check in CHECKS if check.id == id)
+    return BY_ID[id].name
 
 
 def _sound(outcomes: Mapping[str, Outcome]) -> list[Kind]:

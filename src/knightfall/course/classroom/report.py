@@ -9,7 +9,9 @@ from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from knightfall.arena.reports.report import no_verdict, too_late
 from knightfall.course.classroom.lessons import to_dict as lessons_dict
 from knightfall.course.classroom.likeness import Likeness
 from knightfall.course.classroom.pages import STYLE, table
@@ -26,6 +28,9 @@ from knightfall.display.table import Table
 from knightfall.files import atomic_write
 
 INDEX, SHEET, PAGES = "index.html", "class.csv", "students"
+
+UNSOLVED = "The board has 99 cells: no solver reaches that far, so wins kept are not told."
+"""What is said of a class of the successor."""
 
 
 @dataclass
@@ -58,9 +63,11 @@ class ClassReport(Displayable):
                 percent(None if lessons is None else lessons.keeping.rate),
                 "" if lessons is None else str(sum(map(lessons.times, KINDS))),
             )
-        yield rows
+        yield rows.where_known("kept")
         yield ""
         yield f"{self.zero} {self._neighbours()}"
+        if self.conditions.successor:
+            yield UNSOLVED
         for student in self.broken:
             told = "not ranked" if student.never_moved else "not played"
             yield f"{told}: {student.name}: {student.problem}"
@@ -74,14 +81,13 @@ class ClassReport(Displayable):
     @property
     def clock(self) -> str:
         """How time was kept."""
-        wanted = f"{self.conditions.time / 1000:g} ms a move"
         if self.conditions.counted:
-            return f"{wanted}, by a clock that counts how often it is asked: the same each time."
+            return f"{self.conditions.clock}: the same each time."
         before, after = self.load
         busy = ""
         if before is not None and after is not None:
             busy = f"; load {before:.1f} before and {after:.1f} after on {self.cores} cores"
-        return f"{wanted} by the wall clock, one game to a core at a time{busy}."
+        return f"{self.conditions.clock}, one game to a core at a time{busy}."
 
     @property
     def zero(self) -> str:
@@ -91,9 +97,21 @@ class ClassReport(Displayable):
         return "Elo around the mean, ± 95 %."
 
     def _neighbours(self) -> str:
+        late = self._too_late()
+        if late:
+            return late
         pairs = list(pairwise(self.table.students))
         apart = sum(self.table.told_apart(better, worse) for better, worse in pairs)
-        return f"{apart} of {count(len(pairs), 'couple')} of neighbours are told apart."
+        return f"Neighbours in the ranking told apart: {apart} of {len(pairs)}."
+
+    def _too_late(self) -> str:
+        """Return why nothing is concluded: too many games lost to the wall clock; "" if not."""
+        late = [
+            f"{row.name} lost {row.late:,} of {count(2 * sum(row.pairs), 'game')} to the clock"
+            for row in self.table.students
+            if too_late(row.late, 2 * sum(row.pairs))
+        ]
+        return "" if self.conditions.counted else no_verdict(late, ticks=True)
 
     # -- for others ------------------------------------------------------------------------
 
@@ -131,12 +149,17 @@ class ClassReport(Displayable):
         page = StringIO()
         writer = csv.writer(page)
         against = [row.name for row in self.table.opponents]
-        writer.writerow([*_COLUMNS, *(f"won against {name}" for name in against), "problem"])
+        kept = [at for at, name in enumerate(_COLUMNS)
+                if not (self.conditions.successor and name in _SOLVED)]  # fmt: skip
+        columns = [_COLUMNS[at] for at in kept]
+        writer.writerow([*columns, *(f"won against {name}" for name in against), "problem"])
         for place, row in enumerate(self.table.students, start=1):
-            cells = [place, *_cells(row), *(row.against.get(name, (0, 0))[0] for name in against)]
+            every = [place, *_cells(row)]
+            cells = [every[at] for at in kept]
+            cells += [row.against.get(name, (0, 0))[0] for name in against]
             writer.writerow([csv_cell(cell) for cell in [*cells, ""]])
         for student in self.broken:
-            empty = [""] * (len(_COLUMNS) - 2 + len(against))
+            empty = [""] * (len(columns) - 2 + len(against))
             writer.writerow(
                 [csv_cell(cell) for cell in ["", student.name, *empty, student.problem]]
             )
@@ -165,30 +188,25 @@ class ClassReport(Displayable):
         handed_in = len(self.table.students) + len(self.broken)
         yield (
             f"<p>{count(handed_in, 'submission')}, {len(self.table.students)} of which played. "
-            f"{text(self.clock)} {self.conditions.pairs} openings against each of the course’s "
-            f"opponents, from both seats. {text(self.zero)} {self._neighbours()} "
+            f"{text(self.clock)} {count(self.conditions.pairs, 'opening')} against each of the "
+            f"course’s opponents, from both seats. {text(self.zero)} {self._neighbours()} "
             f'The same as a sheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
         )
+        solved = [] if self.conditions.successor else ["Wins kept", "Heuristic right"]
         yield table(
-            [
-                "",
-                "Student",
-                "Elo",
-                "Won",
-                "95 %",
-                "Wins kept",
-                "Heuristic right",
-                *_LOST,
-                "Generation",
-            ],
+            ["", "Student", "Elo", "Won", "95 %", *solved, *_LOST, "Generation"],
             (self._cells(place, row) for place, row in enumerate(self.table.students, start=1)),
             "class",
         )
+        told = UNSOLVED
+        if solved:
+            told = (
+                "Wins kept: where some moves win and some lose, by an exact solver. Heuristic "
+                "right: how often the score alone would choose a winning move there."
+            )
         yield (
-            '<p class="soft">Won: of the games against the course’s opponents. Wins kept: where '
-            "some moves win and some lose, by an exact solver. Heuristic right: how often the "
-            "score alone would choose a winning move there. Point at a generation to see what "
-            "tells it.</p>\n"
+            f'<p class="soft">Won: of the games against the course’s opponents. {told} Point at a '
+            "generation to see what tells it.</p>\n"
         )
         if self.alike:
             yield "<h2>Nearly the same</h2>\n"
@@ -217,16 +235,19 @@ class ClassReport(Displayable):
     def _cells(self, place: int, row: Row) -> Sequence[str]:
         assert row.student is not None
         estimate, lessons = row.estimate, row.lessons
-        link = f'<a href="{PAGES}/{row.student.page}.html">{text(row.name)}</a>'
+        link = f'<a href="{PAGES}/{quote(row.student.page)}.html">{text(row.name)}</a>'
         opinion = None if lessons is None else lessons.opinion
+        solved = [
+            percent(None if lessons is None else lessons.keeping.rate),
+            percent(None if opinion is None else opinion.right / opinion.of),
+        ]
         return [
             str(place),
             link,
             plus_minus(row.elo, row.error),
             percent(estimate.score),
             interval(estimate.low, estimate.high),
-            percent(None if lessons is None else lessons.keeping.rate),
-            percent(None if opinion is None else opinion.right / opinion.of),
+            *([] if self.conditions.successor else solved),
             *("" if lessons is None else str(lessons.times(kind)) for kind in KINDS),
             _generation(row.student),
         ]
@@ -248,9 +269,8 @@ def _generation(student: Student) -> str:
 _LOST = ("timeouts", "resigned", "illegal answers", "crashes")
 """The headings of `KINDS`."""
 
-_HEADINGS = (
-    "", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *_LOST, "Generation",
-)  # fmt: skip
+_SOLVED = ("wins kept %", "heuristic right %")
+"""Columns that need an exact solver."""
 
 _COLUMNS = (
     "place", "student", "elo", "elo error", "won %", "won % low", "won % high", "games",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from knightfall.course.find import USUAL
@@ -16,6 +17,9 @@ from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError, nearest
 
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
+
+LONGEST_NAME = 180
+"""Bytes of the name of a student's page; file systems take 255."""
 
 MOST = 2000
 """Submissions that one class may have."""
@@ -83,7 +87,7 @@ def read_class(
             f"generation of {min(unknown)!r}: {folder!r} holds no submission of that name"
             + nearest(min(unknown), [student.name for student in students])
         )
-    return students
+    return _one_game(students)
 
 
 def _generations(texts: Iterable[str]) -> dict[str, str]:
@@ -94,6 +98,20 @@ def _generations(texts: Iterable[str]) -> dict[str, str]:
         generation_folder(generation)  # which refuses what is none
         found[name] = generation
     return found
+
+
+def _one_game(students: list[Student]) -> list[Student]:
+    """Leave out submissions for 11×9 where there are others, too: the two games do not mix."""
+    games = {one.submission.generation == "successor" for one in students if one.submission}
+    if len(games) < 2:
+        return students
+    problem = "plays the successor's game on 11×9: such submissions need a folder of their own"
+    return [
+        replace(one, problem=f"{one.submission.file.name} {problem}")
+        if one.submission and one.submission.generation == "successor"
+        else one
+        for one in students
+    ]
 
 
 def _is_handed_in(path: Path) -> bool:
@@ -108,13 +126,24 @@ def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
     return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in pieces], path.name
 
 
+def file_name(name: str) -> str:
+    """Return a name for a student's file: letters and digits of any script, ``.``, ``-``, ``_``.
+
+    It cannot leave its folder, is not hidden, and is short enough for any file system.
+    """
+    text = unicodedata.normalize("NFC", name)
+    kept = "".join(c if c.isalnum() or unicodedata.combining(c) or c in ".-" else "_" for c in text)
+    short = re.sub("_+", "_", kept).encode()[:LONGEST_NAME].decode(errors="ignore")
+    return short.strip("._") or "student"
+
+
 def _students(paths: Iterable[Path], generations: Mapping[str, str]) -> Iterator[Student]:
     names: set[str] = set()
     pages: set[str] = set()
     for path in paths:
         name = path.stem if path.suffix == ".py" and path.stem not in names else path.name
         names.add(name)
-        page = plain = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._") or "student"
+        page = plain = file_name(name)
         number = 1
         while page.casefold() in pages:  # some systems do not tell A from a
             number += 1
@@ -134,10 +163,6 @@ def _submission(path: Path, generation: str) -> Submission:
     if parse_reference(str(path)).path != str(path):
         raise KnightfallError(f"{path.name}: a name that ends like a choice of class: rename it")
     found = read_submission(str(path), generation)
-    if found.generation == "successor":
-        raise KnightfallError(
-            f"{found.file.name} plays the successor's game on 11×9: see knightfall course run"
-        )
     if not found.players and not found.scores:
         raise KnightfallError(f"{found.file.name} holds no player")
     return found

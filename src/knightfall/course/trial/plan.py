@@ -48,7 +48,8 @@ def trial_plan(
         )
     rules = PROTOCOLS["2017b" if found.generation == "2017b" else "2017a"]
     tests = tested(reference, found)
-    entered = enter([_agent(test.reference, time or TIME, counted) for test in tests])
+    agents = [course_agent(test.reference, time or TIME, counted) for test in tests]
+    entered = enter([str(agent) for agent in agents])
     players = tuple(replace(one, name=test.name) for one, test in zip(entered, tests, strict=True))
     against = enter(list(opponents) or rules.opponents)
     return found, Plan(
@@ -96,7 +97,8 @@ def tested(reference: Reference, found: Submission) -> list[Tested]:
     ]
 
 
-def _agent(reference: Reference, time: int, counted: bool) -> str:
+def course_agent(reference: Reference, time: int, counted: bool) -> Agent:
+    """Return a submission's agent with so many microseconds a move, counted or by the wall."""
     if counted:
-        return str(Agent("course", str(reference), ticks=time))
-    return str(Agent("course", str(reference), Budget(time=time)))
+        return Agent("course", str(reference), ticks=time)
+    return Agent("course", str(reference), Budget(time=time))

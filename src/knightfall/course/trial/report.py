@@ -27,6 +27,8 @@ class TrialReport(Displayable):
     """
 
     submission: Submission
+    player: str
+    """The name of the class that played."""
     tournament: TournamentReport
     judged: list[Judged]
     counted: bool
@@ -44,6 +46,7 @@ class TrialReport(Displayable):
         yield Heading(f"{found.file.parent.name}/{found.file.name}")
         yield f"generation {found.generation}: {found.why}"
         yield self._clock()
+        yield from found.choice(self.player)
         yield ""
         yield from self._never_moved()
         if not self.moved:
@@ -132,7 +135,7 @@ class TrialReport(Displayable):
                 f"{row.kept.count:,}",
                 f"{row.kept.of:,}",
                 percent(row.kept.rate),
-                f"{interval(*row.kept.interval)} %",
+                interval(*row.kept.interval, unit=" %"),
                 percent(row.chance),
             )
         yield table
@@ -161,6 +164,7 @@ class TrialReport(Displayable):
             "file": str(found.file),
             "generation": found.generation,
             "why": found.why,
+            "player": self.player,
             "classes": [player.name for player in found.players],
             "scores": list(found.scores),
             "clock": "ticks" if self.counted else "wall",

@@ -6,9 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from knightfall.agents import known_agent
-from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.plan.plan import Plan
 from knightfall.arena.plan.version import engine
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.runners.hire import Crew, Notice
@@ -22,7 +19,7 @@ from knightfall.course.trial.plan import TIME, trial_plan
 from knightfall.course.trial.report import TrialReport
 from knightfall.course.trial.successor import SuccessorReport, successor_trial
 from knightfall.display.progress import progress as shown_progress
-from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.errors import KnightfallError
 from knightfall.machine import cores, load
 from knightfall.search.budget import parse_budget
 
@@ -33,7 +30,7 @@ def trial(
     opponents: Sequence[str] = (),
     pairs: int | None = None,
     time: str | None = None,
-    clock: str = "wall",
+    clock: str = "ticks",
     generation: str = "",
     seed: int = 0,
     workers: int | None = None,
@@ -44,8 +41,9 @@ def trial(
 ) -> TrialReport | SuccessorReport:
     """Play the tournament of a submission's generation with it, and judge its games.
 
-    The generation is found by reading the submission, unless it is given.
-    With ``clock="ticks"`` the time left goes down by the questions asked, and results repeat.
+    The generation is found by reading the submission, unless it is given.  By its clock of ticks,
+    time passes with each question for the time left, so results repeat; ``clock="wall"`` plays in
+    real time.
     """
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
@@ -55,15 +53,15 @@ def trial(
     if generation:
         reference = replace(reference, generation=generation)
     if checked(reference).generation == "successor":
-        if counted:
-            raise KnightfallError("clock ticks: players of the successor are not told their time")
         return successor_trial(
             reference,
             checked(reference),
             opponents=opponents,
             pairs=pairs,
             time=limit or TIME,
+            counted=counted,
             seed=seed,
+            workers=workers,
             show=progress,
         )
     submission, plan = trial_plan(
@@ -81,7 +79,6 @@ def trial(
         known = None if again else opened.find(plan, engine())
         if known is None or known.finished is None:
             check(plan, crew)
-            _load_once(plan)
         run, interrupted = play(
             plan, opened, crew, again=again, notice=notice, show_progress=progress
         )
@@ -92,15 +89,5 @@ def trial(
     except BaseException:
         opened.close()
         raise
-    return TrialReport(submission, report, judged, counted, (before, load()), cores())
-
-
-def _load_once(plan: Plan) -> None:
-    """Refuse a submission that cannot even be loaded: its table would say nothing."""
-    player = Hosted(known_agent(plan.entrants[0].agent))
-    try:
-        player.prepare()
-    except AgentFailure as failure:
-        raise KnightfallError(f"the submission cannot be loaded: {failure}") from None
-    finally:
-        player.close()
+    player = reference.name or submission.default
+    return TrialReport(submission, player, report, judged, counted, (before, load()), cores())

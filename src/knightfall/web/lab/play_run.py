@@ -17,6 +17,7 @@ from typing import Any
 
 from knightfall import sigint
 from knightfall.apart import quietly
+from knightfall.display.numbers import count
 from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError
 
@@ -85,7 +86,8 @@ def _play(spec: dict[str, Any], tell: Tell) -> int:
             run = store.begin(plan, version.engine(), version.versions(), again=spec["again"])
         tell(run=run.id, total=plan.total, done=run.played)
         if plan.exhausted:
-            tell(notice=f"there are only {len(plan.starts):,} openings: none is played twice")
+            starts = count(len(plan.starts), "opening")
+            tell(notice=f"the board has no more than {starts}: none is played twice")
         if run.finished:
             tell(notice="it was played before; tick “play anew” to play it again")
             return 0
