@@ -45,11 +45,18 @@ def seconds_waited(process: int | str = "self") -> float:
 
     Of its first thread, since it began; 0 where the system does not tell (Linux does).
     """
+    times = core_times(process)
+    return 0.0 if times is None else times[1]
+
+
+def core_times(process: int | str = "self") -> tuple[float, float] | None:
+    """Return the seconds that a process has run, and that it waited for a core; None if unknown."""
     try:
         with open(f"/proc/{process}/schedstat", "rb") as file:
-            return int(file.read().split()[1]) / 1e9
-    except (OSError, ValueError, IndexError):
-        return 0.0
+            ran, waited = file.read().split()[:2]
+        return int(ran) / 1e9, int(waited) / 1e9
+    except (OSError, ValueError):
+        return None
 
 
 def load() -> float | None:

@@ -13,6 +13,7 @@ import pytest
 from arena_helpers import ENGINE, VERSIONS, fake_game, fake_plan
 
 from knightfall.agents import Agent, parse_agent, timing
+from knightfall.arena.game import agent_child
 from knightfall.arena.game import play as games
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.game.play import REPLAYS, play_pair
@@ -71,8 +72,9 @@ def test_the_share_of_a_core_is_what_rivals_leave() -> None:
     ],
 )  # fmt: skip
 def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
-    body: str, starved: bool, tmp_path: Path
+    body: str, starved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(agent_child, "GRACE", 30.0)  # however late it is, it tells so
     file = tmp_path / "mine.py"
     head = f"{CROWD}\ndef choose(position):\n"
     file.write_text(f"{head}    {body}\n    return position.legal_moves[0]\n")

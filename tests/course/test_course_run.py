@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, wr
 
 from knightfall.agents import parse_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.course import successor
+from knightfall.course import successor, successor_moves
+from knightfall.course.sample_players_successor import BasePlayer
 from knightfall.course.trial.plan import trial_plan
 from knightfall.course.trial.report import TrialReport
 from knightfall.course.trial.successor import successor_trial
@@ -455,3 +457,28 @@ def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
     assert once["clock"] == "ticks"
     assert once["lost_by"] == {}
     assert sum(map(sum, once["table"].values())) == 12
+
+
+class GoesOn(BasePlayer):
+    """Puts an action, and then never asks a state again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(0)
+        self.seconds = seconds
+
+    def get_action(self, state: successor.Isolation) -> None:
+        self.queue.put(state.actions()[0])
+        while True:
+            time.sleep(self.seconds) if self.seconds else None
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01])
+def test_a_player_that_asks_nothing_is_ended_all_the_same(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After ten times its time, of work or of sleep: nothing else would ever end it here."""
+    monkeypatch.setattr(successor_moves, "COUNTED", float("inf"))
+    start = successor.Isolation().result(57).result(40)
+    puts, wrong = successor_moves.all_puts(GoesOn(seconds), start, 12.0, str, counted=True)
+    assert [put.action for put in puts] == start.actions()[:1]
+    assert wrong == ""

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from knightfall.course.clocks import StateClock
 from knightfall.course.successor import Isolation, StopSearch, TimedQueue
 from knightfall.errors import AgentFailure
+from knightfall.machine import core_times
 
 BEGINNING = 2.0
 """Seconds until a fork must have begun, on a busy machine."""
@@ -29,8 +30,11 @@ COUNTED = 20.0
 """Seconds that a move by a counted clock may take at most."""
 
 SILENT = 10
-"""Times its limit of processor time after which a player by a counted clock is ended: for those
-that go on and ask the state nothing."""
+"""Times its limit of processor time, or of sleep, after which a player by a counted clock is ended:
+for those that go on and ask the state nothing."""
+
+LOOK = 0.05
+"""Seconds between two looks whether a player sleeps."""
 
 NO_HURRY = 3_600_000.0
 """Milliseconds that the queue's own clock has where questions are counted instead."""
@@ -104,8 +108,10 @@ def all_puts(
     try:
         if select.select([hears], [], [], BEGINNING)[0]:
             os.read(hears, 1)
-        seconds = COUNTED if counted else limit / 1000.0
-        said = _heard(hears, perf_counter() + seconds + ON_ITS_WAY)
+        if counted:
+            said = _heard_counted(hears, pid, silent * limit / 1000.0)
+        else:
+            said = _heard(hears, perf_counter() + limit / 1000.0 + ON_ITS_WAY)
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -176,6 +182,24 @@ class _Ends:
 
     def recv(self) -> tuple[Any, Any]:
         return self._last.pop()
+
+
+def _heard_counted(file: int, pid: int, idle: float) -> bytes:
+    """Return what a fork says until it ends, or has slept for so many seconds."""
+    said, began = b"", perf_counter()
+    while (now := perf_counter()) < began + COUNTED:
+        times = core_times(pid)
+        if times is not None and now - began - sum(times) > idle:
+            break
+        said += _heard(file, now + LOOK)
+        if _is_over(pid):
+            break
+    return said
+
+
+def _is_over(pid: int) -> bool:
+    """Return whether a child has ended; it is left to be waited for."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _heard(file: int, until: float) -> bytes:

@@ -6,6 +6,7 @@ from functools import cache
 
 DECIDES = (
     "position.py",
+    "machine.py",
     "openings.py",
     *(f"agents/{name}.py" for name in ("base", "course", "parse", "student_costs")),
     "agents/student_costs.toml",
