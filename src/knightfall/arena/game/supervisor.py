@@ -59,7 +59,7 @@ def supervise(text: str, scratch: str = "") -> NoReturn:
     containment.be_private()
     os.set_blocking(ask, False)
     agent = os.read(died, 20)  # its number, where numbers mean the same to us
-    here = _only_child(watcher) if apart else agent.decode()
+    here = "".join(_children(str(watcher))[:1]) if apart else agent.decode()
     try:
         end = _Relay(questions, answers, ask, told, died, asking, here).run()
         if end:
@@ -74,13 +74,13 @@ def supervise(text: str, scratch: str = "") -> NoReturn:
         os._exit(0)
 
 
-def _only_child(process: int) -> str:
-    """Return the number of a process's child as this process sees it; "" if it cannot be known."""
+def _children(process: str) -> list[str]:
+    """Return the numbers of a process's children as this process sees them, if it can."""
     try:
         with open(f"/proc/{process}/task/{process}/children") as file:
-            return file.read().strip()
+            return file.read().split()
     except OSError:
-        return ""
+        return []
 
 
 class _Relay:
@@ -136,8 +136,12 @@ class _Relay:
         return os.read(self._died, 100).decode() or "ended the process that watches it"
 
     def _waiting(self) -> float:
-        """Return the seconds that the agent and this process have waited for a core so far."""
-        return seconds_waited() + (seconds_waited(self._agent) if self._agent else 0.0)
+        """Return the seconds that this process and the agent's have waited for a core so far.
+
+        The agent's are the one that loaded it and the fork that plays the game.
+        """
+        agents = [self._agent, *_children(self._agent)] if self._agent else []
+        return seconds_waited() + sum(seconds_waited(process) for process in agents)
 
     def _pass_on(self, lines: list[bytes]) -> None:
         for line in lines:

@@ -15,7 +15,7 @@ DECIDES = (
     *(f"course/{name}.py" for name in ("player", "clocks", "seat_board", "laid_out", "crashes")),
     *(f"course/{name}.py" for name in ("scratch", "score_player", "old_names")),
     *(f"course/{name}.py" for name in ("successor", "successor_moves")),
-    *(f"course/board_{name}.py" for name in ("2017b", "2017a", "oldest")),
+    *(f"course/board_{name}.py" for name in ("2017b", "2017a", "oldest", "file")),
     *(f"course/{name}.py" for name in ("knights", "game_loop", "scores", "drawing")),
     *(f"course/sample_players_{name}.py" for name in ("2017b", "2017a")),
     *(f"heuristics/{name}.py" for name in ("expression", "evaluator", "interpreted")),

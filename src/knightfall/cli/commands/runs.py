@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.agents import submissions
 from knightfall.cli.options.common import Json
 from knightfall.cli.options.store import FEW, StorePath, find_run, reading, some, store_path
 from knightfall.cli.screen.guard import say
@@ -73,11 +72,15 @@ def runs(
 
 
 def _as_json(info: RunInfo) -> dict[str, Any]:
+    from knightfall.agents import submissions
+
     return {**asdict(info), "submissions": [one._asdict() for one in submissions(info.agents)]}
 
 
 def _submissions(info: RunInfo) -> list[str]:
     """Return a line for each of the first submissions that play under other names."""
+    from knightfall.agents import submissions
+
     named = zip(info.names, info.agents, strict=True)
     found = [str(one) for one in submissions(agent for name, agent in named if name != agent)]
     more = [f"and {count(len(found) - FEW, 'more submission')}"] if len(found) > FEW else []
