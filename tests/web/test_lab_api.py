@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from knightfall.position import Position
 from knightfall.web.lab.address import Address
 from knightfall.web.lab.guard import MOST_BYTES, Refused
 from knightfall.web.lab.inputs import check, read_body
+from knightfall.web.lab.jobs import Job
+from knightfall.web.lab.lab import Lab
 from knightfall.web.lab.names import agent_named, heuristic_named, listed_name
 from knightfall.web.lab.openapi import ENDPOINTS, description
 from knightfall.web.lab.tabs import Tabs
@@ -486,7 +489,27 @@ def test_two_runs_at_a_time_and_a_grading_that_is_stopped(server: LabServer) -> 
     server.until_job(run["id"], lambda job: job["state"] == "stopped")
 
 
-def test_news_tell_of_a_tab_s_runs_which_end_with_it(server: LabServer) -> None:
+def test_a_run_goes_on_when_the_tab_that_started_it_is_closed() -> None:
+    """With another tab watching, and with none."""
+
+    async def days() -> None:
+        lab = Lab([], "unused.sqlite", grace=0.05)
+        job = Job("1", "match", "match: random, random")
+        lab.jobs.all[job.id] = job
+        with lab.tabs.stream("watcher"):
+            with lab.tabs.stream("starter"):
+                pass
+            await asyncio.sleep(0.2)
+            assert not job.stopping
+        await asyncio.sleep(0.2)
+        assert lab.tabs.watching == 0
+        assert not job.stopping
+        assert not job.over
+
+    asyncio.run(days())
+
+
+def test_news_tell_of_runs_which_go_on_without_a_tab(server: LabServer) -> None:
     with server.client.stream("GET", "/api/events?client=tab1") as news:
         lines = news.iter_lines()
         first = json.loads(next(x for x in lines if x.startswith("data:"))[5:])
@@ -496,48 +519,56 @@ def test_news_tell_of_a_tab_s_runs_which_end_with_it(server: LabServer) -> None:
             told = json.loads(line[5:])["jobs"] if line.startswith("data:") else []
             if any(one["id"] == job["id"] and one["run"] == job["run"] for one in told):
                 break
-    server.until_job(job["id"], lambda job: job["state"] == "stopped")  # the tab is gone
+    server.until_job(job["id"], lambda now: now["done"] > job["done"])
+    assert server.post(f"/api/runs/{job['run']}/stop").status_code == 202
+    server.until_job(job["id"], lambda job: job["state"] == "stopped")
     assert server.get(f"/api/runs/{job['run']}")["resumable"]
 
 
-def test_a_tab_that_is_loaded_anew_is_still_there() -> None:
-    gone: list[str] = []
+async def _search(tabs: Tabs, name: str) -> None:
+    with tabs.searching(name):
+        await asyncio.sleep(60)
 
+
+def test_a_search_survives_a_stream_that_drops_and_comes_back() -> None:
     async def days() -> None:
-        tabs = Tabs(gone.append, grace=0.3)
-        tabs.expect("never-there")
-        with tabs.stream("one"), tabs.stream("two"):
-            assert tabs.watching == 2
+        tabs = Tabs(grace=0.2)
+        search = asyncio.create_task(_search(tabs, "one"))  # before there is a stream
+        await asyncio.sleep(0)
+        with tabs.stream("one"):
+            assert tabs.watching == 1
+        await asyncio.sleep(0.05)
         with tabs.stream("one"):  # back within its grace
-            await asyncio.sleep(0.6)
-            assert sorted(gone) == ["never-there", "two"]
-        with tabs.stream("one"), tabs.stream("one"):  # two windows of one tab
-            pass
-        await asyncio.sleep(0.6)
+            await asyncio.sleep(0.4)
+            assert not search.done()
+        await asyncio.sleep(0.4)
+        assert search.cancelled()  # it did not come back
 
     asyncio.run(days())
-    assert sorted(gone) == ["never-there", "one", "two"]
 
 
-def test_searches_are_counted_and_end_with_their_tab() -> None:
-    async def search(tabs: Tabs, name: str) -> None:
-        with tabs.searching(name):
-            await asyncio.sleep(60)
+def test_opening_a_stream_leaves_the_tab_s_search_alone(server: LabServer) -> None:
+    thinking = {"agent": "id(improved, time=3s)", "fen": FEN}
+    with ThreadPoolExecutor(1) as hands:
+        answer = hands.submit(server.post, "/api/choose", "reconnecting", **thinking)
+        while not answer.done():  # as often as a page that reconnects might
+            with server.client.stream("GET", "/api/events?client=reconnecting") as news:
+                next(news.iter_lines())
+        assert answer.result().status_code == 200, answer.result().text
 
+
+def test_searches_are_counted() -> None:
     async def days() -> None:
-        tabs = Tabs(lambda name: None)
-        with tabs.stream("one"):
-            going = [asyncio.create_task(search(tabs, "one")) for _ in range(2)]
-            await asyncio.sleep(0)
-            with pytest.raises(Refused, match="2 searches"):
-                await search(tabs, "one")
-            going += [asyncio.create_task(search(tabs, "two")) for _ in range(2)]
-            await asyncio.sleep(0)
-            with pytest.raises(Refused, match="4 searches"):
-                await search(tabs, "three")
+        tabs = Tabs()
+        going = [asyncio.create_task(_search(tabs, "one")) for _ in range(2)]
         await asyncio.sleep(0)
-        assert [task.cancelled() for task in going] == [True, True, False, False]
-        for task in going[2:]:
+        with pytest.raises(Refused, match="2 searches"):
+            await _search(tabs, "one")
+        going += [asyncio.create_task(_search(tabs, "two")) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(Refused, match="4 searches"):
+            await _search(tabs, "three")
+        for task in going:
             task.cancel()
 
     asyncio.run(days())

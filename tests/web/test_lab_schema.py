@@ -38,8 +38,8 @@ class IdleLab(Lab):
     def __init__(self, store: str) -> None:
         super().__init__([], store)
 
-        def start(spec: dict[str, Any], title: str, tab: str | None) -> Job:
-            return Job("1", spec["kind"], title, tab)
+        def start(spec: dict[str, Any], title: str) -> Job:
+            return Job("1", spec["kind"], title)
 
         async def think(*asked: Any) -> dict[str, Any]:
             await asyncio.sleep(0)

@@ -34,6 +34,7 @@ def endpoint_of(lab: Lab, endpoint: Endpoint) -> Callable[[Request], Awaitable[R
     async def answer(request: Request) -> Response:
         asked = _of_path(request)
         if endpoint.body is not None:
+            tab_of(request)  # a name that cannot be is refused, whatever else is asked
             inputs.read_query(_query(request), {})
             kind = request.headers.get("content-type", "")
             asked |= inputs.read_body(await request.body(), kind, endpoint.body)
@@ -98,8 +99,7 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
 async def events(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
     name = asked.get("client", "nobody")
-    with lab.tabs.stream(name):  # it is refused before anything is said
-        pass
+    lab.tabs.check_room()
 
     async def told() -> Any:
         with lab.tabs.stream(name):
@@ -166,17 +166,9 @@ def _starts(kind: str) -> Handler:
     async def start(lab: Lab, request: Request, asked: Asked) -> Any:
         make = grading_spec if kind == "grading" else game_spec
         spec, title = make(lab, kind, asked)
-        return _started(lab, request, spec, title)
+        return lab.jobs.start(spec, title).to_dict()
 
     return start
-
-
-def _started(lab: Lab, request: Request, spec: Asked, title: str) -> Any:
-    tab = tab_of(request)
-    job = lab.jobs.start(spec, title, tab)
-    if tab is not None:
-        lab.tabs.expect(tab)
-    return job.to_dict()
 
 
 async def resume(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -186,7 +178,7 @@ async def resume(lab: Lab, request: Request, asked: Asked) -> Any:
         raise Refused(409, f"run {asked['run']} cannot be gone on with: {found['why_not']}")
     names = ", ".join(entrant["name"] for entrant in found["entrants"])
     spec = {"kind": "resume", "run": asked["run"], "store": lab.store, "files": lab.library.paths}
-    return _started(lab, request, spec, f"{found['kind']}: {names}")
+    return lab.jobs.start(spec, f"{found['kind']}: {names}").to_dict()
 
 
 async def stop(lab: Lab, request: Request, asked: Asked) -> Any:

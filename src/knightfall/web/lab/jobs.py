@@ -1,7 +1,9 @@
 """Runs and gradings that are being played, each by a process of its own.
 
-What was played is in the store at any moment.  To stop a run is to interrupt its process, as Ctrl-C
-would; if the server dies, the system ends its processes, and the store has what was played.
+They belong to the server, not to the tab that started them: they end by Stop, at their end, or with
+the server.  What was played is in the store at any moment.  To stop a run is to interrupt its
+process, as Ctrl-C would; if the server dies, the system ends its processes, and the store has what
+was played.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ LONGEST = 1 << 24
 class Job:
     """Something that is being played, or was."""
 
-    def __init__(self, id: str, kind: str, title: str, tab: str | None) -> None:
-        self.id, self.kind, self.title, self.tab = id, kind, title, tab
+    def __init__(self, id: str, kind: str, title: str) -> None:
+        self.id, self.kind, self.title = id, kind, title
         self.state = "starting"
         self.run: int | None = None
         self.done = self.total = 0
@@ -81,11 +83,11 @@ class Jobs:
         """Whoever plays a run."""
         return next((job for job in self.active if job.run == run), None)
 
-    def start(self, spec: dict[str, Any], title: str, tab: str | None) -> Job:
+    def start(self, spec: dict[str, Any], title: str) -> Job:
         """Have something played; refused if there is enough going on."""
         if len(self.active) >= AT_ONCE:
             raise Refused(409, f"{AT_ONCE} runs are being played: stop one, or wait for its end")
-        job = Job(str(next(self._numbers)), spec["kind"], one_line(title)[:300], tab)
+        job = Job(str(next(self._numbers)), spec["kind"], one_line(title)[:300])
         job.run = spec.get("run")
         self.all[job.id] = job
         over = [one for one in self.all.values() if one.over]
@@ -165,12 +167,6 @@ class Jobs:
     def _interrupt(self, job: Job) -> None:
         if job.process is not None and job.process.returncode is None:
             job.ending = asyncio.get_running_loop().create_task(_end(job.process))
-
-    def stop_those_of(self, tab: str) -> None:
-        """A tab is gone: what it started ends."""
-        for job in self.active:
-            if job.tab == tab:
-                self.stop(job)
 
     async def end(self) -> int:
         """Stop everything and wait for it; how many there were."""

@@ -30,7 +30,7 @@ class Lab:
         self.version = 0
         self.library = Library(files, lambda: self.news.changed())
         self.jobs = Jobs(lambda: self.news.changed())
-        self.tabs = Tabs(self.jobs.stop_those_of, grace)
+        self.tabs = Tabs(grace)
         self.news = News(self.state)
         self.archive = Answering("knightfall.web.lab.archive", store)
         self.thinkers = Thinkers()
