@@ -19,6 +19,7 @@ from lab_server import COLD, LONG, MINE, LabServer, lab, until
 from knightfall.agents import parse_agent
 from knightfall.position import Position
 from knightfall.web.lab.address import Address
+from knightfall.web.lab.files import KnownFile
 from knightfall.web.lab.guard import MOST_BYTES, Refused
 from knightfall.web.lab.inputs import check, read_body
 from knightfall.web.lab.jobs import Job
@@ -378,6 +379,49 @@ def test_files_are_read_again_when_they_are_edited(tmp_path: Path) -> None:
         until(lambda: (found := seen()) and not found["error"] and found["heuristics"])
         after = server.post("/api/opinions", **opinion).json()["opinions"]["mine.py:cosy"]["d4"]
         assert after != first
+
+
+WRONG = """from knightfall.heuristics import heuristic, mobility
+
+
+@heuristic
+def short(board, open, me):
+    return mobility(board, open, me)
+
+
+def forgets_the_turn(board, open, me, opp):
+    return 1.0
+
+
+def greedy_of(board, open, me, opp, to_move, *more):
+    return 1.0
+
+
+def helper(board, open, me):
+    return 1.0
+
+
+def choose(position):
+    return position.legal_moves[0]
+"""
+
+
+def test_heuristics_with_a_wrong_signature_are_listed_with_their_error(tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(WRONG)
+    file = KnownFile("wrong.py", str(tmp_path / "wrong.py"))
+    file.look()
+    found = file.to_dict()
+    assert found["error"] == ""
+    errors = {row["name"]: row["error"] for row in found["heuristics"]}
+    assert list(errors) == ["short", "forgets_the_turn", "greedy_of"]
+    for name, given in (
+        ("short", "(board, open, me)"),
+        ("forgets_the_turn", "(board, open, me, opp)"),
+        ("greedy_of", "(board, open, me, opp, to_move, *more)"),
+    ):
+        assert errors[name].startswith(f"wrong.py: heuristic '{name}' must take exactly (board, op")
+        assert errors[name].endswith(f"not {given}")
+    assert [row["name"] for row in found["agents"]] == ["choose"]
 
 
 # -- runs ------------------------------------------------------------------------------------
