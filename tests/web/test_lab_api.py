@@ -17,6 +17,8 @@ import pytest
 from lab_server import COLD, LONG, MINE, LabServer, lab, until
 
 from knightfall.agents import parse_agent
+from knightfall.oracle.annotate import annotate
+from knightfall.oracle.grade import grade
 from knightfall.position import Position
 from knightfall.web.lab.address import Address
 from knightfall.web.lab.files import KnownFile
@@ -84,7 +86,7 @@ def test_whatever_changes_something_needs_the_token(server: LabServer, token: st
     given = {} if token is None else {"X-Knightfall-Token": token.encode()}
     for endpoint in ENDPOINTS:
         if endpoint.method != "GET":
-            path = endpoint.path.format(run=1, job=1)
+            path = endpoint.path.format(run=1, job=1, grading=1)
             answer = server.client.post(path, json={}, headers=given)
             assert answer.status_code == 403
             assert "token" in answer.json()["error"]
@@ -474,6 +476,81 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
         assert won == 2 * report["counts"][2]
 
 
+def test_a_run_keeps_the_text_that_it_began_with(tmp_path: Path) -> None:
+    """A file that is saved meanwhile, broken even, changes nothing; going on with it is refused."""
+    file = tmp_path / "slow.py"
+    with lab(tmp_path, "slow.py") as server:
+        job = server.begin("/api/matches", **{**LONG, "pairs": 15})
+        text = file.read_text()
+        file.write_text("raise RuntimeError('saved in the middle of a change')\n")
+        ended = server.until_job(job["id"], lambda job: job["state"] in ("finished", "failed"))
+        assert (ended["state"], ended["error"], ended["done"]) == ("finished", "", 15)
+        run = server.get("/api/runs/1")
+        assert "crash" not in run["report"]["agents"][0]["losses"]
+        assert run["entrants"][0]["name"] == LONG["a"]
+        assert run["entrants"][0]["agent"] == f"python({file}:slow, time=10ms)"
+        # One that was stopped goes on with the same text only.
+        file.write_text(text)
+        again = server.begin("/api/matches", **LONG)
+        server.post(f"/api/runs/{again['run']}/stop")
+        server.until_job(again["id"], lambda job: job["state"] == "stopped")
+        file.write_text(f"{text}\n# edited\n")
+        told = server.get(f"/api/runs/{again['run']}")
+        assert not told["resumable"]
+        assert "edited since" in told["why_not"]
+        refused = server.post(f"/api/runs/{again['run']}/resume")
+        assert refused.status_code == 409
+        assert "edited since" in refused.json()["error"]
+
+
+def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
+    asked = {"agent": "python(slow.py:slow, time=10s)", "openings": 40, "board": "5x5", "seed": 3}
+    server = LabServer(tmp_path, "slow.py", start=COLD)
+    job = server.begin("/api/gradings", **asked)
+    server.until_job(job["id"], lambda job: job["done"] >= 2)
+    server.process.kill()
+    server.process.wait()
+    until(lambda: not _players(tmp_path))
+    with (tmp_path / "runs.gradings" / "1.jsonl").open("a") as torn:
+        torn.write('{"number": 99, "open')
+    with lab(tmp_path, "slow.py") as again:
+        (listed,) = again.get("/api/gradings")["gradings"]
+        assert 2 <= listed["games"] < 40
+        assert not listed["finished"]
+        kept = again.get("/api/gradings/1")
+        assert kept["resumable"]
+        assert kept["grade"]["games"] == len(kept["games"]) == listed["games"]
+        resumed = again.post("/api/gradings/1/resume").json()
+        again.until_job(resumed["id"], lambda job: job["state"] == "finished")
+        whole = again.get("/api/gradings/1")
+        assert whole["games"][: listed["games"]] == kept["games"]
+        assert again.post("/api/gradings/1/resume").status_code == 409
+        # What the command says of the same agent, opening by opening.
+        expected = grade(
+            f"python({tmp_path / 'slow.py'}:slow, time=10s)",
+            openings=40, seed=3, board="5x5", progress=False,
+        ).to_dict()  # fmt: skip
+        found = whole["grade"]
+        assert found["keeps"] == expected["keeps"]
+        assert found["first_blunder"] == json.loads(json.dumps(expected["first_blunder"]))
+        # Asked for once more, it is the same one, and there is nothing left to play.
+        same = again.begin("/api/gradings", **asked)
+        assert same["grading"] == 1
+        assert len(again.get("/api/gradings")["gradings"]) == 1
+
+
+def test_a_job_that_failed_says_why_until_it_is_dismissed(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def choose(position):\n    return 1 / 0\n")
+    with lab(tmp_path, "broken.py") as server:
+        started = server.post("/api/matches", a="python(broken.py:missing)", b="random").json()
+        failed = server.until_job(started["id"], lambda job: job["state"] == "failed")
+        assert "broken.py defines no 'missing'" in failed["error"]
+        assert "knightfall-run" not in failed["error"]
+        assert server.post(f"/api/jobs/{started['id']}/dismiss").status_code == 200
+        assert server.get("/api/state")["jobs"] == []
+        assert server.post(f"/api/jobs/{started['id']}/dismiss").status_code == 404
+
+
 def _games(server: LabServer, **wanted: int) -> Iterator[dict[str, Any]]:
     skip = 0
     while True:
@@ -492,7 +569,8 @@ def _players(folder: Path) -> list[str]:
     for line in lines:
         pid = line.split()[0]
         try:
-            if Path(f"/proc/{pid}/cwd").resolve() == folder.resolve():
+            cwd = str(Path(f"/proc/{pid}/cwd").resolve())  # of a run, in its copy of the files
+            if cwd.endswith(str(folder.resolve())):
                 mine.append(line)
         except OSError:
             continue
@@ -515,7 +593,16 @@ def test_games_and_what_they_tell(server: LabServer) -> None:
         position = position.play(move)
     assert position.winner == one["winner"]
     assert server.client.get(f"/api/runs/{id}/games/6/0").status_code == 404
-    assert id in [run["id"] for run in server.get("/api/runs")["runs"]]
+    listed = {run["id"]: run for run in server.get("/api/runs")["runs"]}[id]
+    report = server.get(f"/api/runs/{id}")["report"]
+    share = f"{100 * report['score']:.1f}"
+    assert f"improved is better, {share} % against random" in listed["verdict"].replace("\xa0", " ")
+    assert listed["short"] == ["improved", "random"]
+    truth = server.get(f"/api/runs/{id}/games/3/1/truth")
+    judged = annotate(f"{one['opening']} {' '.join(one['moves'])}", progress=False)
+    assert truth["opening"] == judged.winners[0] == one["opening_winner"]
+    assert truth["thrown"] == [it.ply for it in judged.remarks if it.quality == "blunder"]
+    assert truth["known_from"] == 1
     for filter in ({"hunter": 0}, {"runner": 1}, {"first": 0}, {"of": 1}, {"reason": "no moves"}):
         assert 0 < len(server.get(f"/api/runs/{id}/games", **filter)["games"]) <= 12
 
@@ -524,9 +611,9 @@ def test_two_runs_at_a_time_and_a_grading_that_is_stopped(server: LabServer) -> 
     grading = server.begin("/api/gradings", agent="greedy(open)", openings=1200, board="6x6")
     run = server.begin("/api/leagues", agents=[LONG["a"], "random"], pairs=60)
     assert server.post("/api/matches", a="random", b="random").status_code == 409
-    assert server.post(f"/api/gradings/{grading['id']}/stop").status_code == 202
+    assert server.post(f"/api/gradings/{grading['grading']}/stop").status_code == 202
     server.until_job(grading["id"], lambda job: job["state"] == "stopped")
-    told = server.get(f"/api/gradings/{grading['id']}")
+    told = server.get(f"/api/gradings/{grading['grading']}")
     assert told["grade"]["games"] == len(told["games"]) > 0
     assert told["grade"]["partial"]
     server.post(f"/api/runs/{run['run']}/stop")
@@ -538,7 +625,7 @@ def test_a_run_goes_on_when_the_tab_that_started_it_is_closed() -> None:
 
     async def days() -> None:
         lab = Lab([], "unused.sqlite", grace=0.05)
-        job = Job("1", "match", "match: random, random")
+        job = Job("1", "match", ["random", "random"])
         lab.jobs.all[job.id] = job
         with lab.tabs.stream("watcher"):
             with lab.tabs.stream("starter"):

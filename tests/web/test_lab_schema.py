@@ -38,8 +38,8 @@ class IdleLab(Lab):
     def __init__(self, store: str) -> None:
         super().__init__([], store)
 
-        def start(spec: dict[str, Any], title: str) -> Job:
-            return Job("1", spec["kind"], title)
+        def start(spec: dict[str, Any], names: list[str]) -> Job:
+            return Job("1", spec["kind"], names)
 
         async def think(*asked: Any) -> dict[str, Any]:
             await asyncio.sleep(0)
