@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +21,16 @@ from lab_server import COLD, LONG, MINE, LabServer, lab, until
 from knightfall.agents import parse_agent
 from knightfall.oracle.annotate import annotate
 from knightfall.oracle.grade import grade
+from knightfall.oracle.record import Decision, Record
 from knightfall.position import Position
 from knightfall.web.lab.address import Address
 from knightfall.web.lab.files import KnownFile
+from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, Refused
 from knightfall.web.lab.inputs import check, read_body
 from knightfall.web.lab.jobs import Job
 from knightfall.web.lab.lab import Lab
-from knightfall.web.lab.names import agent_named, heuristic_named, listed_name
+from knightfall.web.lab.names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.openapi import ENDPOINTS, description
 from knightfall.web.lab.tabs import Tabs
 
@@ -246,6 +250,20 @@ def test_files_by_their_names_become_paths() -> None:
     assert agent_named("id(weighted_mobility)", {}) == parse_agent("id(weighted_mobility)")
     assert listed_name("/a/my agent.py", {}) == "my_agent.py"
     assert listed_name("/b/mine.py", FILES) == "mine_2.py"
+
+
+def test_short_names_are_as_different_as_the_full_ones() -> None:
+    for full, short in (
+        (["id(improved, nodes=2500)", "id(bfs_reach, nodes=2500)"], ["improved", "bfs_reach"]),
+        (["id(open)", "greedy(open)", "random"], ["id open", "greedy open", "random"]),
+        (["id(open, nodes=1)", "id(open, nodes=2)"], ["id(open, nodes=1)", "id(open, nodes=2)"]),
+        (["greedy(mine.py:cosy+2*other.py:cosy-open)", "random"], ["cosy+2*cosy-open", "random"]),
+        (["python(slow.py:slow, time=10ms)", "perfect(nodes=3000)"], ["slow", "perfect"]),
+        (["2017b:AB_Open", "course:game_agent.py#A(s)"], ["AB_Open", "A(s)"]),
+        (["id(open) #1", "id(open) #2"], ["open #1", "open #2"]),
+        (["id(a.py:f)", "id(b.py:f)"], ["id(a.py:f)", "id(b.py:f)"]),
+    ):
+        assert short_names(full) == short
 
 
 def test_a_body_has_its_defaults_and_nothing_else() -> None:
@@ -537,6 +555,37 @@ def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
         same = again.begin("/api/gradings", **asked)
         assert same["grading"] == 1
         assert len(again.get("/api/gradings")["gradings"]) == 1
+
+
+def test_gradings_that_were_damaged_or_made_up_are_passed_over(tmp_path: Path) -> None:
+    stored = Gradings(str(tmp_path / "runs.sqlite"))
+    header = {
+        "agent": "greedy(open)", "name": "greedy(open)", "board": "5x5", "openings": 3, "seed": 0,
+        "files": {}, "engine": "1", "created": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+    begun = stored.begin(header)
+    assert stored.begin({**header, "created": "later"}).id == begun.id
+    assert stored.begin({**header, "seed": 1}).id == begun.id + 1
+    choice = Decision(1, "hunter", "opening", 3, 1, True, math.inf, True)
+    game = {"opening": "5/1N3/5/3n1/5 w", "moves": ["d5"], "blunders": []}
+    stored.append(begun.id, 0, game, Record((1, 2), (choice,)))
+    file = tmp_path / "runs.gradings" / "1.jsonl"
+    good = file.read_text().splitlines()[-1]
+    bad = [
+        "no JSON", "[]", good.replace('"number": 0', '"number": 7'),
+        good.replace("hunter", "farmer"), good.replace(", 3, 1, true", ", 0, 1, true"), good[:40],
+    ]  # fmt: skip
+    file.write_text(file.read_text() + "\n".join(bad))
+    stored.append(begun.id, 1, game, Record(None, (replace(choice, score=None, kept=False),)))
+    (found, other) = Gradings(str(tmp_path / "runs.sqlite")).all()
+    assert found.records == (
+        Record((1, 2), (choice,)), Record(None, (replace(choice, score=None, kept=False),)),
+    )  # fmt: skip
+    assert found.grade().keeping["overall"].kept.rate == 0.5  # type: ignore[union-attr]
+    assert other.games == ()
+    for text in ("", "{}", json.dumps({**header, "agent": "nonsense"}), "\xff" * 10):
+        (tmp_path / "runs.gradings" / "3.jsonl").write_text(text, "latin-1")
+        assert Gradings(str(tmp_path / "runs.sqlite")).one(3) is None
 
 
 def test_a_job_that_failed_says_why_until_it_is_dismissed(tmp_path: Path) -> None:

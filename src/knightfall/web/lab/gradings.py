@@ -161,6 +161,8 @@ def _parsed(id: int, content: bytes) -> StoredGrading:
         raise KnightfallError(f"grading {id} is empty")
     header = lines[0]
     check(HEADER, header)
+    parse_agent(header["agent"])  # raises a KnightfallError if it is none, as the next line does
+    Board.named(header["board"])
     games: list[dict[str, Any]] = []
     records: list[Record] = []
     for line in lines[1:]:
@@ -193,8 +195,8 @@ def _family(stored: Any) -> tuple[int, int] | None:
 
 def _decision(stored: Any) -> Decision:
     ply, role, phase, legal, winning, kept, score, proven = stored
-    if role not in ROLES or phase not in PHASES:
-        raise ValueError(role, phase)
+    if role not in ROLES or phase not in PHASES or not 0 <= winning <= legal or not legal:
+        raise ValueError(stored)
     number = None if score is None else float(score)
     return Decision(
         int(ply), role, phase, int(legal), int(winning), bool(kept), number, bool(proven)

@@ -65,7 +65,8 @@ export class GradingPage {
       grading.finished ? "." : ", not finished."));
     if (!grade) return;
     const rows = Object.entries(grade.keeps).map(([name, { kept, at_random: random }]) => [
-      name, count(kept.count), count(kept.of), percent(kept.rate), interval(kept.low, kept.high), percent(random),
+      name, count(kept.count), count(kept.of), percent(kept.rate),
+      kept.of ? interval(kept.low, kept.high) : "", percent(random),
     ]);
     const first = grade.first_blunder, without = first.games_without, auc = grade.reliability?.auc;
     const median = first.quartiles ? `; otherwise the first at ply ${first.quartiles[1]} (median)` : "";

@@ -43,13 +43,13 @@ export function renew(place, ...children) {
 }
 
 /** A table that scrolls by itself where it is too wide; `rows` are lists of cells, the first a heading. */
-export function table(caption, headings, rows) {
+export function table(caption, headings, rows, kind = null) {
   const cell = (content, at) => {
     const list = Array.isArray(content) ? content : [content];
     return at ? el("td", {}, ...list) : el("th", { scope: "row" }, ...list);
   };
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    el("table", {},
+    el("table", { class: kind },
       el("caption", {}, caption),
       el("thead", {}, el("tr", {}, headings.map((text) => el("th", { scope: "col" }, text)))),
       el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell))))));

@@ -1,7 +1,7 @@
 // The lab's first page: start something, see what is being played, your files, every stored run.
 
 import { StartForm } from "./form.js";
-import { agentName, count, el, here, link, percent, renew, table } from "./make.js";
+import { agentName, count, el, here, link, many, percent, renew, table } from "./make.js";
 
 const DOING = {
   starting: "getting ready", playing: "being played", finished: "finished", stopped: "stopped", failed: "failed",
@@ -105,17 +105,18 @@ export class Overview {
       ...runs.map((run) => ({ created: run.created, cells: [
         link(`#/lab/run/${run.id}`, String(run.id)), run.kind, some(run),
         run.finished ? run.verdict || "finished" : "not finished",
-        run.finished ? count(run.played) : `${count(run.played)} of ${count(run.total)}`, here(run.created),
+        run.finished ? many(run.played, "pair") : `${count(run.played)} of ${many(run.total, "pair")}`,
+        here(run.created),
       ] })),
       ...gradings.map((one) => ({ created: one.created, cells: [
         link(`#/lab/grading/${one.id}`, `g${one.id}`), "grading", agentName(one.short, one.name),
         one.finished ? `keeps ${percent(one.kept)} of its wins` : "not finished",
-        one.finished ? count(one.games) : `${count(one.games)} of ${count(one.openings)}`, here(one.created),
+        `${one.finished ? "" : `${count(one.games)} of `}${many(one.openings, "game")}`, here(one.created),
       ] })),
     ].sort((a, b) => (a.created < b.created ? 1 : a.created > b.created ? -1 : 0));
     const title = runs.length < SHOWN ? "Every stored run and grading" : `The last ${SHOWN} runs, and every grading`;
-    const headings = ["Run", "Kind", "Agents", "Outcome", "Pairs or games", "Begun"];
-    return table(title, headings, rows.map(({ cells }) => cells));
+    const headings = ["Run", "Kind", "Agents", "Outcome", "Played", "Begun"];
+    return table(title, headings, rows.map(({ cells }) => cells), "runs");
   }
 }
 
@@ -151,7 +152,7 @@ export function jobLine(server, job) {
   const progress = el("progress", {
     max: Math.max(1, job.total), value: job.total ? job.done : null, "aria-label": `How far: ${job.title}`,
   });
-  return el("div", { class: "job" },
+  return el("div", { class: `job ${job.state}` },
     el("p", {}, number ? el("a", { href: `#/lab/${address}`, ...title }, job.title) : el("span", title, job.title),
       ` · ${DOING[job.state]}`,
       job.total ? ` · ${count(job.done)} of ${count(job.total)} ${isGrading ? "games" : "pairs"}` : ""),
