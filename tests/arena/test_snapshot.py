@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from knightfall.agents import known_agent
+from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.arena.plan.matches import match_plan
@@ -105,3 +106,32 @@ def test_records_are_those_of_the_plan(folder: Path, tmp_path: Path) -> None:
     assert list(SnapshotRunner(runner, taken).play(plan.tasks())) == expected
     assert runner.agents == {one.agent for one in taken.plan(plan).entrants}
     assert plan.entrants[0].agent not in runner.agents
+
+
+SUBMISSION = """class AlphaBetaPlayer:
+    def get_move(self, game, time_left):
+        with open("data/wanted.txt") as file:
+            wanted = int(file.read())
+        return sorted(game.get_legal_moves())[wanted]
+"""
+
+
+def test_a_submission_keeps_what_lies_beside_it(tmp_path: Path) -> None:
+    """Also what it opens only when it is asked for a move."""
+    handed_in = tmp_path / "handed_in"
+    (handed_in / "data").mkdir(parents=True)
+    (handed_in / "game_agent.py").write_text(SUBMISSION)
+    (handed_in / "data" / "wanted.txt").write_text("0")
+    plan = match_plan(f"course:{handed_in}", "random", pairs=1, board="5x5")
+    agents = [one.agent for one in plan.entrants]
+    taken = Snapshot(str(tmp_path / "copies"), plan.files, agents)
+    (handed_in / "game_agent.py").write_text("raise SystemExit\n")
+    (handed_in / "data" / "wanted.txt").write_text("-1")
+    playing = Hosted(known_agent(taken.agent(agents[0])))
+    try:
+        move = playing.analyse(START).move
+    finally:
+        playing.close()
+    # The course's first cell is the upper left one: row by row, and along a row.
+    cells = [START.board.cell(name) for name in START.legal_moves]
+    assert START.board.cell(move) == min(cells)
