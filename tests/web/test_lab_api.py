@@ -451,7 +451,7 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
     server = LabServer(tmp_path, "slow.py", start=COLD)
     job = server.begin("/api/matches", **LONG)
     assert job["run"] == 1
-    run = until(lambda: (found := server.get("/api/runs/1"))["report"] and found)
+    run = until(lambda: (found := server.get("/api/runs/1"))["played"] >= 2 and found)
     assert [one["name"] for one in run["entrants"]] == [
         "python(slow.py:slow, time=10ms)", "random"
     ]  # fmt: skip

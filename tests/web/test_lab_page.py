@@ -106,7 +106,7 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
         # What the solver says of each game comes into its row.
         page.wait_for_function(
             "() => [...document.querySelectorAll('section.lab tbody tr')]"
-            ".every((row) => /^[0-9]/.test(row.cells[7].innerText))"
+            ".every((row) => /^[0-9]/.test(row.cells[5].innerText))"
         )
         game = page.locator("section.lab tbody th a").first
         run, pair, number = game.inner_text().split(".")
@@ -118,8 +118,8 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
         ]
         names = server.get(f"/api/runs/{run}/games")["short"]
         told = page.locator("section.lab tbody tr").first.locator("td").all_inner_texts()
-        assert told[5] == names[row["first"] if truth["opening"] == "w" else row["second"]]
-        assert told[6].split()[0] == str(len(truth["thrown"]))
+        assert told[3] == names[row["first"] if truth["opening"] == "w" else row["second"]]
+        assert told[4].split()[0] == str(len(truth["thrown"]))
         game.click()
         page.wait_for_selector("text=Won from the start by")
         page.click("text=Analyse this game")

@@ -55,6 +55,7 @@ class IdleLab(Lab):
         self.news.end()  # or a stream of news would never end
         yield
         await self.archive.end()
+        await self.judge.end()
 
 
 @pytest.fixture(scope="module")

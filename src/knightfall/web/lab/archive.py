@@ -93,8 +93,8 @@ class Archive:
     def runs(self, limit: int) -> dict[str, Any]:
         """Return the last runs, the very last first, each finished one with its verdict.
 
-        A verdict takes a look at all pairs of the run.  Those for which there was no time are None,
-        and `pending` says so: ask again.
+        A verdict takes a look at all pairs of the run.  Those for which there was no time are
+        empty, and `pending` says so: ask again.
         """
         store = self._store
         found = [] if store is None else store.runs()[-limit:][::-1]
@@ -103,7 +103,11 @@ class Archive:
             if store is not None and info.finished and info.id not in self._verdicts:
                 if time.monotonic() > until:
                     break
-                self._verdicts[info.id] = run_facts.verdict(store.run(info.id)) or info.verdict
+                try:
+                    found_out = run_facts.verdict(store.run(info.id))
+                except KnightfallError as error:  # the others can be read all the same
+                    found_out = str(error)
+                self._verdicts[info.id] = found_out or info.verdict
         return {
             "pending": any(info.finished and info.id not in self._verdicts for info in found),
             "runs": [

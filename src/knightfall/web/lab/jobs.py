@@ -124,8 +124,9 @@ class Jobs:
 
         It has a folder for copies of the users' files, which goes however it ends.
         """
-        spec["snapshot"] = os.path.realpath(tempfile.mkdtemp(prefix="knightfall-run-"))
+        folder = ""
         try:
+            folder = os.path.realpath(tempfile.mkdtemp(prefix="knightfall-run-"))
             job.process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-m", "knightfall.web.lab.play_run"),
                 stdin=asyncio.subprocess.PIPE,
@@ -137,7 +138,7 @@ class Jobs:
             assert job.process.stdin is not None
             assert job.process.stdout is not None
             with suppress(OSError):
-                job.process.stdin.write(json.dumps(spec).encode() + b"\n")
+                job.process.stdin.write(json.dumps({**spec, "snapshot": folder}).encode() + b"\n")
                 await job.process.stdin.drain()
                 job.process.stdin.close()
             if job.stopping:
@@ -158,7 +159,7 @@ class Jobs:
         else:
             job.state, job.error = "failed", f"its process ended with {code}"
         self._on_change()
-        await asyncio.to_thread(shutil.rmtree, spec["snapshot"], ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     def _hear(self, job: Job, line: bytes) -> None:
         try:

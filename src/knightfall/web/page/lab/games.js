@@ -6,7 +6,7 @@ import { agentName, count, el, link, renew, signed, table } from "./make.js";
 const AT_ONCE = 100;
 const KNOWN = ["match", "of", "won_by", "lost_by", "first", "hunter", "runner", "reason", "score", "skip"];
 const HEADINGS = [
-  "Game", "First", "Second", "Won by", "The other had", "Plies", "Won from the start by", "Wins thrown away", "Opening",
+  "Game", "First", "Second", "Won by", "Won from the start by", "Wins thrown away", "The other had", "Plies", "Opening",
 ];
 const FILTERS = {
   of: "of", won_by: "won by", lost_by: "lost by", first: "in which the first player was",
@@ -63,7 +63,7 @@ export class GamesPage {
       cells.say(game.opening_winner);
       return { game, cells, row: [
         link(`#/lab/run/${game.run}/game/${game.pair}/${game.game}`, game.id), name(game.first), name(game.second),
-        seat(game.winner), reasonOf(game), String(game.plies), cells.opening, cells.thrown,
+        seat(game.winner), cells.opening, cells.thrown, reasonOf(game), String(game.plies),
         el("code", {}, game.opening),
       ] };
     });
