@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -249,6 +250,33 @@ class Agent:
         if not self.users_functions:
             return self
         return replace(self, heuristic=str(read_argument(self.kind, self.heuristic).absolute()))
+
+    def relocated(self, moved: Callable[[str, bool], str]) -> Agent:
+        """Return the same agent, its files named by other paths.
+
+        `moved` gets each path, and whether symbolic links in it are followed when the file is
+        loaded.  Former versions of files stay where git has them.
+        """
+        if self.kind == "course":
+            from knightfall.course.reference import parse_reference
+
+            reference = parse_reference(self.heuristic)
+            return replace(
+                self, heuristic=str(replace(reference, path=moved(reference.path, False)))
+            )
+        if not self.users_functions:
+            return self
+        read = read_argument(self.kind, self.heuristic)
+
+        def there(atom: Any) -> Any:
+            if not isinstance(atom, UserFunction) or atom.revision:
+                return atom
+            return replace(atom, path=moved(atom.path, True))
+
+        if isinstance(read, UserFunction):
+            return replace(self, heuristic=str(there(read)), label="")
+        terms = tuple((weight, there(atom)) for weight, atom in read.terms)
+        return replace(self, heuristic=str(replace(read, terms=terms)), label="")
 
     @property
     def _atoms(self) -> list[Atom]:

@@ -147,7 +147,7 @@ class MatchReport(RunReport):
                 f"{test.elo0:g} explains the results better.{self._other_differences()}"
             )
         if not self.finished:
-            return f"Not decided {after}; the same command goes on."
+            return f"Not decided yet, {after}."
         if self.results.played == len(self.plan.starts) * self.plan.repeats:
             return (
                 f"Not decided {after}, and all openings are used up: bounds further apart need "

@@ -43,6 +43,8 @@ class RunReport(Displayable):
     def __init__(self, run: Run, *, interrupted: bool = False) -> None:
         self.results: Results = results(run)
         self.interrupted = interrupted
+        self.commands = True
+        """Whether it names commands of the command line that would tell more."""
 
     @property
     def run(self) -> Run:
@@ -156,7 +158,8 @@ class RunReport(Displayable):
                     continue
                 detail = self.run.pair(game.pair).games[game.game].detail
                 more = [f"first: {detail}"] if detail else []
-                more += [] if self.run.file.in_memory else [f"knightfall replay {game.id}"]
+                if self.commands and not self.run.file.in_memory:
+                    more.append(f"knightfall replay {game.id}")
                 told = f" ({'; '.join(more)})" if more else ""
                 yield f"{entrant.name} lost by: {losses[reason]:,} {reason}{told}"
 

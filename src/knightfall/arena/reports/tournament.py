@@ -237,7 +237,7 @@ class TournamentReport(RunReport):
             yield ""
             yield from self._conclusion(seen, course)
         elif not any(one.real or one.same for one in self.differences):
-            yield _more_pairs(self.plan, self.differences)
+            yield _more_pairs(self.plan, self.differences, self.commands)
 
     @property
     def _is_settled(self) -> bool:
@@ -255,7 +255,7 @@ class TournamentReport(RunReport):
         if not self._is_settled:
             settled = sum(one.settled(within) for one in self.differences)
             yield f"{settled} of {count(len(self.differences), 'comparison')} settled. " + (
-                "All openings are played." if self.finished else "The same command goes on."
+                "All openings are played." if self.finished else "The run is not finished."
             )
             return
         pairs = list(zip(seen, self.differences, strict=True))
@@ -356,7 +356,7 @@ def _ahead(one: Compared) -> str:
     return f"{points} points {'ahead of' if one.difference > 0 else 'behind'}"
 
 
-def _more_pairs(plan: Plan, comparisons: Sequence[Compared]) -> str:
+def _more_pairs(plan: Plan, comparisons: Sequence[Compared], commands: bool) -> str:
     """Say how many pairs it would take to see five points, at the spread that was seen."""
     pairs = comparisons[0].pairs
     opponents = len(plan.entrants) - plan.options["tests"]
@@ -367,5 +367,5 @@ def _more_pairs(plan: Plan, comparisons: Sequence[Compared]) -> str:
         needed = round(pairs / opponents * (half / 0.05 * (1.96 + 0.84) / 1.96) ** 2)
     return (
         f"No difference is certain. To see one of 5 points it takes about {needed:,} pairs against "
-        f"each opponent: {command_of(plan, pairs=needed)}"
+        f"each opponent{f': {command_of(plan, pairs=needed)}' if commands else '.'}"
     )
