@@ -93,6 +93,8 @@ class Clock:
         self._watch = watch
         self._millis = millis
         self.questions = 0
+        self.least = millis
+        """The least time that the player was told it had left."""
         self.read_elsewhere = 0
         """How often the player asked a clock of Python's instead."""
 
@@ -101,7 +103,8 @@ class Clock:
         self.questions += 1
         if self.questions > self._watch.most:
             raise Endless
-        return self.left()
+        self.least = min(self.least, self.left())
+        return self.least
 
     def left(self) -> float:
         """Return the milliseconds left without asking."""
@@ -215,7 +218,10 @@ AnyBoard = WatchedBoard | WatchedOldestBoard
 
 
 def scrambled(salt: int) -> ScoreFn:
-    """Return a score without sense, by which no two positions are equal; ±inf at the end."""
+    """Return a score without sense, by which no two positions are equal; ±inf at the end.
+
+    What a position is worth to one player says nothing about its worth to the other.
+    """
 
     def score(game: Any, player: Any) -> float:
         if not game.get_legal_moves():
@@ -227,11 +233,11 @@ def scrambled(salt: int) -> ScoreFn:
             for one in (first, game.get_opponent(first))
         )
         blank = set(game.get_blank_spaces())
-        mixed = salt
+        mixed = salt if player == first else salt + 500_000
         for cell, place in places.items():
             if cell not in blank:
                 mixed = (mixed * 31 + place + 7) % 1_000_003
         mixed = (mixed * 31 + 53 * own + 97 * other) * 7919 % 1_000_003
-        return float(mixed % 2001 - 1000) / (10.0 if player == first else -10.0)
+        return float(mixed % 2001 - 1000) / 10.0
 
     return score
