@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from cli_runner import answer, refused, run
@@ -162,7 +161,7 @@ def test_checking_leaves_the_board_as_it_is(tmp_path: Path) -> None:
     """What a fork watches is watched there alone."""
     before = Isolation.result
     state = successor.random_state(9)
-    subject = Subject(ModuleType("it"), "successor", tmp_path)
+    subject = Subject(tmp_path / "my_custom_player.py", "successor")
     puts = successor._asked(subject, GreedyPlayer(1), state, 30.0)
     assert [put.note for put in puts] == [1]
     assert Isolation.result is before
@@ -177,6 +176,6 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     failed = run("course", "check", str(tmp_path), "--generation", "successor")
     assert failed.exit_code == 1
     assert "1 and to move; X is gone for good." in failed.stdout
-    assert "2017b, 2017a, successor" in refused(
+    assert "2017b, 2017a, early, oldest, successor" in refused(
         "course", "check", str(tmp_path), "--generation", "2019"
     )

@@ -25,8 +25,8 @@ from knightfall.course.checker.watched import (
     Watch,
     WatchedBoard,
     WatchedOldestBoard,
-    running,
 )
+from knightfall.course.clocks import running
 from knightfall.course.knights import Cell
 from knightfall.course.player import WITH_MOVES, load_module, make_player
 from knightfall.course.returns import Returned, find_return

@@ -5,11 +5,7 @@ The same submission is seen doing the same, however busy the machine is.
 
 from __future__ import annotations
 
-import datetime
-import time
-import timeit
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -115,54 +111,6 @@ class Clock:
         self._watch.count()
         self.read_elsewhere += 1
         return CALL_MILLIS * (self._watch.calls + self.questions) / 1000.0
-
-
-# -- the clocks of the machine -----------------------------------------------------------------
-
-_running: list[Clock | None] = []
-
-
-@contextmanager
-def running(clock: Clock | None) -> Iterator[None]:
-    """Inside the block, Python's clocks go by a counted one; without one they stand still."""
-    _running.append(clock)
-    try:
-        yield
-    finally:
-        _running.pop()
-
-
-def count_all_clocks() -> None:
-    """Let Python's clocks go by the running `Clock`, so that players with one of their own see it.
-
-    Call it before the submission is imported.  Outside of `running` they tell the real time.
-    """
-    for name in ("time", "perf_counter", "monotonic", "process_time"):
-        setattr(time, name, _counted(getattr(time, name)))
-    timeit.default_timer = time.perf_counter
-    now = datetime.datetime.now
-    start = now()
-
-    class CountedDatetime(datetime.datetime):
-        """A datetime whose `now` goes by the running clock."""
-
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            if not _running:
-                return now(tz)
-            return start.astimezone(tz) + datetime.timedelta(seconds=_seconds())
-
-    datetime.datetime = CountedDatetime  # type: ignore[misc]
-
-
-def _counted(real: Callable[[], float]) -> Callable[[], float]:
-    start = real()
-    return lambda: start + _seconds() if _running else real()
-
-
-def _seconds() -> float:
-    clock = _running[-1]
-    return 0.0 if clock is None else clock.seconds()
 
 
 # -- boards ------------------------------------------------------------------------------------

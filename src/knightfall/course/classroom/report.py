@@ -19,7 +19,7 @@ from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions
 from knightfall.course.classroom.student_page import never_moved_page, student_page
 from knightfall.course.classroom.table import ClassTable, Row
-from knightfall.course.trial.judging import KINDS
+from knightfall.course.trial.judging import KINDS, OWN_CLOCK
 from knightfall.display.numbers import count, for_json, interval, percent, plus_minus
 from knightfall.display.page import document, text
 from knightfall.display.printable import csv_cell
@@ -68,6 +68,7 @@ class ClassReport(Displayable):
         yield f"{self.zero} {self._neighbours()}"
         if self.conditions.successor:
             yield UNSOLVED
+        yield from self._own_clocks()
         for student in self.broken:
             told = "not ranked" if student.never_moved else "not played"
             yield f"{told}: {student.name}: {student.problem}"
@@ -77,6 +78,11 @@ class ClassReport(Displayable):
             yield f"look at: {one.a} and {one.b}: {one.words}"
         yield ""
         yield f"pages: {self.output / INDEX}"
+
+    def _own_clocks(self) -> Iterator[str]:
+        """Yield a line about those who ask Python for the time, if there are any."""
+        names = [row.name for row in self.table.students if row.lessons and row.lessons.own_clock]
+        yield from (f"{name} {OWN_CLOCK}." for name in names)
 
     @property
     def clock(self) -> str:
@@ -208,6 +214,7 @@ class ClassReport(Displayable):
             f'<p class="soft">Won: of the games against the course’s opponents. {told} Point at a '
             "generation to see what tells it.</p>\n"
         )
+        yield from (f"<p>{text(line)}</p>\n" for line in self._own_clocks())
         if self.alike:
             yield "<h2>Nearly the same</h2>\n"
             yield table(

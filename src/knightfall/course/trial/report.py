@@ -10,7 +10,7 @@ from typing import Any
 
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.course.submission import Submission
-from knightfall.course.trial.judging import KINDS, SUBSTITUTE, TRIES, Judged
+from knightfall.course.trial.judging import KINDS, OWN_CLOCK, SUBSTITUTE, TRIES, Judged
 from knightfall.course.trial.never_moved import MovedOnly, NeverMoved
 from knightfall.display.numbers import count, interval, percent
 from knightfall.display.report import Displayable, Heading, Part
@@ -46,6 +46,8 @@ class TrialReport(Displayable):
         yield Heading(f"{found.file.parent.name}/{found.file.name}")
         yield f"generation {found.generation}: {found.why}"
         yield self._clock()
+        if any(judged.own_clock for judged in self.judged):
+            yield f"It {OWN_CLOCK}"
         yield from found.choice(self.player)
         yield ""
         yield from self._never_moved()
@@ -179,6 +181,7 @@ class TrialReport(Displayable):
                         kind: {"games": times, "first": detail}
                         for kind, (times, detail) in judged.unusual.items()
                     },
+                    "own_clock": judged.own_clock,
                     "keeps": judged.keeping.to_dict(),
                     "resigned": {
                         "games": judged.resigned.games,
