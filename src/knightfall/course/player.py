@@ -21,7 +21,7 @@ from typing import Any, SupportsFloat
 from knightfall.apart import seed_random
 from knightfall.containment import limit_processor
 from knightfall.course.clocks import CountedClock, WallClock, count_all_clocks, running
-from knightfall.course.crashes import Telling, describe
+from knightfall.course.crashes import Telling, describe, without_addresses
 from knightfall.course.modules import imports_numpy, reachable
 from knightfall.course.old_names import put_back, put_back_into_numpy
 from knightfall.course.paths import folder
@@ -311,7 +311,7 @@ def _is_resignation(answer: Any) -> bool:
 
 def _shown(answer: Any) -> str:
     try:
-        return f"{answer!r:.{LONGEST_ANSWER}}"
+        return without_addresses(repr(answer))[:LONGEST_ANSWER]
     except BaseException:
         return "something that cannot be printed"
 

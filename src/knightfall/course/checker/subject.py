@@ -27,6 +27,7 @@ from knightfall.course.checker.watched import (
     WatchedOldestBoard,
 )
 from knightfall.course.clocks import running
+from knightfall.course.crashes import without_addresses
 from knightfall.course.knights import Cell
 from knightfall.course.player import WITH_MOVES, load_module, make_player
 from knightfall.course.returns import Returned, find_return
@@ -354,7 +355,7 @@ def is_no_move(answer: Any) -> bool:
 def shown(value: Any) -> str:
     """A value as Python writes it, shortened."""
     try:
-        text = repr(value)
+        text = without_addresses(repr(value))
     except Exception:
         text = f"something of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -362,6 +363,6 @@ def shown(value: Any) -> str:
 
 def told(error: BaseException) -> str:
     """An error in half a line."""
-    text = " ".join(str(error).split())
+    text = without_addresses(" ".join(str(error).split()))
     name = type(error).__name__
     return f"{name}: {text[:200]}" if text else name

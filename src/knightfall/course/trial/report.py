@@ -105,6 +105,10 @@ class TrialReport(Displayable):
             if isinstance(part, str) and " lost by: " in part:
                 continue  # it is told below, with what the course made of it
             yield part
+        run = self.tournament
+        against = {run.plan.entrants[number].name for number in run.opponents}
+        for name in dict.fromkeys(name for name, _ in self.moved if name in against):
+            yield f"{name} as a column is the student's search, as a row knightfall's own agent."
 
     def _unusual(self) -> Iterator[Part]:
         total = Counter[str]()
@@ -120,13 +124,17 @@ class TrialReport(Displayable):
                 cells.append(str(times))
             table.add(name, *cells)
         yield table
-        forfeits = sum(total[kind] for kind in FORFEITS)
+        no_move = sum(total[kind] for kind in FORFEITS)
+        called = "illegal move" if self.submission.generation == "oldest" else "forfeit"
         yield (
             f"As the course counted: {count(total['timeout'], 'timeout')}, "
-            f"{count(forfeits, 'forfeit')}."
+            f"{count(no_move, called)}."
         )
         for kind, detail in first.items():
-            yield f"first {kind}: {detail}"
+            if kind == "resigned":
+                yield f"first resignation: {detail.partition('resigned: ')[2] or detail}"
+            else:
+                yield f"first {kind}: {detail}"
 
     def _kept(self) -> Iterator[Part]:
         table = Table(["", "wins kept", "of", "rate", "95 %", "at random"])
