@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from knightfall.arena.reports.report import no_verdict, too_late
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
-from knightfall.course.classroom.pages import STYLE, board, rating_line, table
+from knightfall.course.classroom.pages import STYLE, board, check_section, rating_line, table
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions
 from knightfall.course.classroom.table import ClassTable, Row
@@ -32,7 +32,8 @@ def never_moved_page(student: Student, clock: str) -> str:
     body = (
         f"<h1>{text(student.name)}</h1>\n<p>It {text(found.words)}. So it has no rank and no "
         f"rating.</p>\n{line}<figure>{svg(position, size=300)}<figcaption>The first position in "
-        "which it was asked.</figcaption></figure>\n<h2>How this was measured</h2>\n"
+        f"which it was asked.</figcaption></figure>\n{check_section(student)}"
+        "<h2>How this was measured</h2>\n"
         f"<p>{text(student.submission.file.name)}, generation {student.submission.generation}: "
         f"{text(student.submission.why)}. {text(clock)}</p>\n"
     )
@@ -73,6 +74,7 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
         yield from _unusual(row.lessons)
         if not conditions.successor:
             yield from _lessons(row.lessons, "custom_score" in submission.names)
+    yield check_section(row.student)
     solved = "Positions were judged by an exact solver: what it calls won or lost is so against"
     solved += " any play."
     if conditions.successor:
