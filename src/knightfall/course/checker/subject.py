@@ -330,9 +330,9 @@ def missing_arguments(method: Any) -> list[str]:
         taken = list(inspect.signature(method).parameters.values())
     except (TypeError, ValueError):
         return []
-    named = [one for one in taken if one.name != "self"]
+    given = 2 if inspect.ismethod(method) else 3  # game and depth, and self before them
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return [one.name for one in named[2:] if one.default is one.empty and one.kind in kinds]
+    return [one.name for one in taken[given:] if one.default is one.empty and one.kind in kinds]
 
 
 def _is_number(value: Any) -> bool:
