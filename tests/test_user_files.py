@@ -124,6 +124,13 @@ def test_a_neighbour_that_was_imported_before_is_read_as_it_is_now(
     del sys.modules["knightfall_test_notes"]
 
 
+def test_a_neighbour_may_import_the_file_that_imports_it() -> None:
+    write("mine.py", "from near import WEIGHT\n" + SCORE.format("WEIGHT"))
+    write("near.py", "import mine\n\nWEIGHT = 3.0\n")
+    assert evaluator("mine.py:score").value(START) == 3.0
+    assert "mine" not in sys.modules
+
+
 def test_what_a_file_writes_does_not_belong_to_it(folder: Path) -> None:
     text = "open('log', 'w').write('1')\nopen('log').read()\nimport colorsys\n"
     write("mine.py", text + SCORE.format(1))

@@ -185,7 +185,12 @@ def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
         _try(file, shown, there)
     module = importlib.util.module_from_spec(spec)
     try:
-        with _own_modules(file.parent) as imported, _noting_reads() as read, there.around():
+        with (
+            _own_modules(file.parent) as imported,
+            _noting_reads() as read,
+            there.around(),
+            _importable(module, file.stem),
+        ):
             spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise
@@ -261,6 +266,17 @@ def _own_modules(folder: Path) -> Iterator[set[str]]:
                 imported.add(source)
                 del sys.modules[name]
         sys.modules.update(mine)
+
+
+@contextmanager
+def _importable(module: ModuleType, name: str) -> Iterator[None]:
+    """Let a file's neighbours import it while it is loaded, unless something else has its name."""
+    sys.modules.setdefault(name, module)
+    try:
+        yield
+    finally:
+        if sys.modules.get(name) is module:
+            del sys.modules[name]
 
 
 def _source(module: ModuleType) -> str:

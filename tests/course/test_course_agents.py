@@ -16,7 +16,7 @@ from knightfall.arena.game.limits import move_limit
 from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.runners.backlog import check_agents, play_chunk
-from knightfall.course.clocks import counted_clock
+from knightfall.course.clocks import CountedClock
 from knightfall.course.scratch import copy_beside
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
@@ -84,12 +84,14 @@ def test_strings_that_are_none(text: str) -> None:
 
 
 def test_a_counted_clock_goes_by_questions() -> None:
-    left, over = counted_clock(0.3)
-    assert [round(left(), 2) for _ in range(4)] == [0.24, 0.18, 0.12, 0.06]
-    assert over() < 0
-    assert left() == pytest.approx(0)
-    left()
-    assert over() == pytest.approx(0.06)
+    clock = CountedClock(0.3)
+    assert [round(clock.left(), 2) for _ in range(4)] == [0.24, 0.18, 0.12, 0.06]
+    assert clock.late() < 0
+    assert clock.left() == pytest.approx(0)
+    clock.left()
+    assert clock.late() == pytest.approx(0.06)
+    assert clock.seconds() == pytest.approx(0.00042)
+    assert CountedClock(0.3, clock.passed).seconds() == pytest.approx(0.00048)
 
 
 # -- at play -----------------------------------------------------------------------------------
@@ -134,6 +136,43 @@ def test_by_ticks_games_repeat(tmp_path: Path) -> None:
     once, again = (pair(ticking(folder, "60ms"), against="greedy(improved)") for _ in range(2))
     assert once == again
     assert pair(f"course({folder}, time=60ms, clock=ticks, seed=5)").games != once.games
+
+
+OWN_CLOCKS = {
+    "time": ("import time", "time.time()"),
+    "imported before": ("from timeit import default_timer", "default_timer()"),
+    "clock": ("import time", "time.clock()"),
+    "nanoseconds": ("import time", "time.perf_counter_ns() / 1e9"),
+    "datetime": ("from datetime import datetime", "datetime.now().timestamp()"),
+}
+
+
+@pytest.mark.parametrize("name", OWN_CLOCKS)
+def test_by_ticks_a_clock_of_its_own_is_counted(name: str, tmp_path: Path) -> None:
+    imports, now = OWN_CLOCKS[name]
+    text = (
+        f"{imports}\nSTART = {now}\n\n\n"
+        "class AlphaBetaPlayer:\n"
+        "    def get_move(self, game, time_left):\n"
+        f"        began, rounds = {now}, 0\n"
+        f"        while {now} - began < 0.04:\n            rounds += 1\n"
+        f"        rounds += int(1e6 * ({now} - START))\n"
+        "        moves = sorted(game.get_legal_moves())\n"
+        "        return moves[rounds % len(moves)] if moves else (-1, -1)\n"
+    )
+    agent = ticking(write(tmp_path, text), "60ms")
+    once, again = (pair(agent, against="greedy(improved)") for _ in range(2))
+    assert {game.reason for game in once.games} == {"no moves"}
+    assert once == again
+    player = Hosted(parse_agent(agent))
+    assert player.asks_other_clocks(START)
+    player.close()
+
+
+def test_an_agent_that_asks_for_the_time_left_has_no_clock_of_its_own(tmp_path: Path) -> None:
+    player = Hosted(parse_agent(ticking(write(tmp_path, SEARCH), "60ms")))
+    assert not player.asks_other_clocks(START)
+    player.close()
 
 
 def test_one_process_a_game_and_seat(tmp_path: Path) -> None:

@@ -101,6 +101,12 @@ def test_scores_may_look_at_their_players_and_at_private_names(tmp_path: Path) -
 
 ASKS = "        if self.time_left() < self.TIMER_THRESHOLD:\n            raise SearchTimeout()\n"
 
+STOPS = "        if depth <= 0 or not moves:\n            return self.score(game, self)\n"
+STOPS_AT_HORIZON = (
+    "        if depth <= 0:\n            return self.score(game, self)\n"
+    "        if not moves:\n            return {}\n"
+)
+
 BUGS: dict[str, tuple[str, dict[str, str]]] = {
     "minimax never asks for the time": (
         changed(RIGHT_2017B.partition("class AlphaBeta")[0], (ASKS, ""))
@@ -158,6 +164,91 @@ BUGS: dict[str, tuple[str, dict[str, str]]] = {
         + "class AlphaBeta"
         + RIGHT_2017B.partition("class AlphaBeta")[2],
         {"minimax-values": "wrong"},
+    ),
+    "a finished game is a loss, whoever has lost it": (
+        changed(RIGHT_2017B, (STOPS, STOPS_AT_HORIZON.format("float('-inf')"))),
+        {
+            "minimax-values": "wrong",
+            "alphabeta-values": "wrong",
+            "alphabeta-pruning": "skipped",
+        },
+    ),
+    "a finished game is worth 0": (
+        changed(RIGHT_2017B, (STOPS, STOPS_AT_HORIZON.format("0.0"))),
+        {
+            "minimax-values": "wrong",
+            "alphabeta-values": "wrong",
+            "alphabeta-pruning": "skipped",
+        },
+    ),
+    "positions are scored for the opponent, negated": (
+        changed(
+            RIGHT_2017B,
+            ("return self.score(game, self)", "return -self.score(game, game.get_opponent(self))"),
+        ),
+        {
+            "minimax-values": "wrong",
+            "alphabeta-values": "wrong",
+            "alphabeta-pruning": "skipped",
+        },
+    ),
+    "positions are scored for the player to move, negated if it is the opponent": (
+        changed(
+            RIGHT_2017B,
+            ("return self.score(game, self)",
+             "return self.score(game, game.active_player) * (\n"
+             "                1 if game.active_player == self else -1)"),
+        ),
+        {
+            "minimax-values": "wrong",
+            "alphabeta-values": "wrong",
+            "alphabeta-pruning": "skipped",
+        },
+    ),
+    "minimax looks one ply ahead, whatever the depth": (
+        changed(
+            RIGHT_2017B,
+            ("value = self.min_value(game.forecast_move(move), depth - 1)",
+             "value = self.min_value(game.forecast_move(move), 0)"),
+        ),
+        {"minimax-values": "wrong"},
+    ),
+    "minimax answers the value as well": (
+        changed(
+            RIGHT_2017B,
+            ("return self.minimax(game, self.search_depth)",
+             "return self.minimax(game, self.search_depth)[1]"),
+            ("                best, best_move = value, move\n        return best_move\n",
+             "                best, best_move = value, move\n        return best, best_move\n"),
+        ),
+        {"minimax-values": "wrong", "minimax-no-moves": "warning"},
+    ),
+    "minimax scores only where it looks further than one ply": (
+        changed(
+            RIGHT_2017B,
+            ("            value = self.min_value(game.forecast_move(move), depth - 1)\n",
+             "            ahead = game.forecast_move(move)\n"
+             "            value = self.min_value(ahead, depth - 1) if depth > 1 else 0.0\n"),
+        ),
+        {"minimax-values": "wrong"},
+    ),
+    "alphabeta wants another argument": (
+        changed(
+            RIGHT_2017B,
+            ("def alphabeta(self, game, depth,", "def alphabeta(self, game, depth, line,"),
+            ("self.alphabeta(game, depth)", "self.alphabeta(game, depth, [])"),
+            ("        best, best_move = float(\"-inf\"), (-1, -1)\n"
+             "        for move in game.get_legal_moves():\n            value = self.ab_min",
+             "        best, best_move = float(\"-inf\"), (-1, -1)\n        line.append(depth)\n"
+             "        for move in game.get_legal_moves():\n            value = self.ab_min"),
+        ),
+        {
+            "interface": "warning",
+            "alphabeta-values": "skipped",
+            "alphabeta-pruning": "skipped",
+            "alphabeta-timeout": "skipped",
+            "alphabeta-no-moves": "skipped",
+        },
     ),
     "minimax looks one ply too far": (
         changed(
@@ -226,9 +317,17 @@ BUGS: dict[str, tuple[str, dict[str, str]]] = {
         changed(
             RIGHT_2017B,
             ("    return float(len(game.get_legal_moves(player)))",
-             "    import numpy\n    return numpy.float64(1.5)"),
+             "    import numpy\n    return numpy.float32(1.5)"),
         ),
         {"scores": "warning"},
+    ),
+    "scores are floats of numpy's": (
+        changed(
+            RIGHT_2017B,
+            ("    return float(len(game.get_legal_moves(player)))",
+             "    import numpy\n    return numpy.float64(1.5)"),
+        ),
+        {},
     ),
     "a score is None": (
         changed(RIGHT_2017B, ("    return float(own -", "    float(own -")),
@@ -339,6 +438,17 @@ BUGS: dict[str, tuple[str, dict[str, str]]] = {
         ),
         {"alphabeta-get-move": "wrong", "alphabeta-deepening": "skipped"},
     ),
+    "each gives up in its own way": (
+        changed(
+            RIGHT_2017B,
+            ("value > best or best_move == (-1, -1)", "value > best"),
+            ("                best_move = self.alphabeta(game, depth)\n",
+             "                best_move = self.alphabeta(game, depth)\n"
+             "                if moves and best_move == (-1, -1):\n"
+             "                    return None\n"),
+        ),
+        {"resigning": "warning"},
+    ),
     "both give up when all is lost": (
         changed(RIGHT_2017B, ("value > best or best_move == (-1, -1)", "value > best")),
         {"resigning": "warning"},
@@ -405,11 +515,30 @@ SAYS = {
     "a score raises": "game_agent.py:22 in custom_score_3",
     "minimax answers None without moves": "came: None",
     "deepening stops at search_depth": "came: depth 3, then depth 3",
+    "a finished game is a loss, whoever has lost it": "a game that is over counts -inf, whoever",
+    "a finished game is worth 0": "a game that is over counts 0, whoever",
+    "positions are scored for the opponent, negated": "for the opponent and turns the sign around",
+    "positions are scored for the player to move, negated if it is the opponent": (
+        "for the opponent and turns the sign around"
+    ),
+    "minimax looks one ply ahead, whatever the depth": "one ply ahead instead of 2 plies",
+    "minimax answers the value as well": "Since 2017b the move alone is wanted.",
+    "alphabeta wants another argument": "alphabeta(game, depth) misses an argument: line",
+    "each gives up in its own way": (
+        "AlphaBetaPlayer.get_move answers None: a forfeit, though there are legal moves. None "
+        "comes from game_agent.py, line 80, in get_move: return None"
+    ),
 }
 
 
 KNOWN = {
-    "Its answers are those of a search": ("2017a: the opponent's moves are the player's",),
+    "Its answers are those of a search": (
+        "2017a: the opponent's moves are the player's",
+        "a finished game is a loss, whoever has lost it",
+        "a finished game is worth 0",
+        "positions are scored for the opponent, negated",
+        "positions are scored for the player to move, negated if it is the opponent",
+    ),
 }
 """Mistakes whose cause is told as well, though the words are not looked at."""
 
@@ -436,6 +565,7 @@ def test_each_mistake_is_found_and_nothing_else(bug: str, tmp_path: Path) -> Non
     assert_readable(found)
     said = " ".join(str(found).split())
     assert SAYS.get(bug, "") in said
+    assert "never asked self.score" not in said
     causes = ("ends without return", "(>= instead of >)", "Its answers are those of a search")
     assert [cause for cause in causes if cause in said] == [
         cause for cause in causes if cause in SAYS.get(bug, "") or bug in KNOWN.get(cause, ())
@@ -628,6 +758,21 @@ def test_the_puzzles_tell_depths_and_signs_apart() -> None:
         assert name
 
 
+def test_only_a_search_that_knows_who_has_lost_finds_the_best_move_near_an_end() -> None:
+    won = searching.WON.board("me")
+    wins = [m for m in won.get_legal_moves() if not won.forecast_move(m).get_legal_moves()]
+    assert len(wins) == 1
+    (score,) = (score for place, score, _ in searching.PUZZLES if place is searching.WON)
+    for depth in (1, 2, 3):
+        assert reference.best_of(reference.values_of_moves(won, depth, score)) == wins
+    (score,) = (score for place, score, _ in searching.PUZZLES if place is searching.RISKY)
+    risky = searching.RISKY.board("me")
+    right = reference.values_of_moves(risky, 3, score)
+    unaware = reference.values_of_moves(risky, 3, score, end=lambda game, player, depth: 0.0)
+    assert -inf in right.values()
+    assert not set(reference.best_of(right)) & set(reference.best_of(unaware))
+
+
 def test_lost_and_stuck_places_are_what_they_are_called() -> None:
     for place in resigning.LOST:
         values = reference.values_of_moves(place.board("me"), 2, improved_score)
@@ -642,14 +787,16 @@ def test_no_two_positions_have_the_same_made_up_score() -> None:
         reference.minimax(place.board("me", watch), 3, score, "me")
         leaves = [path for path in watch.visited if len(path) == 3]
         assert leaves
-        values = []
+        values, others = [], []
         for path in leaves:
             game = place.board("me")
             for move in path:
                 game = game.forecast_move(move)  # type: ignore[assignment]
             values.append(score(game, "me"))
-            assert score(game, game.get_opponent("me")) == -values[-1]
+            others.append(score(game, game.get_opponent("me")))
         assert len(set(values)) > 0.9 * len(values)
+        both = list(zip(values, others, strict=True))
+        assert sum(own == -other for own, other in both) < 0.1 * len(both)
 
 
 # -- the command -------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 from cli_runner import answer, refused, run
+from handed_in import RIGHT_2017B, changed
 from hypothesis import given
 from hypothesis import strategies as st
 from submissions import FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
@@ -248,6 +249,41 @@ def test_a_class_gets_its_pages(folder: Path) -> None:
     sheet = list(csv.reader((top / "class.csv").open(newline="")))
     assert {row[1] for row in sheet[1:]} == {"ann <b>", "'=ben", "cec", "dan"}
     assert {len(row) for row in sheet} == {len(sheet[0])}
+
+
+def test_what_is_wrong_with_a_search_is_told_on_the_students_page(folder: Path) -> None:
+    write(folder / "ann", RIGHT_2017B)
+    write(folder / "ben", changed(RIGHT_2017B, ("best <= alpha", "False")))
+    write(folder / "cec", in_2017b("return legal_moves[99]"))
+    report = held(folder, classmates=1)
+    ranked = {row["name"]: row["check"] for row in report.to_dict()["students"]}
+    assert ranked["ann"] == {"passed": "14 of 14", "complaints": []}
+    assert ranked["ben"]["passed"] == "13 of 14"
+    (line,) = ranked["ben"]["complaints"]
+    assert line.startswith("wrong: alphabeta: pruning: does not prune")
+    assert line in (report.output / "students" / "ben.html").read_text()
+    assert "does not prune" not in (report.output / "students" / "ann.html").read_text()
+    assert "13 of 14" in (report.output / "index.html").read_text()
+    rows = csv.DictReader((report.output / "class.csv").read_text().splitlines())
+    assert {row["student"]: row["checks passed"] for row in rows} == {
+        "ann": "14 of 14",
+        "ben": "13 of 14",
+        "cec": "",
+    }
+    assert "check: wrong: interface" in str(report)
+
+
+def test_a_clock_of_its_own_is_told(folder: Path) -> None:
+    waits = "import time\nstart = time.time()\nwhile time.time() < start + 0.005: pass\n"
+    write(folder / "ann", in_2017b(waits + FIRST))
+    write(folder / "ben", in_2017b(FIRST))
+    report = held(folder, classmates=1)
+    said = "goes by a clock of its own, which was counted as well"
+    assert f"ann {said}" in str(report)
+    assert f"ben {said}" not in str(report)
+    assert f"ann {said}" in (report.output / "index.html").read_text()
+    assert said in (report.output / "students" / "ann.html").read_text()
+    assert said not in (report.output / "students" / "ben.html").read_text()
 
 
 def test_results_are_those_of_the_stored_games(folder: Path) -> None:

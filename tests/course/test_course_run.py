@@ -161,7 +161,41 @@ def test_what_resigning_cost(folder: Path) -> None:
     assert "answered (-1, -1)" in judged["lost_by"]["resigned"]["first"]
     text = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO).stdout
     assert "As the course counted: 0 timeouts, 4 forfeits." in text
+    assert "first resignation: it answered (-1, -1)\n" in text
     assert "was lost" in text
+
+
+def test_the_oldest_board_counted_illegal_moves(folder: Path) -> None:
+    body = "if game.move_count > 4: return (-1, -1)\n" + FIRST
+    write(folder, in_2017a(body))
+    words = ("--generation", "oldest", *FEW, *TWO)
+    text = run("course", "run", f"{folder}#CustomPlayer", *words).stdout
+    assert "As the course counted: 0 timeouts, 4 illegal moves." in text
+
+
+def test_a_clock_of_its_own_is_told(folder: Path) -> None:
+    waits = "import time\nstart = time.time()\nwhile time.time() < start + 0.01: pass\n"
+    write(folder, in_2017b(waits + FIRST))
+    text = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO).stdout
+    assert "It goes by a clock of its own, which was counted as well" in text
+    assert "As the course counted: 0 timeouts" in text
+
+
+def test_reports_hold_no_addresses(folder: Path) -> None:
+    write(folder, in_2017b("raise ValueError(object())"))
+    result = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO)
+    assert "ValueError: <object object>" in result.stdout
+    write(folder, in_2017b("return object()"))
+    result = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO)
+    assert "answered <object object>" in result.stdout
+
+
+def test_the_agent_and_the_search_of_one_name_are_told_apart(folder: Path) -> None:
+    write(folder, SEARCH)
+    told = "AB_Improved as a column is the student's search, as a row knightfall's own agent."
+    words = (*FEW, "--opponents")
+    assert told in run("course", "run", str(folder), *words, "AB_Improved").stdout
+    assert told not in run("course", "run", str(folder), *words, "Random").stdout
 
 
 def test_crashes_name_the_line(folder: Path) -> None:

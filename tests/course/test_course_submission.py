@@ -171,6 +171,21 @@ def test_classes_and_scores_are_listed(tmp_path: Path) -> None:
         found.check("AlphaBetaPlayer", "custom_score_9")
 
 
+def test_scores_may_be_assigned(tmp_path: Path) -> None:
+    source = (
+        "def weighted(weight):\n"
+        "    def score(game, player):\n        return weight\n"
+        "    return score\n"
+        "custom_score = weighted(2.0)\n"
+        "custom_score_2 = custom_score\n"
+        "custom_score_3 = lambda game, player: 1.0\n"
+        "custom_score_weights = (1.0, 2.0)\n"
+        "best_score = weighted\n"
+    )
+    found = read_submission(str(write(tmp_path, source) / "game_agent.py"))
+    assert found.scores == ("custom_score", "custom_score_2", "custom_score_3")
+
+
 def test_players_may_be_imported_or_inherited(tmp_path: Path) -> None:
     write(tmp_path, "from search import *\nfrom base import Deep as AlphaBetaPlayer\n"
                     "from search import MinimaxPlayer\n")  # fmt: skip

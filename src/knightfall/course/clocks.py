@@ -2,39 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import datetime
+import time
+import timeit
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from timeit import default_timer
-from typing import Any
+from typing import Any, Protocol
 
 TICK = 60
 """Microseconds by which a counted clock advances each time it is asked for the time left: 150 ms
 are 2,500 questions, as many as nodes that the course's own players are given here."""
 
-Clock = tuple[Callable[[], float], Callable[[], float]]
-"""What a player asks for the milliseconds left, and what tells by how much they are exceeded."""
+
+class Timer(Protocol):
+    """Something that Python's own clocks go by while it runs; see `running`."""
+
+    def seconds(self) -> float:
+        """Return the seconds that have passed; asking may cost time."""
 
 
-def wall_clock(limit: float) -> Clock:
-    """The clock on the wall, begun now."""
-    start = default_timer()
+class WallClock:
+    """The clock on the wall, begun when it is made."""
 
-    def left() -> float:
-        return limit - 1000.0 * (default_timer() - start)
+    def __init__(self, limit: float) -> None:
+        self._limit, self._start = limit, default_timer()
 
-    return left, lambda: -left()
+    def left(self) -> float:
+        """Return the milliseconds left."""
+        return self._limit - 1000.0 * (default_timer() - self._start)
+
+    def late(self) -> float:
+        """Return by how many milliseconds the limit is exceeded; negative if it is not."""
+        return -self.left()
 
 
-def counted_clock(limit: float, tick: float = TICK / 1000.0) -> Clock:
-    """A clock that goes on by a tick each time it is asked."""
-    asked = 0
+class CountedClock:
+    """A clock that advances by a tick each time it is asked, also through Python's own clocks.
 
-    def left() -> float:
-        nonlocal asked
-        asked += 1
-        return limit - asked * tick
+    Those go on from `before`, the seconds that have passed by clocks of the same player.
+    """
 
-    return left, lambda: asked * tick - limit
+    def __init__(self, limit: float, before: float = 0.0, *, tick: float = TICK / 1000.0) -> None:
+        self._limit, self._before, self._tick = limit, before, tick
+        self._asked = 0
+        self.asked_elsewhere = 0
+        """How many of the questions came through Python's own clocks."""
+
+    def left(self) -> float:
+        """Return the milliseconds left; asking costs a tick."""
+        self._asked += 1
+        return -self.late()
+
+    def late(self) -> float:
+        """Return by how many milliseconds the limit is exceeded; negative if it is not."""
+        return self._asked * self._tick - self._limit
+
+    def seconds(self) -> float:
+        """See `Timer`: asking costs a tick."""
+        self._asked += 1
+        self.asked_elsewhere += 1
+        return self.passed
+
+    @property
+    def passed(self) -> float:
+        """Return the seconds that have passed for the player, without asking."""
+        return self._before + self._asked * self._tick / 1000.0
 
 
 STATE_TICK = 15
@@ -64,6 +98,11 @@ class StateClock:
         if self.asked > self._left:
             self._on_end()
 
+    def seconds(self) -> float:
+        """See `Timer`: asking costs a tick."""
+        self.tick()
+        return self.asked * STATE_TICK / 1e6
+
     def attach(self, kind: type[Any]) -> None:
         """Have the methods of a class of states counted from now on, in subclasses, too."""
         for name in QUESTIONS:
@@ -82,3 +121,74 @@ class StateClock:
                 self._inside = False
 
         return asked
+
+
+# -- Python's own clocks -----------------------------------------------------------------------
+
+CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+
+BEGINNING = 1_483_228_800
+"""Seconds that counted clocks show at first: the beginning of 2017."""
+
+_running: list[Timer | None] = []
+
+
+@contextmanager
+def running(timer: Timer | None) -> Iterator[None]:
+    """Let Python's clocks go by a timer inside the block; without one they stand still.
+
+    It has an effect only after `count_all_clocks`.
+    """
+    _running.append(timer)
+    try:
+        yield
+    finally:
+        _running.pop()
+
+
+def count_all_clocks() -> None:
+    """Let Python's clocks go by the running timer, so that players with their own clock see it.
+
+    They begin at the same moment in every process: floats are rounded alike then, and random
+    numbers may be seeded with the time.
+    Call it in the submission's own process, before the submission is imported.  Outside of
+    `running` they tell the real time.
+    """
+    if issubclass(datetime.datetime, _CountedDatetime):
+        return
+    for name in CLOCKS:
+        setattr(time, name, _counted(getattr(time, name), 1))
+        setattr(time, f"{name}_ns", _counted(getattr(time, f"{name}_ns"), 1_000_000_000))
+    timeit.default_timer = time.perf_counter
+    datetime.datetime = _CountedDatetime  # type: ignore[misc]
+
+
+def _counted(real: Callable[[], Any], unit: int) -> Callable[[], Any]:
+    kind = type(real())
+    start = kind(unit * BEGINNING)
+    return lambda: start + kind(unit * _seconds()) if _running else real()
+
+
+class _CountedDatetime(datetime.datetime):
+    """A datetime whose present goes by the running timer."""
+
+    @classmethod
+    def now(cls, tz: Any = None) -> Any:
+        if not _running:
+            return super().now(tz)
+        moment = cls.fromtimestamp(BEGINNING, datetime.UTC)
+        moment += datetime.timedelta(seconds=_seconds())
+        return moment.astimezone(tz) if tz else moment.astimezone().replace(tzinfo=None)
+
+    @classmethod
+    def today(cls) -> Any:
+        return cls.now()
+
+    @classmethod
+    def utcnow(cls) -> Any:
+        return cls.now(datetime.UTC).replace(tzinfo=None)
+
+
+def _seconds() -> float:
+    timer = _running[-1]
+    return 0.0 if timer is None else timer.seconds()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import traceback
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,12 @@ def describe(error: BaseException, here: Path, name: str) -> str:
                 break
     try:
         said = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
+        said = without_addresses(said)
     except BaseException:
         said = "it cannot be printed"
     return f"{where}: {type(error).__name__}{f': {said:.300}' if said else ''}"
+
+
+def without_addresses(said: str) -> str:
+    """Return a text without the addresses of objects, which differ from run to run."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", said)

@@ -11,7 +11,8 @@ import importlib.util
 import inspect
 import random
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from timeit import default_timer
 from types import ModuleType
@@ -19,8 +20,8 @@ from typing import Any, SupportsFloat
 
 from knightfall.apart import seed_random
 from knightfall.containment import limit_processor
-from knightfall.course.clocks import counted_clock, wall_clock
-from knightfall.course.crashes import Telling, describe
+from knightfall.course.clocks import CountedClock, WallClock, count_all_clocks, running
+from knightfall.course.crashes import Telling, describe, without_addresses
 from knightfall.course.modules import imports_numpy, reachable
 from knightfall.course.old_names import put_back, put_back_into_numpy
 from knightfall.course.paths import folder
@@ -63,7 +64,11 @@ class Session:
             raise KnightfallError(f"{reference}: its process has no copy of it to work with")
         self._game: SeatBoard | None = None
         self._agent: Any = None
-        self._clock = wall_clock(self._time)
+        self._clock = self._fresh_clock(0.0)
+        if counted:
+            if self.submission.generation == "successor":
+                importlib.import_module("knightfall.course.successor_moves")  # by the real clock
+            count_all_clocks()
         with self._telling():
             random.seed(0)
             self._module = load_module(
@@ -112,10 +117,10 @@ class Session:
         board = self._game.board(position)
         legal = board.get_legal_moves()
         copy = board.copy()
-        self._clock = counted_clock(self._time) if self._counted else wall_clock(self._time)
+        self._clock = self._fresh_clock(self._time)
         with self._telling():
             answer = self._asked(copy, legal)
-        late = self._clock[1]()
+        late = self._clock.late()
         if late > 0:
             raise AgentFailure(
                 "timeout",
@@ -125,7 +130,13 @@ class Session:
 
     def _time_left(self) -> float:
         # Whoever keeps it from an earlier move asks about the present one, as in the course.
-        return self._clock[0]()
+        return self._clock.left()
+
+    def _fresh_clock(self, limit: float) -> WallClock | CountedClock:
+        if not self._counted:
+            return WallClock(limit)
+        before = getattr(self, "_clock", None)
+        return CountedClock(limit, before.passed if isinstance(before, CountedClock) else 0.0)
 
     def act(self, state: tuple[int, int, Any], seed: int) -> int:
         """The action that a player of the successor puts last, in a fork of this process."""
@@ -177,14 +188,19 @@ class Session:
         seed_random(seed, position.to_move)
         board = SeatBoard(self._player, position.to_move).board(position)
         legal = board.get_legal_moves()
-        slower = self._time if self._counted else PROFILED * self._time
-        self._clock = counted_clock(slower) if self._counted else wall_clock(slower)
+        self._clock = self._fresh_clock(self._time if self._counted else PROFILED * self._time)
         with self._telling():
             answer, line = find_return(lambda: self._asked(board.copy(), legal), self._here)
         try:
             return "" if line is None or answer in legal else str(line)
         except Exception:  # whatever its == does
             return str(line)
+
+    def asks_other_clocks(self, position: Position) -> bool:
+        """Return whether the player asks Python's clocks for its move, where time is counted."""
+        with suppress(AgentFailure):
+            self.move(position, 0)
+        return isinstance(self._clock, CountedClock) and self._clock.asked_elsewhere > 0
 
     def _asked(self, game: Any, legal: list[Any]) -> Any:
         """Ask the player for its move in the manner of its generation."""
@@ -207,8 +223,12 @@ class Session:
             "forfeit", f"{name} answered {_shown(answer)}, which is none of its legal moves"
         )
 
-    def _telling(self) -> Telling:
-        return Telling(self._here, self.submission.file.name)
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Run the submission's code: errors become failures, and its clock drives Python's."""
+        timer = self._clock if isinstance(self._clock, CountedClock) else None
+        with Telling(self._here, self.submission.file.name), running(timer):
+            yield
 
 
 def load_module(file: Path, generation: str) -> ModuleType:
@@ -291,7 +311,7 @@ def _is_resignation(answer: Any) -> bool:
 
 def _shown(answer: Any) -> str:
     try:
-        return f"{answer!r:.{LONGEST_ANSWER}}"
+        return without_addresses(repr(answer))[:LONGEST_ANSWER]
     except BaseException:
         return "something that cannot be printed"
 
@@ -341,6 +361,11 @@ def opinions(text: str, time: int, position: Position, counted: bool) -> dict[st
 def answer_line(text: str, time: int, position: Position, seed: int, counted: bool) -> str:
     """Return the line of a submission that its answer comes from, in its own process."""
     return _session(text, time, counted).answer_line(position, seed)
+
+
+def asks_other_clocks(text: str, time: int, position: Position, counted: bool) -> bool:
+    """Return whether a submission asks Python's clocks for a move, in its own process."""
+    return _session(text, time, counted).asks_other_clocks(position)
 
 
 def _session(text: str, time: int, counted: bool) -> Session:

@@ -80,6 +80,9 @@ def _usual(known: list[str]) -> str:
 LATER = {"MinimaxPlayer", "AlphaBetaPlayer"}
 """The classes that 2017b asks for in the place of one."""
 
+MAY_BE_FUNCTION = ast.Name | ast.Attribute | ast.Call | ast.Lambda | ast.Subscript
+"""What may stand for a function to the right of an assignment."""
+
 SAMPLE_SCORES = ("null_score", "open_move_score", "improved_score", "center_score")
 
 
@@ -188,19 +191,29 @@ def _players(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iter
 
 
 def _scores(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iterator[str]:
-    """The functions of a game and a player, which is what scores are."""
+    """Yield the names of scores: functions of a game and a player, however they are made."""
     seen: set[str] = set()
     for tree in trees.values():
         for node in tree.body:
-            if not isinstance(node, ast.FunctionDef) or node.name in seen:
-                continue
-            taken = [*node.args.posonlyargs, *node.args.args]
-            required = len(taken) - len(node.args.defaults)
-            is_score = "score" in node.name and required == 2
-            is_score |= [each.arg for each in taken[:2]] == ["game", "player"] and required == 2
-            if is_score and (node.name in names or tree is trees[file]):
-                seen.add(node.name)
-                yield node.name
+            for name in _score_names(node):
+                if name not in seen and (name in names or tree is trees[file]):
+                    seen.add(name)
+                    yield name
+
+
+def _score_names(node: ast.stmt) -> Iterator[str]:
+    """Yield the scores that a statement defines, or assigns to one of the course's names."""
+    if isinstance(node, ast.FunctionDef):
+        taken = [*node.args.posonlyargs, *node.args.args]
+        required = len(taken) - len(node.args.defaults)
+        called_so = "score" in node.name or [one.arg for one in taken[:2]] == ["game", "player"]
+        if called_so and required == 2:
+            yield node.name
+    elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, MAY_BE_FUNCTION):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id.startswith("custom_score"):
+                yield target.id
 
 
 def _generation(

@@ -15,7 +15,7 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from knightfall.course.clocks import StateClock
+from knightfall.course.clocks import StateClock, running
 from knightfall.course.successor import Isolation, StopSearch, TimedQueue
 from knightfall.errors import AgentFailure
 from knightfall.machine import core_times
@@ -146,16 +146,17 @@ def _put_actions(
         out.write(b"!")  # its time begins when it does
         out.flush()
         try:
-            tick = None
+            timer, tick = None, None
             if counted:
                 clock = StateClock(limit, lambda: os._exit(0))  # what was put is on its way
                 clock.attach(Isolation)
-                tick = clock.tick
+                timer, tick = clock, clock.tick
             ends = _Ends(lambda item: send("action", (*item, note())), tick)
             agent.queue = TimedQueue(ends, ends, NO_HURRY if counted else limit)
             agent.queue.agent = agent
             agent.queue.start_timer()
-            agent.get_action(state)
+            with running(timer):
+                agent.get_action(state)
         except StopSearch:
             pass
         except BaseException as error:

@@ -225,6 +225,13 @@ class Child:
         with self._believing():
             return answers.line(answer)
 
+    def asks_other_clocks(self, position: Position, limit: float) -> bool:
+        """Return whether a submission, by ticks, asks Python's clocks as well."""
+        question = {"ask": "clocks", "fen": position.fen}
+        answer, _ = self._answer(self._send(question, limit), limit)
+        with self._believing():
+            return answers.clocks(answer)
+
     def _send(self, question: dict[str, Any], limit: float | None) -> bytes:
         """Ask something; the word that the answer must begin with."""
         word = secrets.token_hex(8).encode()

@@ -127,6 +127,11 @@ class Hosted:
         with self._process(SPARE_CHILD) as child:
             return child.answer_line(position, seed, COUNTED)
 
+    def asks_other_clocks(self, position: Position) -> bool:
+        """Return whether a submission, by ticks, asks Python's clocks as well as `time_left`."""
+        with self._process(SPARE_CHILD) as child:
+            return child.asks_other_clocks(position, COUNTED)
+
     def measure(
         self, position: Position, side: Side | None = None, step_limit: int | None = None
     ) -> tuple[float, bool]:

@@ -281,12 +281,21 @@ def _line(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
     return {"line": answer_line(agent.heuristic, time, position, question["seed"], counted)}
 
 
+def _clocks(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    from knightfall.course.player import asks_other_clocks
+
+    position = Position.from_fen(question["fen"])
+    time, counted = agent.ticks or agent.budget.time or 0, agent.ticks is not None
+    return {"clocks": asks_other_clocks(agent.heuristic, time, position, counted)}
+
+
 _ASKED: dict[str, Callable[[Agent, dict[str, Any]], dict[str, Any]]] = {
     "board": _get_ready,
     "value": _value,
     "action": _action,
     "opinions": _opinions,
     "line": _line,
+    "clocks": _clocks,
 }
 
 

@@ -91,6 +91,12 @@ def line(answer: dict[str, Any]) -> str:
     return _text(answer, "line")
 
 
+def clocks(answer: dict[str, Any]) -> bool:
+    """Return whether a submission asks Python's clocks."""
+    _keys(answer, {"clocks"})
+    return answer["clocks"] is True
+
+
 def reported(answer: dict[str, Any], position: Position, seconds: float) -> Report:
     """The report on a position; `seconds` are ours, whatever it says of them."""
     _keys(answer, set(Report.__dataclass_fields__))

@@ -28,7 +28,7 @@ from knightfall.course.checker.resigning import plays_on
 from knightfall.course.checker.searching import finds_best_moves, says_so_without_moves
 from knightfall.course.checker.subject import Subject, told
 from knightfall.course.checker.timing import answers_in_time, deepens, stops_in_time
-from knightfall.course.checker.watched import count_all_clocks
+from knightfall.course.clocks import count_all_clocks
 
 MEMORY = 1 << 30
 """Bytes that a submission may use."""

@@ -11,7 +11,14 @@ from typing import Any
 from knightfall.course.checker.outcome import KINDS, Finding
 from knightfall.course.checker.places import Place
 from knightfall.course.checker.searching import EARLY, LATE, MIDDLE, NEAR_THE_END, STUCK
-from knightfall.course.checker.subject import CLASSES, Subject, scores_of, shown, timeout_of
+from knightfall.course.checker.subject import (
+    CLASSES,
+    Subject,
+    missing_arguments,
+    scores_of,
+    shown,
+    timeout_of,
+)
 from knightfall.course.checker.watched import Clock, Watch
 from knightfall.course.player import parameters
 
@@ -71,14 +78,19 @@ def is_complete(subject: Subject) -> str:
         raise Finding(
             missing[0] if len(missing) == 1 else f"{len(missing)} things are missing",
             (
-                f"The course's tournament of {generation} calls these by name. In your file:",
+                f"The course's tournament of {generation} makes the players and calls get_move; "
+                "its own tests call the searches and the scores as well. In your file:",
                 *missing,
             ),
         )
     if odd:
         raise Finding(
             odd[0] if len(odd) == 1 else f"{len(odd)} things are not the course's",
-            ("The tournament does not need it, but the course's file has it so:", *odd),
+            (
+                "The tournament does not need it, but the course's file has it so, and its own "
+                "tests call the searches so:",
+                *odd,
+            ),
             mark="warning",
         )
     return "every name is there and takes its arguments"
@@ -105,8 +117,12 @@ def _lacking(subject: Subject, name: str) -> tuple[list[str], list[str]]:
             continue
         for number, arguments in enumerate(METHODS[generation][method]):
             if not _takes(found, ("self", *arguments)):
-                (odd if number else lacking).append(
-                    f"{name}.{method} cannot be called as {method}({', '.join(arguments)})"
+                call = f"{method}({', '.join(arguments)})"
+                missing = [] if number or method == "get_move" else missing_arguments(found)
+                (odd if number or missing else lacking).append(
+                    f"{call} misses an argument: {', '.join(missing)}"
+                    if missing
+                    else f"{name}.{method} cannot be called as {call}"
                 )
                 break
     return lacking, odd
@@ -147,7 +163,7 @@ def scores_are_floats(subject: Subject) -> str:
                     else:
                         odd.append((name, f"{found.short} if it is asked outside of get_move"))
                     continue
-                if type(value) is not float:
+                if not isinstance(value, float):  # numpy.float64 is one
                     kind = f"{type(value).__module__}.{type(value).__name__}"
                     odd.append((name, f"{kind.removeprefix('builtins.')} instead of float"))
     if at_end:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from knightfall.course.checker.mistakes import Answer
 from knightfall.course.checker.outcome import Finding
 from knightfall.course.checker.places import Place
 from knightfall.course.checker.reference import alphabeta, best_of, minimax, order_of
@@ -10,7 +11,6 @@ from knightfall.course.checker.searching import (
     LATE,
     MIDDLE,
     TIES,
-    Answer,
     ask_fairly,
     expected,
     extension,
@@ -22,7 +22,7 @@ from knightfall.course.checker.subject import Subject, is_move, shown
 from knightfall.course.checker.watched import Path, ScoreFn, Watch, scrambled
 from knightfall.course.scores import improved_score
 
-PRUNED = ((EARLY, 29035, 3), (MIDDLE, 27404, 3), (MIDDLE, 27404, 4), (LATE, 93619, 3))
+PRUNED = ((EARLY, 24624, 3), (MIDDLE, 69693, 3), (MIDDLE, 69693, 4), (LATE, 12770, 3))
 
 
 def prunes(subject: Subject) -> str:

@@ -10,36 +10,54 @@ from knightfall.course.checker.watched import Path, ScoreFn
 from knightfall.course.knights import Cell
 
 Order = Callable[[list[Path]], list[Path]]
-
-
 Pick = Callable[[list[float]], float]
+End = Callable[[Any, Any, int], float]
+"""What a position without moves is worth: the board, the player, the plies left to look ahead."""
+
+
+def utility(game: Any, player: Any, depth: int) -> float:
+    """Return what a finished game is worth to a player, as the board says."""
+    return float(game.utility(player))
 
 
 def minimax(
-    game: Any, depth: int, score: ScoreFn, player: Any, own: Pick = max, other: Pick = min
+    game: Any,
+    depth: int,
+    score: ScoreFn,
+    player: Any,
+    own: Pick = max,
+    other: Pick = min,
+    end: End = utility,
 ) -> float:
     """Return what a position is worth for a player, looked at `depth` plies ahead.
 
-    `own` and `other` choose a value at the player's moves and at the opponent's.
+    `own` and `other` choose a value at the player's moves and at the opponent's; `end` gives the
+    value of finished games.
     """
     moves = game.get_legal_moves()
     if not moves:
-        return float(game.utility(player))
+        return end(game, player, depth)
     if depth == 0:
         return score(game, player)
     values = [
-        minimax(game.forecast_move(move), depth - 1, score, player, own, other) for move in moves
+        minimax(game.forecast_move(move), depth - 1, score, player, own, other, end)
+        for move in moves
     ]
     return own(values) if game.active_player == player else other(values)
 
 
 def values_of_moves(
-    game: Any, depth: int, score: ScoreFn, own: Pick = max, other: Pick = min
+    game: Any,
+    depth: int,
+    score: ScoreFn,
+    own: Pick = max,
+    other: Pick = min,
+    end: End = utility,
 ) -> dict[Cell, float]:
-    """Return what each move of the active player is worth to it."""
+    """Return what each move of the active player is worth to it; see `minimax`."""
     player = game.active_player
     return {
-        move: minimax(game.forecast_move(move), depth - 1, score, player, own, other)
+        move: minimax(game.forecast_move(move), depth - 1, score, player, own, other, end)
         for move in game.get_legal_moves()
     }
 

@@ -41,8 +41,22 @@ class Examination(Displayable):
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is wrong; warnings do not count."""
-        return not any(outcome.mark in ("wrong", "skipped") for outcome in self.outcomes)
+        """Whether nothing is wrong; warnings and what could not be tried do not count."""
+        return not any(outcome.mark == "wrong" for outcome in self.outcomes)
+
+    @property
+    def tally(self) -> str:
+        """Return how many of the checks were passed, such as "13 of 14"."""
+        return f"{sum(one.mark == 'ok' for one in self.outcomes)} of {len(self.outcomes)}"
+
+    @property
+    def complaints(self) -> list[str]:
+        """Return what is wrong or worth a warning, in a line for each check."""
+        return [
+            f"{one.mark}: {BY_ID[one.id].name}: {one.short}"
+            for one in self.outcomes
+            if one.mark in ("wrong", "warning")
+        ]
 
     def of(self, id: str) -> Outcome:
         """The outcome of one check."""
@@ -73,7 +87,7 @@ class Examination(Displayable):
 
     def _sum(self) -> str:
         counts = {mark: sum(o.mark == mark for o in self.outcomes) for mark in SIGNS}
-        told = [f"{counts['ok']} of {len(self.outcomes)} checks passed"]
+        told = [f"{self.tally} checks passed"]
         told += [f"{counts['wrong']} failed"] if counts["wrong"] else []
         told += [f"{counts['skipped']} not tried"] if counts["skipped"] else []
         many = "warnings" if counts["warning"] > 1 else "warning"

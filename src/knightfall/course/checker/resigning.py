@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import product
 from math import inf
 from typing import Any
 
@@ -10,6 +12,7 @@ from knightfall.course.checker.places import Place
 from knightfall.course.checker.reference import values_of_moves
 from knightfall.course.checker.subject import Subject, is_move, shown
 from knightfall.course.checker.timing import LONG_MILLIS, MOVE_MILLIS, timed, told_source
+from knightfall.course.knights import Cell
 from knightfall.course.scores import improved_score
 
 LOST = (
@@ -20,30 +23,30 @@ LOST = (
 
 def plays_on(subject: Subject, kinds: list[Kind]) -> str:
     """Where every line loses there are still moves, and opponents err."""
-    given_up = []
-    for kind in kinds:
-        for place in LOST:
-            answer = _in_lost_position(subject, kind, place)
-            moves = place.board("reference").get_legal_moves()
-            if not is_move(answer, moves):
-                given_up.append((kind, place, answer, moves))
+    given_up: dict[Kind, tuple[Place, Any]] = {}
+    for kind, place in product(kinds, LOST):
+        answer = _in_lost_position(subject, kind, place)
+        if kind not in given_up and not is_move(answer, _legal(place)):
+            given_up[kind] = place, answer
     if not given_up:
         return "moves where every line loses"
-    who = " and ".join(dict.fromkeys(subject.named(kind, "get_move") for kind, *_ in given_up))
-    kind, place, answer, moves = given_up[0]
-    assert set(values_of_moves(place.board("r"), 2, improved_score).values()) == {-inf}
-    why = [
-        f"Every move loses here, if the opponent finds the replies, and {who} says "
-        f"{shown(answer)}: a forfeit, though there are legal moves."
-    ]
-    line = subject.source_of(lambda: _in_lost_position(subject, kind, place), answer)
-    why += told_source(line, answer)
-    if is_move(_in_lost_position(subject, kind, place, worst=-1e6), moves):
+    shown_place, shown_answer = next(iter(given_up.values()))
+    assert set(values_of_moves(shown_place.board("r"), 2, improved_score).values()) == {-inf}
+    why = ["Every move loses here, if the opponent finds the replies."]
+    for kind, (place, answer) in given_up.items():
+        where = "" if place is shown_place else f" in {place.fen}, which is as lost"
         why.append(
-            "If a lost game is worth -1,000,000 instead of -inf, it moves: it takes a move only if "
-            "that is worth more than -inf. Begin with any legal move as the answer, for instance "
-            "the first."
+            f"{subject.named(kind, 'get_move')} answers {shown(answer)}{where}: a forfeit, though "
+            "there are legal moves."
         )
+        line = subject.source_of(partial(_in_lost_position, subject, kind, place), answer)
+        why += told_source(line, answer)
+        if is_move(_in_lost_position(subject, kind, place, worst=-1e6), _legal(place)):
+            why.append(
+                "If a lost game is worth -1,000,000 instead of -inf, it moves: it takes a move "
+                "only if that is worth more than -inf. Begin with any legal move as the answer, "
+                "for instance the first."
+            )
     why.append(
         "Most of the course's agents did so, and it cost them games: the deeper they looked, the "
         "more of them they gave away to opponents that had not seen the win. How much it cost is "
@@ -52,11 +55,15 @@ def plays_on(subject: Subject, kinds: list[Kind]) -> str:
     raise Finding(
         "gives up where every line it sees loses",
         tuple(why),
-        " or ".join(map(str, moves)),
-        shown(answer),
-        place,
+        " or ".join(map(str, _legal(shown_place))),
+        shown(shown_answer),
+        shown_place,
         mark="warning",
     )
+
+
+def _legal(place: Place) -> list[Cell]:
+    return place.board("reference").get_legal_moves()
 
 
 def _in_lost_position(subject: Subject, kind: Kind, place: Place, worst: float = -inf) -> Any:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from itertools import product
 from typing import Any
 
+from knightfall.course.checker.mistakes import Answer, explanation
 from knightfall.course.checker.outcome import Finding, Kind
 from knightfall.course.checker.places import Place
-from knightfall.course.checker.reference import (
-    best_of,
-    last_of_equals,
-    order_of,
-    values_of_moves,
-)
-from knightfall.course.checker.subject import WAYS, Subject, is_move, is_no_move, shown
+from knightfall.course.checker.reference import best_of
+from knightfall.course.checker.subject import WAYS, Subject, is_no_move, shown
 from knightfall.course.checker.watched import Clock, ScoreFn, Watch, scrambled
 from knightfall.course.knights import Cell
 from knightfall.course.scores import improved_score
@@ -26,53 +20,31 @@ MIDDLE = Place("01 46 22 65 41 53 60 61 52 40 44 32")
 LATE = Place("15 36 23 24 04 03 25 11 06 32 14 40 22 52 30")
 TIES = Place("15 13 34 01 22 20 14 12 35 31 23 43")
 NEAR_THE_END = Place("32 64 53 43 41 35 20 14 12 06 24 25 03 33 15 52 34 44 55")
+WON = Place("22 15 03 34 24 53 05 32 26 40 14 52 33 60")
+"""Only (4, 1) wins at once."""
+RISKY = Place("22 15 03 34 11 55 32 43 51 62 30 54 42 46 50 65 31 44 52")
+"""After (6, 3) the opponent's best reply leaves no move."""
 STUCK = (
     Place("03 10 22 02 01 21 20 33 41 54 53 42 45 61 66 40"),
     Place("41 12 22 24 43 45 31 33 52 54 40 42 32 21 53 00 65"),
 )
 
-# At depths 1 to 4 another move is best each time, and none is best with the signs turned around.
+# In the first three, another move is best at each of the depths 1 to 4, and none is best with the
+# signs turned around or by the opponent's score, negated.  In the last two, a game ends before the
+# horizon.
 PUZZLES: tuple[tuple[Place, ScoreFn, str], ...] = (
-    (EARLY, scrambled(29035), "made-up scores"),
-    (MIDDLE, scrambled(27404), "made-up scores"),
-    (LATE, scrambled(93619), "made-up scores"),
+    (EARLY, scrambled(24624), "made-up scores"),
+    (MIDDLE, scrambled(69693), "made-up scores"),
+    (LATE, scrambled(12770), "made-up scores"),
     (NEAR_THE_END, improved_score, "improved_score"),
+    (WON, scrambled(25753), "made-up scores"),
+    (RISKY, scrambled(39493), "made-up scores"),
 )
 
 DEPTHS = (1, 2, 3)
 
 
 # -- values ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a search answered in a position, and what is right there."""
-
-    place: Place
-    depth: int
-    score: ScoreFn
-    value: float | None
-    move: Any
-    watch: Watch
-    agent: Any
-
-    @property
-    def values(self) -> dict[Cell, float]:
-        """What each move is worth."""
-        return values_of_moves(self.place.board("reference"), self.depth, self.score)
-
-    @property
-    def is_right(self) -> bool:
-        """Whether it is a best move, with its value if there is one."""
-        values = self.values
-        right = self.value is None or _same(self.value, max(values.values()))
-        return is_move(self.move, best_of(values)) and right
-
-    @property
-    def extends(self) -> bool:
-        """Whether some lines were looked at further than told, as in a quiescence search."""
-        return self.depth in self.watch.depths and max(self.watch.depths) > self.depth
 
 
 def ask(subject: Subject, kind: Kind, place: Place, score: ScoreFn, depth: int) -> Answer:
@@ -141,8 +113,8 @@ def _wrong(subject: Subject, kind: Kind, answer: Answer, name: str) -> Finding:
     return Finding(
         f"wrong at depth {depth}",
         (
-            f"{kind}(game, depth={depth}) with {name} does not give the right answer. Looked at "
-            f"{plies(depth)} ahead, your moves are worth: {listed(values)}.",
+            f"{subject.direct_call(kind, depth)} with {name} does not give the right answer. "
+            f"Looked at {plies(depth)} ahead, your moves are worth: {listed(values)}.",
             *hints_for(subject, kind, answer),
         ),
         expected(best_of(values), None if value is None else right),
@@ -164,10 +136,6 @@ def extension(kind: Kind, answer: Answer) -> Finding:
     )
 
 
-def _same(value: float, right: float) -> bool:
-    return value == right or abs(value - right) < 1e-9
-
-
 def expected(best: list[Cell], value: float | None) -> str:
     moves = " or ".join(map(str, best))
     return moves if value is None else f"value {value:g} with {moves}"
@@ -183,73 +151,46 @@ def listed(values: dict[Cell, float]) -> str:
 
 def hints_for(subject: Subject, kind: Kind, answer: Answer) -> tuple[str, ...]:
     """Return what is known about why an answer is wrong; nothing that is only suspected."""
+    answers = _answers(subject, kind)
     hints = []
     watch, depth = answer.watch, answer.depth
     deepest = max(watch.depths, default=0)
-    if not watch.scored:
+    if not watch.scored and not any(other.watch.scored for other in answers):
         hints.append("It never asked self.score for a value.")
-    elif deepest != depth:
+    elif watch.scored and deepest != depth:
         hints.append(
             f"It scored positions {plies(deepest) if deepest else 'no ply'} ahead instead of "
             f"{plies(depth)}: with depth=1, the positions right after your moves are scored."
         )
-    if any(player != answer.agent for _, player in watch.scored):
+    if isinstance(answer.move, list):
+        hints.append("A move is a tuple, (row, column); the board does not know lists.")
+    if subject.generation == "2017b" and _is_pair_with_move(answer.move):
+        hints.append(
+            "It answers a pair that ends with a move. Since 2017b the move alone is wanted."
+        )
+    explained = [] if hints else explanation(kind, answers)
+    if not explained and any(player != answer.agent for _, player in watch.scored):
         hints.append(
             "It asked for the opponent's score. Every position is scored for yourself, "
             "self.score(game, self), whoever is to move there."
         )
-    if isinstance(answer.move, list):
-        hints.append("A move is a tuple, (row, column); the board does not know lists.")
-    if not hints:
-        with suppress(Finding):
-            hints += _explanation(subject, kind)
-    return tuple(hints)
+    return (*hints, *explained)
 
 
-def _explanation(subject: Subject, kind: Kind) -> list[str]:
-    """Return the known mistake with which every answer of a search agrees, if there is one.
+def _is_pair_with_move(answer: Any) -> bool:
+    return isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], (tuple, list))
 
-    Searches with that mistake are asked the same questions, right answers included.
-    """
+
+def _answers(subject: Subject, kind: Kind) -> list[Answer]:
+    """Return a search's answers to all questions; none if it does not answer one of them."""
     questions = [(place, score) for place, score, _ in PUZZLES] + [(TIES, improved_score)]
-    answers = [
-        ask(subject, kind, place, score, depth) for place, score in questions for depth in DEPTHS
-    ]
-    if all(is_move(answer.move, best_of(answer.values)) for answer in answers):
-        return []
-    for hard in (False, True) if kind == "alphabeta" else ():
-        if all(answer.move == _last_of_equals(answer, hard) for answer in answers):
-            return [
-                "Its answers are those of an alpha-beta that takes a move whose value is equal to "
-                "the best one (>= instead of >). What comes back from a branch that was cut off "
-                "is only a bound: the move may be worse. Take a move only if its value is greater."
-            ]
-    for first, own, other in product((max, min), repeat=3):
-        if (first, own, other) == (max, max, min):
-            continue
-        if all(
-            answer.move in best_of(
-                values_of_moves(
-                    answer.place.board("reference"), answer.depth, answer.score, own, other
-                ),
-                first,
-            )
-            for answer in answers
-        ):  # fmt: skip
-            wrong = ["the least value among the first moves"] if first is min else []
-            wrong += ["the least value at your own later moves"] if own is min else []
-            wrong += ["the greatest value at the opponent's moves"] if other is max else []
-            return [
-                f"Its answers are those of a search that takes {' and '.join(wrong)}. You take the "
-                "greatest value at your own moves, the opponent the least at its moves."
-            ]
+    with suppress(Finding):
+        return [
+            ask(subject, kind, place, score, depth)
+            for place, score in questions
+            for depth in DEPTHS
+        ]
     return []
-
-
-def _last_of_equals(answer: Answer, hard: bool) -> Cell:
-    order = order_of([path for path, _ in answer.watch.scored], answer.depth)
-    board = answer.place.board("reference")
-    return last_of_equals(board, answer.depth, answer.score, fail_hard=hard, order=order)
 
 
 # -- no moves ----------------------------------------------------------------------------------

@@ -25,8 +25,9 @@ from knightfall.course.checker.watched import (
     Watch,
     WatchedBoard,
     WatchedOldestBoard,
-    running,
 )
+from knightfall.course.clocks import running
+from knightfall.course.crashes import without_addresses
 from knightfall.course.knights import Cell
 from knightfall.course.player import WITH_MOVES, load_module, make_player
 from knightfall.course.returns import Returned, find_return
@@ -153,8 +154,15 @@ class Subject:
         return place.board(player, watch, opponent, kind)
 
     def named(self, kind: Kind, method: str) -> str:
-        """A method as it is written about."""
-        return f"{CLASSES[self.generation][kind]}.{method}"
+        """Return a method's name with its class, and with the search if the class has both."""
+        names = CLASSES[self.generation]
+        both = len(set(names.values())) < len(names)
+        return f"{names[kind]}.{method}" + (f" with method={kind!r}" if both else "")
+
+    def direct_call(self, kind: Kind, depth: int) -> str:
+        """Return the call by which a search is asked, as it is written about."""
+        more = _more_arguments(getattr(self.class_of(kind), kind, None))
+        return f"{kind}(game, depth={depth}{''.join(f', {k}={v}' for k, v in more.items())})"
 
     # -- questions -----------------------------------------------------------------------------
 
@@ -190,12 +198,12 @@ class Subject:
         method = getattr(agent, kind, None)
         if method is None:
             raise Finding(f"not tried: there is no method {kind}", mark="skipped")
-        what = f"{kind}(game, depth={depth})"
+        what = self.direct_call(kind, depth)
         if way.sets_depth:
             what += f" of a player made with search_depth={depth}"
-        arguments = _arguments(method, self.board(place, agent, watch), depth)
+        game, more = self.board(place, agent, watch), _more_arguments(method)
         answer = self.call(
-            lambda: method(*arguments), what, place, passes=clock is not None, clock=clock
+            lambda: method(game, depth, **more), what, place, passes=clock is not None, clock=clock
         )
         if self.generation == "2017b":
             return agent, None, answer
@@ -296,13 +304,35 @@ def _endless(what: str, clock: Clock | None) -> str:
     return f"{what} was still at it long after its time was over. {asked}"
 
 
-def _arguments(method: Any, game: Any, depth: int) -> tuple[Any, ...]:
-    """Return what a search is called with: game and depth, and what it wants beside them."""
-    for more in ((), (-inf, inf), (-inf, inf, True), (True,)):
-        with suppress(TypeError, ValueError):
-            inspect.signature(method).bind(game, depth, *more)
-            return game, depth, *more
-    return game, depth
+MORE: tuple[tuple[tuple[str, ...], Any], ...] = (
+    (("alpha",), -inf),
+    (("beta",), inf),
+    (("max", "is_max"), True),
+)
+"""How the names of arguments begin that some searches want beside game and depth, and what they
+are given."""
+
+
+def _more_arguments(method: Any) -> dict[str, Any]:
+    """Return what a search wants beside game and depth; it cannot be asked if that is unknown."""
+    more: dict[str, Any] = {}
+    for name in missing_arguments(method):
+        given = [value for starts, value in MORE if name.lower().startswith(starts)]
+        if not given:
+            raise Finding(f"not tried: it cannot be called without {name}", mark="skipped")
+        more[name] = given[0]
+    return more
+
+
+def missing_arguments(method: Any) -> list[str]:
+    """Return the arguments that a search needs and the course's tests do not give it."""
+    try:
+        taken = list(inspect.signature(method).parameters.values())
+    except (TypeError, ValueError):
+        return []
+    given = 2 if inspect.ismethod(method) else 3  # game and depth, and self before them
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [one.name for one in taken[given:] if one.default is one.empty and one.kind in kinds]
 
 
 def _is_number(value: Any) -> bool:
@@ -325,7 +355,7 @@ def is_no_move(answer: Any) -> bool:
 def shown(value: Any) -> str:
     """A value as Python writes it, shortened."""
     try:
-        text = repr(value)
+        text = without_addresses(repr(value))
     except Exception:
         text = f"something of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -333,6 +363,6 @@ def shown(value: Any) -> str:
 
 def told(error: BaseException) -> str:
     """An error in half a line."""
-    text = " ".join(str(error).split())
+    text = without_addresses(" ".join(str(error).split()))
     name = type(error).__name__
     return f"{name}: {text[:200]}" if text else name

@@ -47,8 +47,7 @@ def timed(millis: float) -> tuple[Watch, Clock]:
 def stops_in_time(subject: Subject, kind: Kind) -> str:
     """When `time_left` runs out in the middle, the exception comes out of the search."""
     try:
-        for questions in QUESTIONS:
-            subject.afresh(partial(_stops, subject, kind, questions))
+        stopped = sum(subject.afresh(partial(_stops, subject, kind, q)) for q in QUESTIONS)
     except Finding as found:
         if found.mark == "wrong" and _has_its_own_clock(subject, kind):
             raise Finding(
@@ -63,16 +62,24 @@ def stops_in_time(subject: Subject, kind: Kind) -> str:
         if found.mark == "wrong" and subject.ways.get(kind, WAYS[0]).sets_depth:
             found.mark = "warning"  # for the tournament does not make it so
         raise
-    return f"{subject.timeout.__name__} comes out, {len(QUESTIONS)} times of {len(QUESTIONS)}"
+    if not stopped:
+        raise Finding(f"not tried: {kind} ends before its time is over", mark="skipped")
+    name, early = subject.timeout.__name__, len(QUESTIONS) - stopped
+    if early:
+        return f"{name} comes out; {early} of {len(QUESTIONS)} times it ended before"
+    return f"{name} comes out, {stopped} times of {stopped}"
 
 
-def _stops(subject: Subject, kind: Kind, questions: int) -> None:
-    """Ask a search for more plies than it has time for."""
+def _stops(subject: Subject, kind: Kind, questions: int) -> bool:
+    """Ask a search for more plies than it has time for; return whether it raised its timeout.
+
+    It need not if it was done before it could know that its time was over.
+    """
     timeout = subject.timeout
     watch, clock = timed(THRESHOLD + questions * CALL_MILLIS)
     expected = f"{timeout.__name__} raised out of {kind}"
     try:
-        _, _, answer = subject.ask_search(kind, DEEP, MIDDLE, watch, improved_score, clock)
+        agent, _, answer = subject.ask_search(kind, DEEP, MIDDLE, watch, improved_score, clock)
     except timeout:
         if clock.left() < -LATE_BY:
             raise Finding(
@@ -84,13 +91,15 @@ def _stops(subject: Subject, kind: Kind, questions: int) -> None:
                 ),
                 place=MIDDLE,
             ) from None
-        return
+        return True
     except Finding as found:
         if found.short == "does not come to an end":
             raise _goes_on(kind, clock, expected) from None
         raise
-    if not clock.questions:
+    if clock.left() < -LATE_BY and clock.least >= _threshold(agent):
         raise _goes_on(kind, clock, expected)
+    if clock.least >= _threshold(agent):
+        return False
     raise Finding(
         "answers although its time is over",
         (
@@ -102,6 +111,12 @@ def _stops(subject: Subject, kind: Kind, questions: int) -> None:
         f"the answer {shown(answer)}",
         MIDDLE,
     )
+
+
+def _threshold(agent: Any) -> float:
+    """Return the milliseconds before the end at which a player stops: its own if there are less."""
+    own = getattr(agent, "TIMER_THRESHOLD", THRESHOLD)
+    return min(THRESHOLD, own) if isinstance(own, (int, float)) else THRESHOLD
 
 
 def _has_its_own_clock(subject: Subject, kind: Kind) -> bool:
@@ -241,6 +256,9 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
                 f"{told} It had {left[0]:.0f} and {left[1]:.0f} ms left.",
                 "Iterative deepening searches at depth 1, then 2, then 3 and so on until the time "
                 "runs out, and answers the move of the last depth that it finished.",
+                f"It passes if it looks further in {LONG_MILLIS:g} ms than in {MOVE_MILLIS:g}, or "
+                f"if it deepens until it has used most of the {MOVE_MILLIS:g} ms and then stops "
+                "by a limit of its own.",
             ),
             "a greater depth with more time",
             f"depth {short}, then depth {long}",
@@ -259,4 +277,6 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
             EARLY,
             mark="warning",
         )
+    if long <= short:
+        return f"{short} plies ahead in {MOVE_MILLIS:g} ms, then stops by a limit of its own"
     return f"{short} plies ahead in {MOVE_MILLIS:g} ms, {long} in {LONG_MILLIS:g}"

@@ -5,11 +5,7 @@ The same submission is seen doing the same, however busy the machine is.
 
 from __future__ import annotations
 
-import datetime
-import time
-import timeit
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -93,6 +89,8 @@ class Clock:
         self._watch = watch
         self._millis = millis
         self.questions = 0
+        self.least = millis
+        """The least time that the player was told it had left."""
         self.read_elsewhere = 0
         """How often the player asked a clock of Python's instead."""
 
@@ -101,7 +99,8 @@ class Clock:
         self.questions += 1
         if self.questions > self._watch.most:
             raise Endless
-        return self.left()
+        self.least = min(self.least, self.left())
+        return self.least
 
     def left(self) -> float:
         """Return the milliseconds left without asking."""
@@ -112,54 +111,6 @@ class Clock:
         self._watch.count()
         self.read_elsewhere += 1
         return CALL_MILLIS * (self._watch.calls + self.questions) / 1000.0
-
-
-# -- the clocks of the machine -----------------------------------------------------------------
-
-_running: list[Clock | None] = []
-
-
-@contextmanager
-def running(clock: Clock | None) -> Iterator[None]:
-    """Inside the block, Python's clocks go by a counted one; without one they stand still."""
-    _running.append(clock)
-    try:
-        yield
-    finally:
-        _running.pop()
-
-
-def count_all_clocks() -> None:
-    """Let Python's clocks go by the running `Clock`, so that players with one of their own see it.
-
-    Call it before the submission is imported.  Outside of `running` they tell the real time.
-    """
-    for name in ("time", "perf_counter", "monotonic", "process_time"):
-        setattr(time, name, _counted(getattr(time, name)))
-    timeit.default_timer = time.perf_counter
-    now = datetime.datetime.now
-    start = now()
-
-    class CountedDatetime(datetime.datetime):
-        """A datetime whose `now` goes by the running clock."""
-
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            if not _running:
-                return now(tz)
-            return start.astimezone(tz) + datetime.timedelta(seconds=_seconds())
-
-    datetime.datetime = CountedDatetime  # type: ignore[misc]
-
-
-def _counted(real: Callable[[], float]) -> Callable[[], float]:
-    start = real()
-    return lambda: start + _seconds() if _running else real()
-
-
-def _seconds() -> float:
-    clock = _running[-1]
-    return 0.0 if clock is None else clock.seconds()
 
 
 # -- boards ------------------------------------------------------------------------------------
@@ -215,7 +166,10 @@ AnyBoard = WatchedBoard | WatchedOldestBoard
 
 
 def scrambled(salt: int) -> ScoreFn:
-    """Return a score without sense, by which no two positions are equal; ±inf at the end."""
+    """Return a score without sense, by which no two positions are equal; ±inf at the end.
+
+    What a position is worth to one player says nothing about its worth to the other.
+    """
 
     def score(game: Any, player: Any) -> float:
         if not game.get_legal_moves():
@@ -227,11 +181,11 @@ def scrambled(salt: int) -> ScoreFn:
             for one in (first, game.get_opponent(first))
         )
         blank = set(game.get_blank_spaces())
-        mixed = salt
+        mixed = salt if player == first else salt + 500_000
         for cell, place in places.items():
             if cell not in blank:
                 mixed = (mixed * 31 + place + 7) % 1_000_003
         mixed = (mixed * 31 + 53 * own + 97 * other) * 7919 % 1_000_003
-        return float(mixed % 2001 - 1000) / (10.0 if player == first else -10.0)
+        return float(mixed % 2001 - 1000) / 10.0
 
     return score

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from knightfall.arena.plan.entrants import enter
@@ -13,6 +15,7 @@ from knightfall.arena.runners.worker import Job
 from knightfall.arena.runners.workers import Workers
 from knightfall.arena.store.run import Run
 from knightfall.arena.store.store import Store
+from knightfall.course.checker.examine import examine
 from knightfall.course.classroom.judging import lessons_of
 from knightfall.course.classroom.lessons import Lessons, from_json, to_dict
 from knightfall.course.classroom.likeness import near_identical
@@ -88,11 +91,12 @@ def hold_class(
         season = Season(students, conditions, store, crew)
         season.play(notice, progress)
         lessons = _judged(season.own, place, workers, progress)
-        table = class_table(season.own, season.among, season.students, lessons)
+        checked = examine_each(season.students, progress)
+        table = class_table(season.own, season.among, checked, lessons)
         report = ClassReport(
             name=Path(folder).resolve().name or folder,
             table=table,
-            broken=[student for student in season.students if student.problem],
+            broken=[student for student in checked if student.problem],
             alike=near_identical(students),
             conditions=conditions,
             load=(before, load()),
@@ -116,6 +120,7 @@ def _successor_class(
     season, before = SuccessorSeason(students, conditions, place), load()
     make_folder(place)
     notice(described(students))
+    season.students = examine_each(season.students, progress)
     table = season.play(workers, progress)
     _some_play(season.students)
     report = ClassReport(
@@ -130,6 +135,29 @@ def _successor_class(
     )
     report.write()
     return report
+
+
+def examine_each(students: Sequence[Student], show: bool) -> list[Student]:
+    """Return everybody with what `course check` says of what can be read of theirs."""
+
+    def examined(student: Student) -> Student:
+        if student.submission is None:
+            return student
+        with suppress(KnightfallError):  # a submission that is not checked, or is gone by now
+            generation = student.submission.generation
+            found = examine(student.submission.file, generation=generation)
+            return replace(student, examination=found)
+        return student
+
+    with (
+        ThreadPoolExecutor(cores()) as threads,
+        shown_progress("submissions checked", len(students), after=0.0 if show else 1e9) as tell,
+    ):
+        found = []
+        for student in threads.map(examined, students):
+            found.append(student)
+            tell(len(found))
+    return found
 
 
 def _some_play(students: Sequence[Student]) -> None:

@@ -53,6 +53,7 @@ def lessons_of(task: tuple[str, int]) -> Lessons:
         saved=judged.resigned.saved,
         blunders=blunders(found, truth),
         no_opinion=why,
+        own_clock=judged.own_clock,
     )
     return replace(lessons, opinion=opinion(asked, truth)) if asked else lessons
 

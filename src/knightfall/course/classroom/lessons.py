@@ -79,6 +79,8 @@ class Lessons:
     opinion: Opinion | None = None
     no_opinion: str = ""
     """Why there is no opinion."""
+    own_clock: bool = False
+    """Whether it asks Python's clocks, where time is counted."""
 
     @property
     def keeping(self) -> Share:
@@ -116,7 +118,7 @@ _LESSONS = {
     "kept": Whole(), "choices": Whole(), "error": (None, float), "chance": (None, float),
     "unusual": {str: [(int, str)]}, "resigned": Whole(), "resigned_won": Whole(),
     "tries": Whole(), "saved": Whole(), "blunders": [_BLUNDER], "opinion": (None, _OPINION),
-    "no_opinion": str,
+    "no_opinion": str, "own_clock": bool,
 }  # fmt: skip
 
 

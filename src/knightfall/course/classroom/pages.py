@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.table import ClassTable, Row
 from knightfall.display.numbers import plus_minus
 from knightfall.display.page import text
@@ -93,3 +94,16 @@ def rating_line(table: ClassTable, row: Row) -> str:
         f"{plus_minus(row.elo, row.error)} Elo</text></svg>"
     )
     return f'<figure class="wide">{"".join(parts)}</figure>\n'
+
+
+def check_section(student: Student) -> str:
+    """Return what `course check` says of a submission; "" if it was not checked."""
+    found = student.examination
+    if found is None:
+        return ""
+    lines = "".join(f"<li>{text(line)}</li>\n" for line in found.complaints)
+    listed = f"<ul>\n{lines}</ul>\n" if lines else ""
+    return (
+        f"<h2>Is it right?</h2>\n<p>{found.tally} checks passed. <code>knightfall course check"
+        f"</code> explains each, with the position.</p>\n{listed}"
+    )

@@ -19,7 +19,7 @@ from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions
 from knightfall.course.classroom.student_page import never_moved_page, student_page
 from knightfall.course.classroom.table import ClassTable, Row
-from knightfall.course.trial.judging import KINDS
+from knightfall.course.trial.judging import KINDS, OWN_CLOCK
 from knightfall.display.numbers import count, for_json, interval, percent, plus_minus
 from knightfall.display.page import document, text
 from knightfall.display.printable import csv_cell
@@ -51,7 +51,9 @@ class ClassReport(Displayable):
         yield Heading(f"{self.name}: {count(len(self.table.students), 'submission')}")
         yield self.clock
         yield ""
-        rows = Table(["", "Student", "Elo", "Won", "95 %", "kept", "lost otherwise"], labels=2)
+        rows = Table(
+            ["", "Student", "Elo", "Won", "95 %", "kept", "lost otherwise", "check"], labels=2
+        )
         for place, row in enumerate(self.table.students, start=1):
             estimate, lessons = row.estimate, row.lessons
             rows.add(
@@ -62,21 +64,29 @@ class ClassReport(Displayable):
                 interval(estimate.low, estimate.high),
                 percent(None if lessons is None else lessons.keeping.rate),
                 "" if lessons is None else str(sum(map(lessons.times, KINDS))),
+                _tally(row.student),
             )
         yield rows.where_known("kept")
         yield ""
         yield f"{self.zero} {self._neighbours()}"
         if self.conditions.successor:
             yield UNSOLVED
+        yield from self._own_clocks()
         for student in self.broken:
             told = "not ranked" if student.never_moved else "not played"
             yield f"{told}: {student.name}: {student.problem}"
+            yield from (f"  check: {line}" for line in _complaints(student))
             if student.never_moved and student.never_moved.line:
                 yield f"  the answer comes from {student.never_moved.line}"
         for one in self.alike:
             yield f"look at: {one.a} and {one.b}: {one.words}"
         yield ""
         yield f"pages: {self.output / INDEX}"
+
+    def _own_clocks(self) -> Iterator[str]:
+        """Yield a line about those who ask Python for the time, if there are any."""
+        names = [row.name for row in self.table.students if row.lessons and row.lessons.own_clock]
+        yield from (f"{name} {OWN_CLOCK}." for name in names)
 
     @property
     def clock(self) -> str:
@@ -134,6 +144,7 @@ class ClassReport(Displayable):
                 {
                     "name": one.name,
                     "problem": one.problem,
+                    "check": _check_dict(one),
                     "never_moved": one.never_moved and asdict(one.never_moved),
                 }
                 for one in self.broken
@@ -194,7 +205,7 @@ class ClassReport(Displayable):
         )
         solved = [] if self.conditions.successor else ["Wins kept", "Heuristic right"]
         yield table(
-            ["", "Student", "Elo", "Won", "95 %", *solved, *_LOST, "Generation"],
+            ["", "Student", "Elo", "Won", "95 %", *solved, *_LOST, "Check", "Generation"],
             (self._cells(place, row) for place, row in enumerate(self.table.students, start=1)),
             "class",
         )
@@ -205,9 +216,11 @@ class ClassReport(Displayable):
                 "right: how often the score alone would choose a winning move there."
             )
         yield (
-            f'<p class="soft">Won: of the games against the course’s opponents. {told} Point at a '
-            "generation to see what tells it.</p>\n"
+            f'<p class="soft">Won: of the games against the course’s opponents. {told} Check: how '
+            "many checks <code>course check</code> passed; the student’s page lists the others. "
+            "Point at a generation to see what tells it.</p>\n"
         )
+        yield from (f"<p>{text(line)}</p>\n" for line in self._own_clocks())
         if self.alike:
             yield "<h2>Nearly the same</h2>\n"
             yield table(
@@ -221,7 +234,10 @@ class ClassReport(Displayable):
             )
         if self.broken:
             yield "<h2>Not ranked</h2>\n"
-            rows = ((_linked(one), text(one.problem)) for one in self.broken)
+            rows = (
+                (_linked(one), "<br>".join(map(text, (one.problem, *_complaints(one)))))
+                for one in self.broken
+            )
             yield table(["Student", "What is wrong"], rows, "words")
         yield "<h2>The course’s opponents</h2>\n"
         yield table(
@@ -249,6 +265,7 @@ class ClassReport(Displayable):
             interval(estimate.low, estimate.high),
             *([] if self.conditions.successor else solved),
             *("" if lessons is None else str(lessons.times(kind)) for kind in KINDS),
+            _tally(row.student),
             _generation(row.student),
         ]
 
@@ -266,6 +283,21 @@ def _generation(student: Student) -> str:
     return f'<span title="{text(found.why)}">{text(found.generation)}</span>'
 
 
+def _tally(student: Student | None) -> str:
+    """Return how many checks a submission passed; "" if it was not checked."""
+    return student.examination.tally if student and student.examination else ""
+
+
+def _complaints(student: Student) -> list[str]:
+    return student.examination.complaints if student.examination else []
+
+
+def _check_dict(student: Student) -> dict[str, Any] | None:
+    if student.examination is None:
+        return None
+    return {"passed": student.examination.tally, "complaints": _complaints(student)}
+
+
 _LOST = ("timeouts", "resigned", "illegal answers", "crashes")
 """The headings of `KINDS`."""
 
@@ -274,7 +306,8 @@ _SOLVED = ("wins kept %", "heuristic right %")
 
 _COLUMNS = (
     "place", "student", "elo", "elo error", "won %", "won % low", "won % high", "games",
-    "wins kept %", "heuristic right %", *_LOST, "generation", "generation known by", "file",
+    "wins kept %", "heuristic right %", *_LOST, "checks passed", "generation",
+    "generation known by", "file",
 )  # fmt: skip
 
 
@@ -292,6 +325,7 @@ def _cells(row: Row) -> list[Any]:
         "" if kept is None else round(100 * kept, 2),
         "" if opinion is None else round(100 * opinion.right / opinion.of, 2),
         *("" if lessons is None else lessons.times(kind) for kind in KINDS),
+        _tally(row.student),
         row.student.submission.generation,
         row.student.submission.why,
         str(row.student.submission.file),
@@ -307,6 +341,7 @@ def _row_dict(row: Row) -> dict[str, Any]:
         "generation": row.student.submission.generation,
         "why": row.student.submission.why,
         "page": f"{PAGES}/{row.student.page}.html",
+        "check": _check_dict(row.student),
         "elo": for_json(row.elo),
         "elo_error": for_json(row.error),
         "won": estimate.score,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from knightfall.course.checker.report import Examination
 from knightfall.course.find import USUAL
 from knightfall.course.paths import folder as generation_folder
 from knightfall.course.reference import Reference, parse_reference
@@ -40,6 +41,8 @@ class Student:
     problem: str = ""
     never_moved: NeverMoved | None = None
     """If that is its problem: what it answered instead of a move, and where."""
+    examination: Examination | None = None
+    """What `course check` says of it."""
     generation: str = ""
     """What somebody said it is; empty if it was found by reading."""
 

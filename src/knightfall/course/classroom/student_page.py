@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from knightfall.arena.reports.report import no_verdict, too_late
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
-from knightfall.course.classroom.pages import STYLE, board, rating_line, table
+from knightfall.course.classroom.pages import STYLE, board, check_section, rating_line, table
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions
 from knightfall.course.classroom.table import ClassTable, Row
-from knightfall.course.trial.judging import KINDS, SUBSTITUTE, TRIES
+from knightfall.course.trial.judging import KINDS, OWN_CLOCK, SUBSTITUTE, TRIES
 from knightfall.display.numbers import count, interval, percent, plus_minus, signed
 from knightfall.display.page import document, text
 from knightfall.picture import svg
@@ -32,7 +32,8 @@ def never_moved_page(student: Student, clock: str) -> str:
     body = (
         f"<h1>{text(student.name)}</h1>\n<p>It {text(found.words)}. So it has no rank and no "
         f"rating.</p>\n{line}<figure>{svg(position, size=300)}<figcaption>The first position in "
-        "which it was asked.</figcaption></figure>\n<h2>How this was measured</h2>\n"
+        f"which it was asked.</figcaption></figure>\n{check_section(student)}"
+        "<h2>How this was measured</h2>\n"
         f"<p>{text(student.submission.file.name)}, generation {student.submission.generation}: "
         f"{text(student.submission.why)}. {text(clock)}</p>\n"
     )
@@ -73,16 +74,19 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
         yield from _unusual(row.lessons)
         if not conditions.successor:
             yield from _lessons(row.lessons, "custom_score" in submission.names)
+    yield check_section(row.student)
     solved = "Positions were judged by an exact solver: what it calls won or lost is so against"
     solved += " any play."
     if conditions.successor:
         solved = "No exact solver reaches as far as this board’s 99 cells: moves were not judged."
     choice = " ".join(f"{text(line)}." for line in submission.choice())
+    own_clock = f"It {OWN_CLOCK}. " if row.lessons is not None and row.lessons.own_clock else ""
     yield "<h2>How this was measured</h2>\n"
     yield (
         f"<p>{text(submission.file.name)}, generation {submission.generation}: "
-        f"{text(submission.why)}. {choice} {text(clock)} {count(conditions.pairs, 'opening')} "
-        f"against each opponent, each from both seats, the same for everybody. {solved}</p>\n"
+        f"{text(submission.why)}. {choice} {text(clock)} {own_clock}"
+        f"{count(conditions.pairs, 'opening')} against each opponent, each from both seats, the "
+        f"same for everybody. {solved}</p>\n"
     )
 
 
@@ -135,8 +139,8 @@ def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
     kept = lessons.keeping
     if kept.of:
         yield (
-            f"<p>In {kept.of:,} positions some moves won and some lost. The winning side of that "
-            f"was found in {kept.count:,}: <strong>{percent(kept.rate)}</strong> "
+            f"<p>In {kept.of:,} positions some moves won and some lost. A winning one "
+            f"was played in {kept.count:,}: <strong>{percent(kept.rate)}</strong> "
             f"({interval(*kept.interval, unit=' %')}); moves at random would have kept "
             f"{percent(lessons.chance)}.</p>\n"
         )

@@ -6,12 +6,14 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from knightfall.agents import known_agent
+from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import GameRecord, PairTask
 from knightfall.arena.store.run import Run
 from knightfall.board import Board
 from knightfall.course.player import RESIGNED
 from knightfall.course.trial.never_moved import NeverMoved, never_moved
+from knightfall.errors import AgentFailure
 from knightfall.oracle.grade import keeping
 from knightfall.oracle.grade_report import Keeping
 from knightfall.oracle.record import Decision, phase_of
@@ -21,6 +23,9 @@ from knightfall.solver.atlas import canonical
 
 SUBSTITUTE = "AB_Improved"
 """Who plays on in the place of one that resigned: the course's own deepening player."""
+
+OWN_CLOCK = "goes by a clock of its own, which was counted as well"
+"""What is said of a submission that plays by ticks and asks Python for the time."""
 
 TRIES = 4
 """How often a resigned game is played on, each time with ties broken another way."""
@@ -53,6 +58,8 @@ class Judged:
     """Lost otherwise than on the board: the reason, how often, and the first detail."""
     never_moved: NeverMoved | None = None
     """If it never made a move; then nothing else is told of it."""
+    own_clock: bool = False
+    """Whether it asks Python's clocks, where time is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +134,23 @@ def judge(
             done += 1
             on_game(done)
     return [
-        Judged(keeping(mine), given_up, kinds, idle.get(test))
+        Judged(keeping(mine), given_up, kinds, idle.get(test), _has_own_clock(run, test))
         for test, mine, given_up, kinds in zip(tests, cases, resigned, unusual, strict=True)
     ]
+
+
+def _has_own_clock(run: Run, test: int) -> bool:
+    """Return whether a submission that plays by ticks asks Python's clocks for its first move."""
+    agent = known_agent(run.plan.entrants[test].agent)
+    if agent.kind != "course" or agent.ticks is None:
+        return False
+    player = Hosted(agent)
+    try:
+        return player.asks_other_clocks(Position.from_fen(run.plan.order(0)[0]))
+    except AgentFailure:
+        return False  # its games tell what is wrong
+    finally:
+        player.close()
 
 
 def kind_of(game: GameRecord) -> str:

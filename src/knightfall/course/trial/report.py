@@ -10,7 +10,7 @@ from typing import Any
 
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.course.submission import Submission
-from knightfall.course.trial.judging import KINDS, SUBSTITUTE, TRIES, Judged
+from knightfall.course.trial.judging import KINDS, OWN_CLOCK, SUBSTITUTE, TRIES, Judged
 from knightfall.course.trial.never_moved import MovedOnly, NeverMoved
 from knightfall.display.numbers import count, interval, percent
 from knightfall.display.report import Displayable, Heading, Part
@@ -46,6 +46,8 @@ class TrialReport(Displayable):
         yield Heading(f"{found.file.parent.name}/{found.file.name}")
         yield f"generation {found.generation}: {found.why}"
         yield self._clock()
+        if any(judged.own_clock for judged in self.judged):
+            yield f"It {OWN_CLOCK}"
         yield from found.choice(self.player)
         yield ""
         yield from self._never_moved()
@@ -103,6 +105,10 @@ class TrialReport(Displayable):
             if isinstance(part, str) and " lost by: " in part:
                 continue  # it is told below, with what the course made of it
             yield part
+        run = self.tournament
+        against = {run.plan.entrants[number].name for number in run.opponents}
+        for name in dict.fromkeys(name for name, _ in self.moved if name in against):
+            yield f"{name} as a column is the student's search, as a row knightfall's own agent."
 
     def _unusual(self) -> Iterator[Part]:
         total = Counter[str]()
@@ -118,13 +124,17 @@ class TrialReport(Displayable):
                 cells.append(str(times))
             table.add(name, *cells)
         yield table
-        forfeits = sum(total[kind] for kind in FORFEITS)
+        no_move = sum(total[kind] for kind in FORFEITS)
+        called = "illegal move" if self.submission.generation == "oldest" else "forfeit"
         yield (
             f"As the course counted: {count(total['timeout'], 'timeout')}, "
-            f"{count(forfeits, 'forfeit')}."
+            f"{count(no_move, called)}."
         )
         for kind, detail in first.items():
-            yield f"first {kind}: {detail}"
+            if kind == "resigned":
+                yield f"first resignation: {detail.partition('resigned: ')[2] or detail}"
+            else:
+                yield f"first {kind}: {detail}"
 
     def _kept(self) -> Iterator[Part]:
         table = Table(["", "wins kept", "of", "rate", "95 %", "at random"])
@@ -179,6 +189,7 @@ class TrialReport(Displayable):
                         kind: {"games": times, "first": detail}
                         for kind, (times, detail) in judged.unusual.items()
                     },
+                    "own_clock": judged.own_clock,
                     "keeps": judged.keeping.to_dict(),
                     "resigned": {
                         "games": judged.resigned.games,

@@ -1,0 +1,138 @@
+"""Recognise known mistakes of searches by the moves that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from math import inf
+from typing import Any
+
+from knightfall.course.checker.outcome import Kind
+from knightfall.course.checker.places import Place
+from knightfall.course.checker.reference import (
+    Pick,
+    best_of,
+    last_of_equals,
+    order_of,
+    utility,
+    values_of_moves,
+)
+from knightfall.course.checker.subject import is_move
+from knightfall.course.checker.watched import ScoreFn, Watch
+from knightfall.course.knights import Cell
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a search answered in a position, and what is right there."""
+
+    place: Place
+    depth: int
+    score: ScoreFn
+    value: float | None
+    move: Any
+    watch: Watch
+    agent: Any
+
+    @property
+    def values(self) -> dict[Cell, float]:
+        """What each move is worth."""
+        return values_of_moves(self.place.board("reference"), self.depth, self.score)
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it is a best move, with its value if there is one."""
+        values = self.values
+        right = self.value is None or _same(self.value, max(values.values()))
+        return is_move(self.move, best_of(values)) and right
+
+    @property
+    def extends(self) -> bool:
+        """Whether some lines were looked at further than told, as in a quiescence search."""
+        return self.depth in self.watch.depths and max(self.watch.depths) > self.depth
+
+
+def _same(value: float, right: float) -> bool:
+    return value == right or abs(value - right) < 1e-9
+
+
+def explanation(kind: Kind, answers: list[Answer]) -> list[str]:
+    """Return the known mistake with which every answer of a search agrees, if there is one.
+
+    Searches with that mistake are asked the same questions, right answers included.
+    """
+    if all(is_move(answer.move, best_of(answer.values)) for answer in answers):
+        return []
+    for words, moves_of in _known_mistakes(kind):
+        if all(answer.move in moves_of(answer) for answer in answers):
+            return [words]
+    return []
+
+
+def _known_mistakes(kind: Kind) -> Iterator[tuple[str, Callable[[Answer], list[Cell]]]]:
+    """Yield each known mistake in words, with the moves that a search with it would answer."""
+    for hard in (False, True) if kind == "alphabeta" else ():
+        yield (
+            "Its answers are those of an alpha-beta that takes a move whose value is equal to "
+            "the best one (>= instead of >). What comes back from a branch that was cut off "
+            "is only a bound: the move may be worse. Take a move only if its value is greater.",
+            partial(_last_of_equals, hard=hard),
+        )
+    for first, own, other in product((max, min), repeat=3):
+        wrong = ["the least value among the first moves"] if first is min else []
+        wrong += ["the least value at your own later moves"] if own is min else []
+        wrong += ["the greatest value at the opponent's moves"] if other is max else []
+        if wrong:
+            yield (
+                f"Its answers are those of a search that takes {' and '.join(wrong)}. You take the "
+                "greatest value at your own moves, the opponent the least at its moves.",
+                partial(_best_by, first=first, own=own, other=other),
+            )
+    for value, at_horizon in product((-inf, 0.0, inf), (False, True)):
+        yield (
+            f"Its answers are those of a search in which a game that is over counts {value:g}, "
+            "whoever has lost it. A player to move without moves has lost: that is -inf if it is "
+            "you and inf if it is the opponent, which is what game.utility(self) says.",
+            partial(_best_by, end=partial(_constant_end, value, at_horizon)),
+        )
+    for negated in (_negated_opponents, _negated_if_opponent_moves):
+        yield (
+            "Its answers are those of a search that scores positions for the opponent and turns "
+            "the sign around. A score need not say the same of both players: what is good for one "
+            "by so much need not be as bad for the other. Score every position for yourself, "
+            "self.score(game, self), whoever is to move there.",
+            partial(_best_by, changed=negated),
+        )
+
+
+def _best_by(
+    answer: Answer,
+    *,
+    first: Pick = max,
+    changed: Callable[[ScoreFn], ScoreFn] = lambda score: score,
+    **rules: Any,
+) -> list[Cell]:
+    """Return the best moves by a minimax with other rules."""
+    board = answer.place.board("reference")
+    return best_of(values_of_moves(board, answer.depth, changed(answer.score), **rules), first)
+
+
+def _constant_end(value: float, at_horizon: bool, game: Any, player: Any, depth: int) -> float:
+    return value if depth or at_horizon else utility(game, player, depth)
+
+
+def _negated_opponents(score: ScoreFn) -> ScoreFn:
+    return lambda game, player: -score(game, game.get_opponent(player))
+
+
+def _negated_if_opponent_moves(score: ScoreFn) -> ScoreFn:
+    negated = _negated_opponents(score)
+    return lambda game, player: (score if game.active_player == player else negated)(game, player)
+
+
+def _last_of_equals(answer: Answer, *, hard: bool) -> list[Cell]:
+    order = order_of([path for path, _ in answer.watch.scored], answer.depth)
+    board = answer.place.board("reference")
+    return [last_of_equals(board, answer.depth, answer.score, fail_hard=hard, order=order)]
