@@ -117,18 +117,171 @@ def test_undo_redo_resign_and_swap(browser: Any, file: Path) -> None:
         assert page.locator("#board .target").count() == 0
 
 
-def test_teaching_takes_a_blunder_back_and_says_what_was_better(browser: Any, file: Path) -> None:
+YOUR_TURN = (
+    "() => knightfall.ready && !knightfall.busy && !knightfall.handling && "
+    "knightfall.position.side === knightfall.you"
+)
+
+
+def begin_against(page: Any, agent: str, seat: str) -> None:
+    page.select_option("#opponent", agent)
+    page.select_option("select[name=seat]", seat)
+    page.click("text=New game")
+    page.wait_for_function(
+        f"agent => knightfall.agent?.text === agent && ({YOUR_TURN})()", arg=agent
+    )
+
+
+def move_and_wait(page: Any) -> None:
+    plies = page.evaluate("knightfall.tree.line().length")
+    page.locator("#board .target").first.click()
+    page.wait_for_function(
+        f"plies => knightfall.tree.line().length > plies + 1 && ({YOUR_TURN})()", arg=plies
+    )
+
+
+def moves_of(page: Any) -> list[str]:
+    found = re.search(r"moves=([\w.]*)", page.url)
+    return found[1].split(".") if found else []
+
+
+def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file)) as page:
+        begin_against(page, "greedy(open)", "b")
+        move_and_wait(page)
+        page.check("#layer-reach")
+        link, played = page.url, moves_of(page)
+        page.reload()
+        page.wait_for_function(YOUR_TURN)
+        assert page.url == link
+        assert page.input_value("#opponent") == "greedy(open)"
+        assert page.is_checked("#layer-reach")
+        move_and_wait(page)  # the opponent answers, as before the reload
+        assert moves_of(page)[: len(played)] == played
+        assert len(moves_of(page)) == len(played) + 2
+        link = page.url
+        page.click("nav >> text=Puzzles")
+        page.wait_for_selector("#puzzle .target")
+        page.go_back()
+        page.wait_for_function(YOUR_TURN)
+        assert page.url == link
+        page.click("text=New game")
+        page.wait_for_function(f"link => location.href !== link && ({YOUR_TURN})()", arg=link)
+        page.go_back()  # a new game does not destroy the one before
+        page.wait_for_function(f"link => location.href === link && ({YOUR_TURN})()", arg=link)
+        move_and_wait(page)
+        page.click("#resign")
+        until_said(page, "resigned")
+        page.reload()
+        until_said(page, "resigned")
+    with opened(browser, link) as page:  # somebody else opens the link
+        page.wait_for_function(YOUR_TURN)
+        move_and_wait(page)
+
+
+def test_any_position_can_be_played_against_an_opponent(browser: Any, file: Path) -> None:
+    position = random_position(3, 8)
+    with opened(browser, file_url(file)) as page:
+        page.fill("#fen", position.fen)
+        page.click("text=Set up")
+        page.wait_for_function(
+            "fen => document.getElementById('fen').value === fen", arg=position.fen
+        )
+        page.select_option("#opponent", "greedy(open)")
+        page.select_option("select[name=seat]", "b" if position.to_move == "w" else "w")
+        page.click("#play-here")
+        page.wait_for_function(f"() => knightfall.agent && ({YOUR_TURN})()")
+        first = moves_of(page)
+        assert len(first) == 1  # the opponent moved first
+        assert first[0] in position.legal_moves
+        move_and_wait(page)
+        page.reload()
+        page.wait_for_function(YOUR_TURN)
+        assert page.evaluate("knightfall.agent.text") == "greedy(open)"
+        # A point in the list of moves, gone back to:
+        page.locator("#moves button").first.click()
+        page.click("#play-here")
+        page.wait_for_function(f"() => knightfall.tree.line().length === 0 && ({YOUR_TURN})()")
+        move_and_wait(page)
+
+
+def test_redo_and_a_click_in_the_list_leave_the_board_alive(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file)) as page:
+        begin_against(page, "greedy(open)", "w")
+        move_and_wait(page)
+        move_and_wait(page)
+        whole = moves_of(page)
+        page.click("#undo")
+        page.wait_for_function("n => knightfall.tree.line().length === n", arg=len(whole) - 2)
+        page.click("#redo")
+        page.wait_for_function(
+            f"n => knightfall.tree.line().length === n && ({YOUR_TURN})()", arg=len(whole)
+        )
+        page.locator("#moves button").nth(len(whole) - 2).click()  # your own last move
+        until_said(page, f"went to {whole[-1]} here")
+        cell(page, whole[-1]).click()
+        page.wait_for_function(
+            f"n => knightfall.tree.line().length === n && ({YOUR_TURN})()", arg=len(whole)
+        )
+        move_and_wait(page)
+
+
+def a_choice_of_win_and_loss() -> tuple[Position, tuple[str, ...], str]:
+    """A position, the moves that win in it, and one that loses."""
     for seed in range(100):
         position = random_position(seed, 20)
         winning = kf.solve(position, distance=False, progress=False).winning_moves or ()
         if 0 < len(winning) < len(position.legal_moves):
+            wrong = next(move for move in position.legal_moves if move not in winning)
+            return position, winning, wrong
+    raise AssertionError
+
+
+def against(position: Position, agent: str) -> str:
+    return f"fen={quote(position.fen)}&moves=&vs={quote(agent)}&you={position.to_move}"
+
+
+def test_the_truth_after_a_move_is_told_in_a_game(browser: Any, file: Path) -> None:
+    position, winning, wrong = a_choice_of_win_and_loss()
+    with opened(browser, file_url(file, against(position, "greedy(open)"))) as page:
+        page.check("#truth")
+        page.check("#after")
+        cell(page, wrong).click()
+        until_said(page, f"Your {wrong} threw the win away")
+        assert all(move in said(page) for move in winning)
+        page.click("#undo")
+        cell(page, winning[0]).click()
+        page.wait_for_function(
+            "() => /kept the win|has no cell left/.test(document.getElementById('status').textContent)"
+        )
+
+
+def test_teaching_says_that_a_game_is_lost_and_what_to_aim_for(browser: Any, file: Path) -> None:
+    for seed in range(100):
+        position = random_position(seed, 6)
+        if kf.solve(position, distance=False, progress=False).winner != position.to_move:
             break
-    wrong = next(move for move in position.legal_moves if move not in winning)
+    with opened(browser, file_url(file)) as page:
+        page.check("#teach")
+        page.goto(file_url(file, against(position, "greedy(open)")))
+        until_said(page, "this is lost")
+        assert "few replies that win" in said(page)
+        move = position.legal_moves[0]
+        solved = kf.solve(position.play(move), distance=False, progress=False)
+        replies = len(position.play(move).legal_moves)
+        cell(page, move).click()
+        until_said(
+            page, f"After {move}, {len(solved.winning_moves or ())} of {replies} replies win"
+        )
+
+
+def test_teaching_takes_a_blunder_back_and_keeps_the_answer(browser: Any, file: Path) -> None:
+    position, winning, wrong = a_choice_of_win_and_loss()
     with opened(browser, file_url(file, f"fen={quote(position.fen)}")) as page:
         page.check("#teach")
         cell(page, wrong).click()
-        until_said(page, f"{wrong} loses")
-        assert all(move in said(page) for move in winning)
+        until_said(page, f"{wrong} throws the win away. Try again")
+        assert not any(move in said(page) for move in winning)
         assert page.input_value("#fen") == position.fen
         cell(page, winning[0]).click()
         page.wait_for_function(
@@ -215,6 +368,7 @@ BROKEN = [
     (of(["d4", "d4"]), "is no move here"),
     ("moves=" + "a1." * 9000, "too long"),
     (of(["d4", "z9"]), "is no move here"),
+    (of(["d4"]) + "&vs=nobody(1)", "does not play in a browser"),
 ]
 
 
@@ -227,6 +381,21 @@ def test_broken_addresses_are_told(browser: Any, file: Path) -> None:
         page.reload()
         until_said(page, BROKEN[-1][1])
         assert page.locator("#board .target").count() == 49
+
+
+def test_malformed_percent_signs_raise_nothing(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file)) as page:
+        for address in (
+            "%",
+            "moves=%E0%A4%A",
+            "/atlas/%zz/%",
+            "/puzzles/%E0%A4%A",
+            "vs=%&moves=%%",
+        ):
+            page.goto(file_url(file, address))
+            page.wait_for_function("() => knightfall.views.now")
+        page.goto(file_url(file, of(["d4", "a1"])))
+        until_said(page, "First player to move")
 
 
 def test_a_shared_link_brings_the_tree_back(browser: Any, file: Path) -> None:

@@ -8,16 +8,38 @@ import { $ } from "./dom.js";
 import { Engine, Stopped } from "./engine.js";
 import { gameText, picture, readPasted, save } from "./exchange.js";
 import { explain, LAYERS, layersOf } from "./layers.js";
-import { marksOf } from "./marks.js";
+import { hasWin, marksOf } from "./marks.js";
 import { emptyBoard, formatFen, nameOf, parseFen, POCKET } from "./notation.js";
 import { Preview } from "./preview.js";
 import { Puzzles } from "./puzzles.js";
 import { fromAddress, toAddress, Tree } from "./tree.js";
 import { Views } from "./views.js";
-import { NAMES, other, plies } from "./words.js";
+import { NAMES, other } from "./words.js";
 
 
 const MOST_OPINIONS = 3; // more do not fit into a cell
+
+/** What is shown and taught; it outlives a reload as the game does. */
+const SETTINGS = ["truth", "after", "teach", "heuristic", ...LAYERS.map((layer) => `layer-${layer}`)];
+const SETTINGS_KEY = "knightfall-settings";
+
+function keepSettings() {
+  const values = SETTINGS.map((id) => [id, $(id).type === "checkbox" ? $(id).checked : $(id).value]);
+  try {
+    sessionStorage.setItem(SETTINGS_KEY, JSON.stringify(Object.fromEntries(values)));
+  } catch {
+    // forbidden: then they last as long as the page is open
+  }
+}
+
+function keptSettings() {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(SETTINGS_KEY));
+    return kept && typeof kept === "object" ? kept : {};
+  } catch {
+    return {};
+  }
+}
 
 export class App {
   constructor(source) {
@@ -55,7 +77,7 @@ export class App {
   async showGame() {
     const text = location.hash.slice(1);
     if (text && !text.startsWith("/")) {
-      if (!this.began || text !== toAddress(this.tree)) await this.readAddress();
+      if (!this.began || text !== this.address) await this.readAddress();
     } else if (!this.began) await this.newGame();
     else this.saveAddress();
     this.began = true;
@@ -84,28 +106,44 @@ export class App {
 
   // -- games -----------------------------------------------------------------------------------
 
-  async newGame() {
-    const form = new FormData($("new-game"));
+  newGame() {
+    const form = new FormData($("new-game")), [width, height] = form.get("board").split("x").map(Number);
+    const random = form.get("placement") === "random";
+    return this.startGame(form, () => (random ? this.placedAtRandom(width, height) : new Tree(emptyBoard(width, height))));
+  }
+
+  /** Play on from the position that is looked at, against the opponent that is chosen. */
+  playFromHere() {
+    const { position } = this;
+    return this.startGame(new FormData($("new-game")), () => new Tree(position));
+  }
+
+  /** Begin a game against whom the form names; the one before is a step back in the browser's history. */
+  async startGame(form, makeTree) {
+    const seat = form.get("seat"), chosen = form.get("opponent");
+    let agent;
     try {
-      this.agent = form.get("opponent") === "none" ? null
-        : this.agentOf(form.get("opponent") === "own" ? form.get("agent") : form.get("opponent"));
+      agent = chosen === "none" ? null : this.agentOf(chosen === "own" ? form.get("agent") : chosen);
     } catch (error) {
       this.say(error.message, "bad");
       return;
     }
-    const [width, height] = form.get("board").split("x").map(Number), seat = form.get("seat");
-    this.you = seat === "any" ? (Math.random() < 0.5 ? "w" : "b") : seat;
     this.stopAll();
     const game = (this.game = {}); // another one may be begun before this one stands
     this.handling = true;
-    const tree = form.get("placement") === "random" ? await this.placedAtRandom(width, height) : new Tree(emptyBoard(width, height));
+    const tree = await makeTree();
     if (this.game !== game) return;
-    this.resigned = null;
-    this.tree = tree;
-    this.saveAddress();
+    this.stand({ tree, agent, you: seat === "any" ? (Math.random() < 0.5 ? "w" : "b") : seat });
+    this.saveAddress(this.began);
     await this.refresh();
     this.handling = false;
     await this.letThemMove();
+  }
+
+  /** Put a game on the board: its tree, its opponent (null: both sides are yours) and your side. */
+  stand({ tree, agent, you, resigned = null }) {
+    Object.assign(this, { tree, agent, you, resigned });
+    this.analysis.retrying = null;
   }
 
   agentOf(text) {
@@ -124,8 +162,14 @@ export class App {
     }
   }
 
+  /** Whether the opponent is to move and has not yet: where its move is known, that stands. */
+  get awaitsOpponent() {
+    const { agent, resigned, tree, analysis } = this;
+    return agent && !resigned && !analysis.retrying && this.position.side !== this.you && !tree.at.children.length;
+  }
+
   async letThemMove() {
-    if (!this.agent || this.busy || this.resigned || this.analysis.retrying || this.position.side === this.you) return;
+    if (!this.awaitsOpponent || this.busy) return;
     const { moves } = await this.rules.ask("look", { position: this.position });
     if (!moves.length || this.position.side === this.you) return;
     const before = this.tree.at;
@@ -164,32 +208,61 @@ export class App {
   async tryCell(cell) {
     const retrying = this.analysis.retrying;
     if (this.agent && this.position.side !== this.you && !this.resigned && !retrying) {
-      this.say("It is the opponent’s turn.");
+      if (this.awaitsOpponent) this.say("It is the opponent’s turn.");
+      else await this.redo();
       return;
     }
     const before = this.tree.at, teaching = $("teach").checked;
     before.answered = true;
-    const known = this.truths.get(formatFen(before.position));
     if (!(await this.play(cell))) {
       this.say(`${nameOf(this.position, cell)} is not a legal move.`, "bad");
       return;
     }
     if (retrying) await this.analysis.answer(before, cell);
-    else if (teaching) await this.wasMistake(before, cell, known);
+    else if (teaching) await this.teach(before, cell);
   }
 
-  /** In teaching mode: say what was wrong with a move that threw the win away, and take it back. */
-  async wasMistake(before, cell, known) {
-    const truth = known ?? (await this.truthOf(before.position));
+  // -- teaching --------------------------------------------------------------------------------
+
+  /** Take back a move that threw the win away, without telling which one keeps it. */
+  async teach(before, cell) {
+    const truth = await this.verdicts(before.position), name = nameOf(before.position, cell);
     if (!truth[cell] || truth[cell].wins) return;
-    const better = Object.keys(truth).filter((one) => truth[one].wins);
-    if (!better.length) return;
-    const names = better.map((one) => `${nameOf(before.position, Number(one))}${truth[one].plies ? ` (${plies(truth[one].plies)})` : ""}`);
-    const length = truth[cell].plies ? ` in ${plies(truth[cell].plies)}` : "";
-    this.say(`${nameOf(before.position, cell)} loses${length}. ${names.join(", ")} would have won. Try again, or go on with redo.`, "bad");
-    this.tree.at = before;
-    this.saveAddress();
-    await this.refresh(true);
+    if (hasWin(truth)) {
+      this.tree.at = before;
+      this.saveAddress();
+      await this.refresh(true);
+      this.say(`${name} throws the win away. Try again, or go on with it by Redo.`, "bad");
+    } else {
+      const replies = Object.values(await this.verdicts(this.position)), winning = replies.filter((one) => one.wins).length;
+      this.advice = `After ${name}, ${winning} of ${replies.length} replies win.`;
+    }
+  }
+
+  /** Of a lost position: that it is lost, and what there is to aim for. */
+  async lostAdvice(node) {
+    const truth = await this.verdicts(node.position);
+    if (this.tree.at !== node || !Object.keys(truth).length || hasWin(truth)) return;
+    const said = this.advice ? `${this.advice} ` : "Against best play this is lost, as it is for most runners. ";
+    this.say(`${said}Aim to last, and for moves that leave the opponent few replies that win.`);
+    this.advice = null;
+  }
+
+  /** Who wins after each move, without how soon: known in some milliseconds. */
+  async verdicts(position) {
+    return this.truths.get(formatFen(position)) ?? this.guide.ask("verdicts", { position, ms: TRUTH_MS });
+  }
+
+  /** What was true of your last decision, for those who want to know only after they have moved. */
+  async tellLastDecision(node) {
+    const [mine] = this.tree.line(node).filter(({ parent }) => parent.position.side === this.you && parent.position.black !== POCKET).slice(-1);
+    if (!mine || mine === node) return;
+    const truth = await this.verdicts(mine.parent.position), name = nameOf(node.position, mine.cell);
+    const winning = Object.keys(truth).filter((cell) => truth[cell].wins).map((cell) => nameOf(node.position, Number(cell)));
+    if (this.tree.at !== node || !truth[mine.cell]) return;
+    const told = truth[mine.cell].wins ? `Your ${name} kept the win.`
+      : winning.length ? `Your ${name} threw the win away: ${winning.join(", ")} won.` : `Your ${name} was lost like every other move.`;
+    this.say(`${told} You to move.`, truth[mine.cell].wins ? "good" : winning.length ? "bad" : "");
   }
 
   // -- the truth -------------------------------------------------------------------------------
@@ -218,7 +291,7 @@ export class App {
       this.draw({});
       $("fen").value = formatFen(position); // once: somebody may be writing there
       this.analysis.draw();
-      if (!quiet) this.status(seen);
+      if (!quiet) this.status(seen, node);
       explain(position, seen);
       this.addOpinions(node, seen).catch((error) => this.told(error)); // the truth may take a while
     } catch (error) {
@@ -256,7 +329,7 @@ export class App {
     const { position, cell } = this.tree.at, seen = this.seen ?? { moves: [] };
     const waits = this.resigned || (this.agent && position.side !== this.you && !this.analysis.retrying);
     this.paths = paths;
-    const targets = waits ? [] : seen.moves;
+    const targets = !waits ? seen.moves : this.resigned ? [] : this.tree.at.children.slice(0, 1).map((next) => next.cell);
     $("board").show({ position, marks, layers, roles, targets, paths: this.preview.node ? [] : paths, last: cell === null ? null : this.lastMove() });
     if (this.preview.node === this.tree.at) this.preview.draw();
   }
@@ -268,7 +341,7 @@ export class App {
     return cell === null ? [] : [cell, ...(from < POCKET ? [from] : [])];
   }
 
-  status(seen) {
+  async status(seen, node) {
     const { position } = this, side = position.side;
     if (this.resigned) return this.say(`${NAMES[this.resigned]} resigned: ${NAMES[other(this.resigned)].toLowerCase()} won.`, "good");
     if (!seen.moves.length) {
@@ -276,8 +349,15 @@ export class App {
       return this.say(`${who}: the ${NAMES[side].toLowerCase()}’s knight has no cell left to go to.`, this.agent && won !== this.you ? "bad" : "good");
     }
     const doing = position[side === "w" ? "white" : "black"] === POCKET ? "place a knight" : "move";
-    const who = this.agent ? (side === this.you ? "You" : "The opponent") : NAMES[side];
+    const yours = side === this.you, [next] = node.children;
+    if (this.agent && !yours && next) {
+      return this.say(`The opponent went to ${nameOf(position, next.cell)} here. Click it or Redo to go on.`);
+    }
+    const who = this.agent ? (yours ? "You" : "The opponent") : NAMES[side];
     this.say(`${who} to ${doing}.`);
+    if (!this.agent || !yours || this.analysis.retrying || position.black === POCKET) return undefined;
+    if ($("teach").checked) return this.lostAdvice(node).catch((error) => this.told(error));
+    return $("after").checked ? this.tellLastDecision(node).catch((error) => this.told(error)) : undefined;
   }
 
   async goTo(node, retrying = false) {
@@ -286,6 +366,7 @@ export class App {
     this.tree.at = node;
     this.saveAddress();
     await this.refresh();
+    await this.letThemMove();
   }
 
   say(text, kind = "") {
@@ -296,24 +377,32 @@ export class App {
 
   // -- the address -----------------------------------------------------------------------------
 
-  saveAddress() {
-    const address = `#${toAddress(this.tree)}`;
+  /** The game as it stands, with its opponent: all that a reload, a link or Back needs to go on. */
+  get address() {
+    return toAddress(this.tree, { vs: this.agent?.text, you: this.you, resigned: this.resigned });
+  }
+
+  saveAddress(another = false) {
+    const address = `#${this.address}`;
     this.views.remember("play", address);
-    if (this.views.now === "play") history.replaceState(null, "", address);
+    if (this.views.now === "play") history[another ? "pushState" : "replaceState"](null, "", address);
   }
 
   async readAddress() {
     this.stopAll();
     try {
-      this.tree = await fromAddress(location.hash.slice(1), (position, cell) => this.advance(position, cell));
-      this.agent = null;
-      this.resigned = null;
+      const { vs, ...found } = await fromAddress(location.hash.slice(1), (position, cell) => this.advance(position, cell));
+      this.stand({ ...found, agent: vs && this.agentOf(vs) });
+      if (vs) this.offerAgain(vs, found.you);
+      this.views.remember("play", `#${this.address}`);
       await this.refresh();
     } catch (error) {
-      this.tree = new Tree(emptyBoard(7, 7));
+      this.stand({ tree: new Tree(emptyBoard(7, 7)), agent: null, you: "w" });
       await this.refresh(true);
       this.say(`This address cannot be read: ${error.message}`, "bad");
+      return;
     }
+    await this.letThemMove();
   }
 
   /** A position, a game or a link, whatever was pasted. */
@@ -321,11 +410,8 @@ export class App {
     try {
       const tree = await readPasted(text, (position, cell) => this.advance(position, cell), fromAddress);
       this.stopAll();
-      this.agent = null;
-      this.resigned = null;
-      this.analysis.retrying = null;
-      this.tree = tree;
-      this.saveAddress();
+      this.stand({ tree, agent: null, you: "w" });
+      this.saveAddress(true);
       await this.refresh();
     } catch (error) {
       this.say(error.message, "bad");
@@ -342,6 +428,18 @@ export class App {
     $("opponent").prepend(...ladder);
     const names = this.about.heuristics.filter((row) => row.id !== "sum" && !row.parameter && !row.costly);
     $("heuristics").append(...names.map((row) => new Option(row.id, row.id)));
+    for (const [id, value] of Object.entries(keptSettings())) {
+      if (SETTINGS.includes(id)) $(id)[typeof value === "boolean" ? "checked" : "value"] = value;
+    }
+  }
+
+  /** Let the form name the opponent and the side of a game that came from an address. */
+  offerAgain(agent, side) {
+    const form = $("new-game").elements, known = [...form.opponent.options].some(({ value }) => value === agent);
+    form.opponent.value = known ? agent : "own";
+    if (!known) form.agent.value = agent;
+    $("agent-row").hidden = known;
+    form.seat.value = side;
   }
 
   listen() {
@@ -352,7 +450,8 @@ export class App {
     });
     $("opponent").addEventListener("change", () => ($("agent-row").hidden = $("opponent").value !== "own"));
     const act = {
-      undo: () => this.undo(), redo: () => this.step("forward"), resign: () => this.resign(), swap: () => this.swap(),
+      undo: () => this.undo(), redo: () => this.redo(), resign: () => this.resign(), swap: () => this.swap(),
+      "play-here": () => this.playFromHere(),
       review: () => this.analysis.review(), previous: () => this.analysis.toMistake(-1), next: () => this.analysis.toMistake(1),
       retry: () => this.analysis.retry(), copy: () => this.copy(location.href, "The link"),
       "copy-fen": () => this.copy(formatFen(this.position), "The position"), "copy-game": () => this.copy(this.gameText(), "The game"),
@@ -361,7 +460,12 @@ export class App {
       help: () => $("shortcuts").showModal(),
     };
     for (const [id, doing] of Object.entries(act)) $(id).addEventListener("click", doing);
-    for (const id of ["truth", "after", "heuristic", ...LAYERS.map((layer) => `layer-${layer}`)]) $(id).addEventListener("change", () => this.refresh(true));
+    for (const id of SETTINGS) {
+      $(id).addEventListener("change", () => {
+        keepSettings();
+        if (id !== "teach") this.refresh(true);
+      });
+    }
     $("set-up").addEventListener("submit", (event) => {
       event.preventDefault();
       this.setUp($("fen").value);
@@ -378,13 +482,16 @@ export class App {
 
   toggle(id) {
     $(id).checked = !$(id).checked;
-    this.refresh(true);
+    $(id).dispatchEvent(new Event("change"));
   }
 
-  async step(which) {
-    this.tree[which]();
+  /** A move on; against an opponent, on to where it is your turn, if it has moved there. */
+  async redo() {
+    this.tree.forward();
+    while (this.agent && this.tree.at.children.length && this.position.side !== this.you) this.tree.forward();
     this.saveAddress();
     await this.refresh();
+    await this.letThemMove();
   }
 
   /** Against an opponent, back to where it was your turn. */
@@ -401,11 +508,13 @@ export class App {
     if (!this.seen?.moves.length || this.resigned) return;
     this.player.stop();
     this.resigned = this.agent ? this.you : this.position.side;
+    this.saveAddress();
     await this.refresh();
   }
 
   async swap() {
     this.you = other(this.you);
+    this.saveAddress();
     await this.refresh();
     await this.letThemMove();
   }
