@@ -164,7 +164,7 @@ def test_opponents_and_opinions_of_a_file_that_is_edited(browser: Any, tmp_path:
         page.select_option("#opponent", "python(mine.py:choose)")
         page.select_option("select[name=seat]", "b")
         page.click("text=New game")
-        page.wait_for_function("() => /moves=\\w+\\.\\w+\\.\\w+$/.test(location.hash)")
+        page.wait_for_function("() => /moves=\\w+\\.\\w+\\.\\w+(&|$)/.test(location.hash)")
         address = page.evaluate("location.hash.slice(1)")
         first = re.search(r"moves=(\w+)\.(\w+)\.(\w+)", address)
         assert first
