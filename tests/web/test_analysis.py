@@ -304,7 +304,7 @@ def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file:
             assert answer == (entry.mover_wins, entry.plies)
         cell_of = page.locator("#atlas button[aria-label^='e4,']")
         cell_of.click()
-        until_said(page, "First player to move")
+        until_said(page, "White to move")
         assert "board=7x5" in page.url
 
 

@@ -161,15 +161,17 @@ def test_a_grading_and_what_cannot_be_started(browser: Any, server: LabServer) -
 def test_opponents_and_opinions_of_a_file_that_is_edited(browser: Any, tmp_path: Path) -> None:
     with lab(tmp_path, "mine.py") as server, uncertain(browser, server.url) as page:
         page.wait_for_selector("#opponent optgroup", state="attached")
+        page.click("#new")
         page.select_option("#opponent", "python(mine.py:choose)")
         page.select_option("select[name=seat]", "b")
-        page.click("text=New game")
+        page.click("#start")
         page.wait_for_function("() => /moves=\\w+\\.\\w+\\.\\w+(&|$)/.test(location.hash)")
         address = page.evaluate("location.hash.slice(1)")
         first = re.search(r"moves=(\w+)\.(\w+)\.(\w+)", address)
         assert first
         position = Position.from_moves([first[1], first[2]])
         assert first[3] == position.legal_moves[0]
+        page.click("#analyse")
         page.fill("#heuristic", "mine.py:cosy, open")
         page.press("#heuristic", "Enter")
         page.wait_for_function(

@@ -51,8 +51,9 @@ def marks(page: Any) -> dict[str, tuple[bool, int]]:
 
 def test_a_whole_game_by_mouse(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file)) as page:
-        page.select_option("#opponent", "random")
-        page.click("text=New game")
+        page.click("#new")
+        page.locator(".face", has_text="Beginner").click()
+        page.click("#start")
         for _ in range(40):
             page.wait_for_function(
                 "() => !knightfall.busy && !knightfall.handling && (knightfall.position.side "
@@ -70,20 +71,21 @@ def test_a_whole_game_by_mouse(browser: Any, file: Path) -> None:
 
 def test_keys_walk_play_and_take_typed_moves(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file)) as page:
+        page.click("#new")
         page.select_option("#opponent", "none")
         page.select_option("select[name=placement]", "free")
-        page.click("text=New game")
+        page.click("#start")
         page.focus("#board button[tabindex='0']")
         for key in ("a", "1"):
             page.keyboard.press(key)
-        until_said(page, "Second player to place")
+        until_said(page, "Black to place")
         for key in ("Home", "PageUp", "Enter"):
             page.keyboard.press(key)
-        until_said(page, "First player to move")
+        until_said(page, "White to move")
         assert page.url.endswith(of(["a1", "a7"]))
         for key in ("b", "3"):
             page.keyboard.press(key)
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")  # b2 is no knight's move from a7
         until_said(page, "is not a legal move")
@@ -99,21 +101,21 @@ def test_a_knight_can_be_dragged_and_touched(browser: Any, file: Path) -> None:
         assert min(sizes) >= 44
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         cell(page, "e6").tap()
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
     with opened(browser, file_url(file, of(["d4", "a1"]))) as page:
         cell(page, "d4").drag_to(cell(page, "e6"))
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         assert page.url.endswith(of(["d4", "a1", "e6"]))
 
 
 def test_undo_redo_resign_and_swap(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, of(["d4", "a1", "e6", "b3"]))) as page:
         page.click("#undo")
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         page.click("#redo")
-        until_said(page, "First player to move")
+        until_said(page, "White to move")
         page.click("#resign")
-        until_said(page, "First player resigned: second player won")
+        until_said(page, "White resigned: Black won")
         assert page.locator("#board .target").count() == 0
 
 
@@ -124,9 +126,10 @@ YOUR_TURN = (
 
 
 def begin_against(page: Any, agent: str, seat: str) -> None:
+    page.click("#new")
     page.select_option("#opponent", agent)
     page.select_option("select[name=seat]", seat)
-    page.click("text=New game")
+    page.click("#start")
     page.wait_for_function(
         f"agent => knightfall.agent?.text === agent && ({YOUR_TURN})()", arg=agent
     )
@@ -149,6 +152,7 @@ def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, 
     with opened(browser, file_url(file)) as page:
         begin_against(page, "greedy(open)", "b")
         move_and_wait(page)
+        page.click("#analyse")
         page.check("#layer-reach")
         link, played = page.url, moves_of(page)
         page.reload()
@@ -165,7 +169,8 @@ def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, 
         page.go_back()
         page.wait_for_function(YOUR_TURN)
         assert page.url == link
-        page.click("text=New game")
+        page.click("#new")
+        page.click("#start")
         page.wait_for_function(f"link => location.href !== link && ({YOUR_TURN})()", arg=link)
         page.go_back()  # a new game does not destroy the one before
         page.wait_for_function(f"link => location.href === link && ({YOUR_TURN})()", arg=link)
@@ -187,9 +192,10 @@ def test_any_position_can_be_played_against_an_opponent(browser: Any, file: Path
         page.wait_for_function(
             "fen => document.getElementById('fen').value === fen", arg=position.fen
         )
+        page.click("#from-here")
         page.select_option("#opponent", "greedy(open)")
         page.select_option("select[name=seat]", "b" if position.to_move == "w" else "w")
-        page.click("#play-here")
+        page.click("#start")
         page.wait_for_function(f"() => knightfall.agent && ({YOUR_TURN})()")
         first = moves_of(page)
         assert len(first) == 1  # the opponent moved first
@@ -200,7 +206,9 @@ def test_any_position_can_be_played_against_an_opponent(browser: Any, file: Path
         assert page.evaluate("knightfall.agent.text") == "greedy(open)"
         # A point in the list of moves, gone back to:
         page.locator("#moves button").first.click()
-        page.click("#play-here")
+        page.click("#analyse")
+        page.click("#from-here")
+        page.click("#start")
         page.wait_for_function(f"() => knightfall.tree.line().length === 0 && ({YOUR_TURN})()")
         move_and_wait(page)
 
@@ -244,8 +252,9 @@ def against(position: Position, agent: str) -> str:
 def test_the_truth_after_a_move_is_told_in_a_game(browser: Any, file: Path) -> None:
     position, winning, wrong = a_choice_of_win_and_loss()
     with opened(browser, file_url(file, against(position, "greedy(open)"))) as page:
-        page.check("#truth")
+        page.click("#new")
         page.check("#after")
+        page.click("#cancel")
         cell(page, wrong).click()
         until_said(page, f"Your {wrong} threw the win away")
         assert all(move in said(page) for move in winning)
@@ -262,7 +271,9 @@ def test_teaching_says_that_a_game_is_lost_and_what_to_aim_for(browser: Any, fil
         if kf.solve(position, distance=False, progress=False).winner != position.to_move:
             break
     with opened(browser, file_url(file)) as page:
+        page.click("#new")
         page.check("#teach")
+        page.click("#cancel")
         page.goto(file_url(file, against(position, "greedy(open)")))
         until_said(page, "this is lost")
         assert "few replies that win" in said(page)
@@ -278,7 +289,9 @@ def test_teaching_says_that_a_game_is_lost_and_what_to_aim_for(browser: Any, fil
 def test_teaching_takes_a_blunder_back_and_keeps_the_answer(browser: Any, file: Path) -> None:
     position, winning, wrong = a_choice_of_win_and_loss()
     with opened(browser, file_url(file, f"fen={quote(position.fen)}")) as page:
+        page.click("#new")
         page.check("#teach")
+        page.click("#cancel")
         cell(page, wrong).click()
         until_said(page, f"{wrong} throws the win away. Try again")
         assert not any(move in said(page) for move in winning)
@@ -350,7 +363,7 @@ def test_the_atlas_is_ours(browser: Any, file: Path) -> None:
                 seen += 1
         assert seen == 48
         page.locator("#atlas button[aria-label^='e5,']").click()
-        until_said(page, "First player to move")
+        until_said(page, "White to move")
         assert page.url.endswith("moves=c5.e5")
 
 
@@ -395,7 +408,7 @@ def test_malformed_percent_signs_raise_nothing(browser: Any, file: Path) -> None
             page.goto(file_url(file, address))
             page.wait_for_function("() => knightfall.views.now")
         page.goto(file_url(file, of(["d4", "a1"])))
-        until_said(page, "First player to move")
+        until_said(page, "White to move")
 
 
 def test_a_shared_link_brings_the_tree_back(browser: Any, file: Path) -> None:
@@ -403,14 +416,14 @@ def test_a_shared_link_brings_the_tree_back(browser: Any, file: Path) -> None:
         page.click("#undo")
         page.click("#undo")
         cell(page, "f5").click()
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         url = page.url
     with opened(browser, url) as page:
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         texts = page.locator("#moves button").all_inner_texts()
         assert {text.split(". ")[1] for text in texts} == {"d4", "a1", "e6", "b3", "f5"}
         page.reload()
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         assert page.url == url
 
 
@@ -419,7 +432,7 @@ def test_a_shared_link_brings_the_tree_back(browser: Any, file: Path) -> None:
 
 def test_the_site_is_served_and_small(browser: Any, tmp_path: Path) -> None:
     written = write_site(tmp_path)
-    assert sum(file.stat().st_size for file in written) < 300_000
+    assert sum(file.stat().st_size for file in written) < 320_000
     handler = partial(_Quiet, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -5,41 +5,23 @@ import { parseAgent, parseTerms } from "./agents.js";
 import { Atlas } from "./atlas.js";
 import { HEAD_AND_BASE } from "./board.js";
 import { $ } from "./dom.js";
+import { Ending } from "./ending.js";
 import { Engine, Stopped } from "./engine.js";
 import { gameText, picture, readPasted, save } from "./exchange.js";
-import { explain, LAYERS, layersOf } from "./layers.js";
-import { hasWin, marksOf } from "./marks.js";
+import { Opponents } from "./faces.js";
+import { explain, layersOf } from "./layers.js";
+import { hasWin, marksOf, outlook } from "./marks.js";
 import { emptyBoard, formatFen, nameOf, parseFen, POCKET } from "./notation.js";
 import { Preview } from "./preview.js";
 import { Puzzles } from "./puzzles.js";
+import { keepSettings, restoreSettings, SETTINGS } from "./settings.js";
+import { drawStrips } from "./strips.js";
 import { fromAddress, toAddress, Tree } from "./tree.js";
 import { Views } from "./views.js";
-import { NAMES, other } from "./words.js";
+import { NAMES, many, other, plies } from "./words.js";
 
 
 const MOST_OPINIONS = 3; // more do not fit into a cell
-
-/** What is shown and taught; it outlives a reload as the game does. */
-const SETTINGS = ["truth", "after", "teach", "heuristic", ...LAYERS.map((layer) => `layer-${layer}`)];
-const SETTINGS_KEY = "knightfall-settings";
-
-function keepSettings() {
-  const values = SETTINGS.map((id) => [id, $(id).type === "checkbox" ? $(id).checked : $(id).value]);
-  try {
-    sessionStorage.setItem(SETTINGS_KEY, JSON.stringify(Object.fromEntries(values)));
-  } catch {
-    // forbidden: then they last as long as the page is open
-  }
-}
-
-function keptSettings() {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(SETTINGS_KEY));
-    return kept && typeof kept === "object" ? kept : {};
-  } catch {
-    return {};
-  }
-}
 
 export class App {
   constructor(source) {
@@ -54,6 +36,7 @@ export class App {
     this.agent = null;
     this.resigned = null;
     this.truths = new Map();
+    this.opponents = new Opponents(source.ladder);
     this.busy = false;
     this.parts = { parseAgent, parseFen, nameOf, app: this }; // for the console
   }
@@ -63,6 +46,7 @@ export class App {
     this.listen();
     this.analysis = new Analysis(this);
     this.preview = new Preview(this);
+    this.ending = new Ending(this);
     this.views = new Views();
     this.views.add("play", { title: "Play", show: () => this.showGame() });
     this.views.add("puzzles", new Puzzles(this, this.source));
@@ -94,11 +78,13 @@ export class App {
     return this.rules.ask("advance", { position, cell });
   }
 
-  async play(cell) {
+  /** Make a move, if it is one; `by` names who made it, for those who hear and do not see it. */
+  async play(cell, by = "") {
     const position = await this.advance(this.position, cell);
     if (!position) return false;
     this.resigned = null;
     this.tree.play(cell, position);
+    this.told = by && `${by} moves to ${nameOf(position, cell)}. `;
     this.saveAddress();
     await this.refresh();
     return true;
@@ -112,10 +98,38 @@ export class App {
     return this.startGame(form, () => (random ? this.placedAtRandom(width, height) : new Tree(emptyBoard(width, height))));
   }
 
-  /** Play on from the position that is looked at, against the opponent that is chosen. */
-  playFromHere() {
+  /** Ask for an opponent: for a new game, or to play on from the position that is looked at. */
+  askForOpponent(here) {
+    this.fromHere = here;
+    $("h-choose").textContent = here ? "Play from here against …" : "New game";
+    $("here-told").hidden = !here;
+    for (const row of document.querySelectorAll("#new-game [data-new]")) row.hidden = here;
+    $("choose-said").textContent = "";
+    $("choose").showModal();
+  }
+
+  start() {
+    if (!this.fromHere) return this.newGame();
     const { position } = this;
     return this.startGame(new FormData($("new-game")), () => new Tree(position));
+  }
+
+  /** The same opponent once more, from a new opening. */
+  rematch(you) {
+    $("new-game").elements.seat.value = you;
+    return this.newGame();
+  }
+
+  reviewGame() {
+    this.setMode("analyse");
+    return this.analysis.review();
+  }
+
+  /** Play shows the board and the moves; Analyse adds all that there is to know. */
+  setMode(mode) {
+    this.mode = mode;
+    $("analysis").hidden = mode !== "analyse";
+    $("analyse").setAttribute("aria-pressed", String(mode === "analyse"));
   }
 
   /** Begin a game against whom the form names; the one before is a step back in the browser's history. */
@@ -125,15 +139,18 @@ export class App {
     try {
       agent = chosen === "none" ? null : this.agentOf(chosen === "own" ? form.get("agent") : chosen);
     } catch (error) {
-      this.say(error.message, "bad");
+      $("choose-said").textContent = error.message;
+      if (!$("choose").open) this.say(error.message, "bad");
       return;
     }
+    if ($("choose").open) $("choose").close();
     this.stopAll();
     const game = (this.game = {}); // another one may be begun before this one stands
     this.handling = true;
     const tree = await makeTree();
     if (this.game !== game) return;
     this.stand({ tree, agent, you: seat === "any" ? (Math.random() < 0.5 ? "w" : "b") : seat });
+    this.setMode("play");
     this.saveAddress(this.began);
     await this.refresh();
     this.handling = false;
@@ -174,12 +191,13 @@ export class App {
     if (!moves.length || this.position.side === this.you) return;
     const before = this.tree.at;
     this.busy = true;
-    this.say(`${this.agent.text} is thinking …`);
+    this.say(`${this.opponents.name(this.agent)} is thinking …`);
+    drawStrips(this, this.seen);
     try {
       const agent = { ...this.agent, seed: this.agent.seed || Math.floor(Math.random() * 1e9) };
       const { cell } = await this.player.ask("choose", { position: before.position, agent });
       this.busy = false;
-      if (this.tree.at === before) await this.play(Number(cell));
+      if (this.tree.at === before) await this.play(Number(cell), this.opponents.name(this.agent));
     } catch (error) {
       if (!(error instanceof Stopped)) this.say(error.message, "bad");
     } finally {
@@ -291,15 +309,18 @@ export class App {
       this.draw({});
       $("fen").value = formatFen(position); // once: somebody may be writing there
       this.analysis.draw();
+      drawStrips(this, seen);
+      $("redo").hidden = !node.children.length;
+      this.ending.draw(seen);
       if (!quiet) this.status(seen, node);
       explain(position, seen);
-      this.addOpinions(node, seen).catch((error) => this.told(error)); // the truth may take a while
+      this.addOpinions(node, seen).catch((error) => this.failed(error)); // the truth may take a while
     } catch (error) {
-      this.told(error);
+      this.failed(error);
     }
   }
 
-  told(error) {
+  failed(error) {
     if (!(error instanceof Stopped)) this.say(error.message, "bad");
   }
 
@@ -319,10 +340,24 @@ export class App {
       if (this.tree.at !== node) return;
       this.shownTruth = truth;
       this.draw(marksOf(truth, opinions, names), drawn);
+      this.tellOutlook(truth, seen, node.position.side);
     };
+    $("legend").textContent = names.length ? `On each cell: ${names.join(", ")} of the position after the move, for the mover. “!” marks a favourite that loses.` : "";
     show(null);
     const hidden = $("after").checked && this.agent && node.position.side === this.you && !node.answered;
     if ($("truth").checked && seen.moves.length && !hidden) show(await this.truthOf(node.position, show));
+  }
+
+  /** Who is winning and in how many plies, or how much of it is known so far. */
+  tellOutlook(truth, seen, side) {
+    const place = $("verdict"), { moves } = seen;
+    place.className = "verdict";
+    place.textContent = "";
+    if (!$("truth").checked || !moves.length) return;
+    const { winner, known, plies: length } = outlook(truth, moves, side);
+    if (winner) place.classList.add(winner);
+    place.textContent = winner ? `${NAMES[winner]} wins${length === null ? "" : ` in ${plies(length)}`}.`
+      : `Thinking … ${known} of ${many(moves.length, "move")} known so far.`;
   }
 
   draw(marks, { layers = {}, paths = [], roles = null } = {}) {
@@ -343,21 +378,23 @@ export class App {
 
   async status(seen, node) {
     const { position } = this, side = position.side;
-    if (this.resigned) return this.say(`${NAMES[this.resigned]} resigned: ${NAMES[other(this.resigned)].toLowerCase()} won.`, "good");
+    if (this.resigned) return this.say(`${NAMES[this.resigned]} resigned: ${NAMES[other(this.resigned)]} won.`, "good");
     if (!seen.moves.length) {
-      const won = other(side), who = this.agent ? (won === this.you ? "You won" : `${this.agent.text} won`) : `${NAMES[won]} won`;
-      return this.say(`${who}: the ${NAMES[side].toLowerCase()}’s knight has no cell left to go to.`, this.agent && won !== this.you ? "bad" : "good");
+      const won = other(side), who = this.agent ? (won === this.you ? "You won" : `${this.opponents.name(this.agent)} won`) : `${NAMES[won]} won`;
+      return this.say(`${who}: ${NAMES[side]}’s knight has no cell left to go to.`, this.agent && won !== this.you ? "bad" : "good");
     }
     const doing = position[side === "w" ? "white" : "black"] === POCKET ? "place a knight" : "move";
     const yours = side === this.you, [next] = node.children;
     if (this.agent && !yours && next) {
-      return this.say(`The opponent went to ${nameOf(position, next.cell)} here. Click it or Redo to go on.`);
+      return this.say(`${this.opponents.name(this.agent)} went to ${nameOf(position, next.cell)} here. Click it or Redo to go on.`);
     }
-    const who = this.agent ? (yours ? "You" : "The opponent") : NAMES[side];
-    this.say(`${who} to ${doing}.`);
+    const who = this.agent ? (yours ? "You" : this.opponents.name(this.agent)) : NAMES[side];
+    const first = this.tree.line(node).length <= 2 && this.agent && yours ? ` You are ${NAMES[side]}: click a dotted cell.` : ` ${many(seen.moves.length, "move")}.`;
+    this.say(`${this.told ?? ""}${who} to ${doing}.${first}`);
+    this.told = "";
     if (!this.agent || !yours || this.analysis.retrying || position.black === POCKET) return undefined;
-    if ($("teach").checked) return this.lostAdvice(node).catch((error) => this.told(error));
-    return $("after").checked ? this.tellLastDecision(node).catch((error) => this.told(error)) : undefined;
+    if ($("teach").checked) return this.lostAdvice(node).catch((error) => this.failed(error));
+    return $("after").checked ? this.tellLastDecision(node).catch((error) => this.failed(error)) : undefined;
   }
 
   async goTo(node, retrying = false) {
@@ -393,11 +430,13 @@ export class App {
     try {
       const { vs, ...found } = await fromAddress(location.hash.slice(1), (position, cell) => this.advance(position, cell));
       this.stand({ ...found, agent: vs && this.agentOf(vs) });
+      this.setMode(vs ? "play" : "analyse");
       if (vs) this.offerAgain(vs, found.you);
       this.views.remember("play", `#${this.address}`);
       await this.refresh();
     } catch (error) {
       this.stand({ tree: new Tree(emptyBoard(7, 7)), agent: null, you: "w" });
+      this.setMode("analyse");
       await this.refresh(true);
       this.say(`This address cannot be read: ${error.message}`, "bad");
       return;
@@ -421,24 +460,17 @@ export class App {
   // -- forms and keys --------------------------------------------------------------------------
 
   fillForms() {
-    const ladder = this.source.ladder.map((row) => {
-      const rating = `${row.elo > 0 ? "+" : ""}${Math.round(row.elo)} ± ${Math.round(row.error)}`;
-      return new Option(`${row.name} (${rating})`, row.agent, row.usual, row.usual);
-    });
-    $("opponent").prepend(...ladder);
+    this.opponents.offer();
     const names = this.about.heuristics.filter((row) => row.id !== "sum" && !row.parameter && !row.costly);
     $("heuristics").append(...names.map((row) => new Option(row.id, row.id)));
-    for (const [id, value] of Object.entries(keptSettings())) {
-      if (SETTINGS.includes(id)) $(id)[typeof value === "boolean" ? "checked" : "value"] = value;
-    }
+    restoreSettings();
   }
 
   /** Let the form name the opponent and the side of a game that came from an address. */
   offerAgain(agent, side) {
     const form = $("new-game").elements, known = [...form.opponent.options].some(({ value }) => value === agent);
-    form.opponent.value = known ? agent : "own";
     if (!known) form.agent.value = agent;
-    $("agent-row").hidden = known;
+    this.opponents.choose(known ? agent : "own");
     form.seat.value = side;
   }
 
@@ -446,12 +478,12 @@ export class App {
     $("board").addEventListener("cell", ({ detail }) => this.onCell(detail.cell));
     $("new-game").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.newGame();
+      this.start();
     });
-    $("opponent").addEventListener("change", () => ($("agent-row").hidden = $("opponent").value !== "own"));
     const act = {
       undo: () => this.undo(), redo: () => this.redo(), resign: () => this.resign(), swap: () => this.swap(),
-      "play-here": () => this.playFromHere(),
+      new: () => this.askForOpponent(false), "from-here": () => this.askForOpponent(true), cancel: () => $("choose").close(),
+      analyse: () => this.setMode(this.mode === "analyse" ? "play" : "analyse"),
       review: () => this.analysis.review(), previous: () => this.analysis.toMistake(-1), next: () => this.analysis.toMistake(1),
       retry: () => this.analysis.retry(), copy: () => this.copy(location.href, "The link"),
       "copy-fen": () => this.copy(formatFen(this.position), "The position"), "copy-game": () => this.copy(this.gameText(), "The game"),
@@ -523,7 +555,7 @@ export class App {
   gameText() {
     const end = this.analysis.end(), over = this.resigned || (end === this.tree.at && !this.seen.moves.length);
     const winner = !over ? null : other(this.resigned ?? this.position.side);
-    const name = (side) => (!this.agent ? NAMES[side] : side === this.you ? "You" : this.agent.text);
+    const name = (side) => (!this.agent ? NAMES[side] : side === this.you ? "You" : this.opponents.name(this.agent));
     return gameText(this.tree, { white: name("w"), black: name("b"), winner, reason: over ? (this.resigned ? "resigned" : "no moves left") : "" });
   }
 
