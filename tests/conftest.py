@@ -140,17 +140,14 @@ def _forget_what_slow_twins_and_solvers_remember() -> Iterator[None]:
     """Each file begins with empty hands, or the suite would need gigabytes."""
     yield
     # Here: whoever hands out the tests need not load them.
-    from knightfall.arena.game.agent_process import _hosts
+    from knightfall.arena.game.agent_process import _idle
     from knightfall.search.table import _tables
-    from knightfall.solver.solve import _kept_engine
 
     naive_solver.forget()
     naive_search.forget()
-    _kept_engine.cache_clear()
     if not any(thread.name == "knightfall-worker" for thread in threading.enumerate()):
         _tables.__dict__.pop("held", None)  # or a search that was given up might still write there
-    while _hosts.kept:
-        _hosts.kept.popitem()[1].end()
+    _idle.end()
     gc.collect()
     with suppress(OSError, AttributeError):  # where the system has no such thing
         ctypes.CDLL(None).malloc_trim(0)

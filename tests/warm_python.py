@@ -180,8 +180,11 @@ def warm_starts() -> Iterator[None]:
 
 
 def begin(command: list[str], **how: Any) -> subprocess.Popen[Any]:
-    """A process of ours, warm unless its surroundings decide what Python is like there."""
-    if how.get("env") is not None:
+    """A process of ours, warm unless it is in surroundings of its own.
+
+    The order of sets of texts is then that of the server, the same for all that it makes.
+    """
+    if how.get("env") is not None and how.get("cwd") is not None:
         return subprocess.Popen(command, **how)
     return Popen(as_code(command), **how)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from knightfall.containment import end_with_parent
+from knightfall.position import Side
 
 LOADING = 120.0
 """Seconds that a user's file may take to be loaded, or to show what it can do."""
@@ -191,3 +193,15 @@ def tell(file: int, value: Any) -> NoReturn:
     with suppress(OSError), os.fdopen(file, "wb") as out:
         out.write(json.dumps(value).encode())
     os._exit(0)
+
+
+def seed_random(seed: int, side: Side = "w") -> None:
+    """Begin the random numbers of a game, Python's and, if it is loaded, NumPy's.
+
+    The two sides do not share them.
+    """
+    number = 2 * seed + (side == "b")
+    random.seed(number)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(number % 2**32)

@@ -16,15 +16,17 @@ class KnightfallError(ValueError):
 class AgentFailure(KnightfallError):
     """An agent did not answer with a legal move.
 
-    `reason` is what it loses a game by: timeout, forfeit, illegal or crash.
+    `reason` is what it loses a game by: timeout, forfeit, illegal or crash.  It was `starved` if it
+    would have answered in time, had other processes not kept it from running.
     """
 
-    def __init__(self, reason: Failing, message: str) -> None:
+    def __init__(self, reason: Failing, message: str, starved: bool = False) -> None:
         super().__init__(message)
         self.reason: Failing = reason
+        self.starved = starved
 
-    def __reduce__(self) -> tuple[type[AgentFailure], tuple[Failing, str]]:
-        return (AgentFailure, (self.reason, str(self)))
+    def __reduce__(self) -> tuple[type[AgentFailure], tuple[Failing, str, bool]]:
+        return (AgentFailure, (self.reason, str(self), self.starved))
 
 
 class RunnerFailure(KnightfallError):

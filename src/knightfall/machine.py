@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
+
+ENOUGH = 0.8
+"""Share of a core from which on a game by the wall clock is worth playing."""
 
 
 def core_numbers() -> list[int]:
@@ -15,6 +19,44 @@ def core_numbers() -> list[int]:
 def cores() -> int:
     """How many cores this process may use."""
     return len(core_numbers())
+
+
+def core_share(seconds: float = 0.03) -> float:
+    """Return the share of a core, from 0 to 1, that other processes leave to this one.
+
+    Measured by computing for so many seconds of processor time.
+    """
+    began, used = time.perf_counter(), time.thread_time()
+    while (spent := time.thread_time() - used) < seconds:
+        pass
+    return min(1.0, spent / (time.perf_counter() - began))
+
+
+def wait_for_core(patience: float, pause: float = 0.5) -> float:
+    """Wait until this process has a core to itself, at most so many seconds; return its share."""
+    until = time.monotonic() + patience
+    while (share := core_share()) < ENOUGH and time.monotonic() < until:
+        time.sleep(pause)
+    return share
+
+
+def seconds_waited(process: int | str = "self") -> float:
+    """Return the seconds that a process was ready to run and had no core.
+
+    Of its first thread, since it began; 0 where the system does not tell (Linux does).
+    """
+    times = core_times(process)
+    return 0.0 if times is None else times[1]
+
+
+def core_times(process: int | str = "self") -> tuple[float, float] | None:
+    """Return the seconds that a process has run, and that it waited for a core; None if unknown."""
+    try:
+        with open(f"/proc/{process}/schedstat", "rb") as file:
+            ran, waited = file.read().split()[:2]
+        return int(ran) / 1e9, int(waited) / 1e9
+    except (OSError, ValueError):
+        return None
 
 
 def load() -> float | None:

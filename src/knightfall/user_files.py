@@ -57,7 +57,7 @@ class UserFunction:
     def load(self, what: str) -> Any:
         """Whatever the file calls by that name; `what` it should be is for the error."""
         shown = self._shown
-        module = load(self._file(what), shown).module
+        module = load(self.file(what), shown).module
         found = getattr(module, self.name, None)
         if found is None:
             callables = [key for key, value in vars(module).items() if callable(value)]
@@ -70,14 +70,15 @@ class UserFunction:
 
         It is loaded for that.  Of a former version, its commit says enough.
         """
-        found = load(self._file("agent"), self._shown).stamps
+        found = load(self.file("agent"), self._shown).stamps
         return tuple(path for path in found if not Path(path).is_relative_to(kept_revisions()))
 
     @property
     def _shown(self) -> str:
         return f"{self.path}@{self.revision}" if self.revision else self.path
 
-    def _file(self, what: str) -> Path:
+    def file(self, what: str) -> Path:
+        """Return the file it is in, a former version's copy included; `what` is for the error."""
         try:
             file = Path(self.path).expanduser()
             if self.revision:

@@ -55,9 +55,7 @@ def chooser(tmp_path: Path) -> Writing:
 @pytest.fixture(autouse=True)
 def _nobody_stays() -> None:
     """Each test begins without processes of the one before."""
-    for child in host._hosts.kept.values():
-        child.end()
-    host._hosts.kept.clear()
+    host._idle.end()
 
 
 def hosted(text: str) -> Hosted:
@@ -91,25 +89,26 @@ def test_a_hosted_agent_answers_as_it_would_at_home(chooser: Writing) -> None:
                 assert replace(there, seconds=0.0) == replace(here, seconds=0.0)
 
 
-def test_one_process_serves_all_games_of_a_thread_and_ends_with_it(
+def test_one_process_loads_the_agent_for_all_games_of_a_thread_and_ends_with_it(
     chooser: Writing, tmp_path: Path
 ) -> None:
     pids = tmp_path / "pids"
     text = chooser(
-        f"open({str(pids)!r}, 'a').write(str({ME}) + ' ')\nreturn position.legal_moves[0]"
+        "return position.legal_moves[0]",
+        head=f"import os\nopen({str(pids)!r}, 'a').write(str({ME}) + ' ')",
     )
 
     def ask_thrice() -> None:
         for seed in (1, 2, 3):
-            Hosted(replace(parse_agent(text), seed=seed)).analyse(START)
+            player = Hosted(replace(parse_agent(text), seed=seed))
+            player.analyse(START)
+            player.over()
 
     thread = threading.Thread(target=ask_thrice)
     thread.start()
     thread.join()
-    seen = pids.read_text().split()
-    assert len(seen) == 3
-    assert len(set(seen)) == 1
-    assert gone(int(seen[0]))
+    (loaded,) = pids.read_text().split()
+    assert gone(int(loaded))
 
 
 def test_a_hosted_agent_gets_ready_for_each_board_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,17 +124,19 @@ def test_a_hosted_agent_gets_ready_for_each_board_once(monkeypatch: pytest.Monke
     for board in (START.board, Board.of(8, 8), START.board):
         player.prepare(board)
     assert player.analyse(START).move in START.legal_moves
-    assert sent == ["begin", [5, 5], [8, 8], "move"]
+    assert sent == ["begin", [5, 5], [8, 8], "game", "move"]
 
 
 def test_the_number_of_processes_is_bounded(
     chooser: Writing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host, "MOST_HOSTS", 1)
+    monkeypatch.setattr(host, "MOST_IDLE", 1)
     pids = tmp_path / "pids"
-    body = f"open({str(pids)!r}, 'a').write(str({ME}) + ' ')\nreturn position.legal_moves[0]"
-    for text in (chooser(body), chooser(body)):
-        hosted(text).analyse(START)
+    head = f"import os\nopen({str(pids)!r}, 'a').write(str({ME}) + ' ')"
+    for _ in range(2):
+        player = hosted(chooser("return position.legal_moves[0]", head=head))
+        player.analyse(START)
+        player.over()
     first, second = (int(pid) for pid in pids.read_text().split())
     assert gone(first)
     os.kill(second, 0)
@@ -190,18 +191,24 @@ def test_the_last_move_travels(chooser: Writing) -> None:
 # -- those who do not --------------------------------------------------------------------------
 
 
-def test_after_a_failure_the_next_game_has_a_fresh_process(chooser: Writing) -> None:
+def test_after_a_failure_the_next_question_begins_another_game(chooser: Writing) -> None:
     text = chooser(
         "asked.append(position)\n"
         "if len(asked) == 2: raise ValueError('enough')\n"
         "return position.legal_moves[0]",
         head="asked = []",
     )
-    player = hosted(text)
-    player.analyse(START)
+    player, start = hosted(text), Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+    first = player.analyse(start).move
+    later = two_plies_later(start, first)
     with pytest.raises(AgentFailure, match="enough"):
-        player.analyse(START)
-    player.analyse(START)
+        player.analyse(later)
+    player.analyse(later)
+
+
+def two_plies_later(position: Position, move: str) -> Position:
+    after = position.play(move)
+    return after.play(after.legal_moves[0])
 
 
 def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None:
@@ -220,7 +227,7 @@ def test_a_heuristic_that_raises_need_not_be_loaded_anew(tmp_path: Path) -> None
         with pytest.raises(AgentFailure, match=r"score, line 2: ZeroDivisionError") as failed:
             player.analyse(START)
         assert failed.value.reason == "crash"
-        processes.update(id(child) for child in host._hosts.kept.values())
+        processes.update(id(child) for child in player._children.values())
     assert len(processes) == 1
 
 
@@ -239,7 +246,7 @@ def test_a_failure_keeps_nothing_alive(tmp_path: Path) -> None:
     gc.disable()
     try:
         in_hand = ask()
-        [child] = map(weakref.ref, host._hosts.kept.values())
+        [child] = map(weakref.ref, player._children.values())
         assert in_hand() is None
         player.close()
         assert child() is None
@@ -262,6 +269,28 @@ def test_what_an_agent_started_ends_with_it(chooser: Writing, tmp_path: Path) ->
     with pytest.raises(AgentFailure):
         hosted(text).analyse(START)
     assert gone(int(note.read_text()))
+
+
+def test_what_a_game_has_started_ends_with_it(chooser: Writing, tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    text = chooser(
+        f"note = lambda: open({str(note)!r}, 'w').write(str({ME}))\n"
+        f"subprocess.Popen(['sleep', '1000'], preexec_fn=note)\n"
+        "return position.legal_moves[0]",
+        head="import os, subprocess",
+    )
+    player = hosted(text)
+    player.analyse(START)
+    player.over()
+    assert len(host._idle.kept) == 1  # the process that has loaded the agent is still there
+    assert gone(int(note.read_text()))
+
+
+def test_sets_of_texts_have_one_order(chooser: Writing) -> None:
+    """Or moves would depend on the process."""
+    text = chooser("return next(iter(set(position.legal_moves)))")
+    position = Position.start(7, 7)
+    assert len({Hosted(parse_agent(text)).analyse(position).move for _ in range(3)}) == 1
 
 
 def test_a_late_answer_says_how_late(chooser: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,7 +359,7 @@ def test_who_is_given_how_long(tmp_path: Path) -> None:
     mine = f"{tmp_path}/mine.py:score"
     assert limit("id(improved, nodes=1000000000)") is None
     assert limit("perfect(nodes=1000)") is None
-    assert limit("perfect(time=2s)") == 2.0
+    assert limit("perfect(time=2s)") is None  # it stops by itself
     assert limit(f"id({mine}, nodes=2500)") == 10.0
     assert limit(f"id(2*open+{mine}, nodes=500000)") == 100.0
     assert limit(f"id({mine}, time=150ms)") == 0.15

@@ -299,8 +299,8 @@ def test_workers_that_cannot_go_on_lose_nothing(
         stored = store.run(1).played
         assert 16 <= stored <= 20
     assert str(raised.value) == (
-        f"3 worker processes in a row ended; {stored} of 36 pairs of run 1 are stored, and the "
-        "same command goes on from there"
+        f"3 worker processes in a row ended; {stored} of 36 pairs of run 1 are stored, and "
+        "starting it again goes on from there"
     )
     play(path, LEAGUE, Shuffling(1))
     assert rows(path) == undisturbed

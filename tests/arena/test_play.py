@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import math
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -255,3 +260,64 @@ def test_who_moved_first_is_told_by_the_opening() -> None:
 )
 def test_a_late_answer_is_seen_to_be_late(seconds: float, said: str) -> None:
     assert took(seconds, 0.001) == said
+
+
+# -- the clock of a search in this process -----------------------------------------------------
+
+
+def test_a_search_that_was_kept_waiting_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a busy machine: by the clock each answer takes five seconds, most of them in vain."""
+    analyse = Agent.analyse
+
+    def held_up(agent: Agent, position: Position) -> Report:
+        return replace(analyse(agent, position), seconds=5.0)
+
+    monkeypatch.setattr(Agent, "analyse", held_up)
+    for text in ("id(improved, time=20ms)", "perfect(time=20ms)", "champion(time=20ms)"):
+        pair = play_pair(PairTask(0, text, "random(seed=1)", "5/5/1N3/3n1/5 w", 1))
+        assert {game.reason for game in pair.games} == {"no moves"}, text
+        assert max(pair.games[0].column("microseconds")) == 5_000_000  # what it took is told
+
+
+def test_a_search_that_computes_for_too_long_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(agent: Agent, position: Position) -> Report:
+        until = time.process_time() + 0.1
+        while time.process_time() < until:
+            pass
+        move = position.legal_moves[0]
+        return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=0.1, pv=(move,))
+
+    monkeypatch.setattr(Agent, "analyse", busy)
+    task = PairTask(0, "id(improved, time=20ms)", "random(seed=1)", "5/5/1N3/3n1/5 w", 1)
+    pair = play_pair(task)
+    assert [(game.reason, game.winner) for game in pair.games] == [
+        ("timeout", "b"),
+        ("timeout", "w"),
+    ]
+
+
+STARVED = """
+import sys
+from knightfall.arena.game.records import PairTask
+from knightfall.arena.runners.backlog import make_ready, play_chunk
+agents = "champion(time=30ms)", "id(improved, time=20ms)"
+make_ready(agents)
+print("ready", flush=True)
+(pair,) = play_chunk([PairTask(0, *agents, "5/5/1N3/3n1/5 w", 1)])
+print(*(game.reason for game in pair.games), sep=",", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs signals")
+def test_searches_lose_no_game_on_time_with_a_tenth_of_a_core() -> None:
+    """The process is stopped for nine tenths of the time, for longer at once than it may take."""
+    command = [sys.executable, "-c", STARVED]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        while process.poll() is None:
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.09)
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.01)
+        assert process.stdout.read() == "no moves,no moves\n"

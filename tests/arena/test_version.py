@@ -101,10 +101,11 @@ NO_PART = {
     "knightfall.kernel.machine_code",
     "knightfall.kernel.no_blas",
     "knightfall.search.stopwatch",
+    "knightfall.course.returns",
 }
 """What the named modules use, but takes no part in choosing a move or in machine code, beside all
-that is for display: errors, drawing, finding, reading, trying and keeping files, being interrupted.
-`Position` only translates for machine code."""
+that is for display: errors, drawing, finding, reading, trying and keeping files, being interrupted,
+finding the line that an answer comes from.  `Position` only translates for machine code."""
 
 
 def closure(names: tuple[str, ...]) -> set[str]:

@@ -57,6 +57,15 @@ def test_a_folder_is_made(command: list[str], here: Path) -> None:
     assert list((here / "new" / "folder").iterdir())
 
 
+def test_a_working_folder_that_was_deleted_is_named(here: Path) -> None:
+    here.rmdir()
+    for command in (
+        ["match", "random", "random", "--store", "s"],
+        ["match", "mine.py:f", "random"],
+    ):
+        assert "the folder you are in no longer exists" in refused(*command)
+
+
 def test_a_folder_that_may_not_be_written_into(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "locked").mkdir(mode=0o500)
     # The tests may be run by root, who may write everywhere.

@@ -76,6 +76,38 @@ class AlphaBetaPlayer(IsolationPlayer):
 '''
 
 
+OLDEST_BOARD = """
+class Board(object):
+    def __init__(self, player_1, player_2, width=7, height=7):
+        self.__board_state__ = [[0] * width for _ in range(height)]
+        self.__last_player_move__ = {player_1: None, player_2: None}
+
+    def __get_moves__(self, move):
+        return []
+
+    def play(self, time_limit=200):
+        return self.active_player.get_move(self.copy(), self.get_legal_moves(), time_limit)
+"""
+"""The first board, as much of it as tells what it is."""
+
+FLAT_BOARD = """
+class Board(object):
+    NOT_MOVED = None
+
+    def __init__(self, player_1, player_2, width=7, height=7):
+        self._board_state = [0] * (width * height + 3)
+        self._board_state[-1] = Board.NOT_MOVED
+        self._board_state[-2] = Board.NOT_MOVED
+
+    def __get_moves(self, loc):
+        return []
+
+    def play(self, time_limit=150):
+        return self._active_player.get_move(self.copy(), time_limit)
+"""
+"""The board of 2017b."""
+
+
 def in_2017b(body: str, head: str = "", made: str = "pass") -> str:
     """An `AlphaBetaPlayer` whose `get_move` does something."""
     return (
@@ -163,7 +195,10 @@ GOOD = {
         """
     ),
     "is of the early board": in_2017a(
-        "return game.__get_moves__(game.get_player_location(self))[0]"
+        """
+        assert len(game._board_state) == game.width * game.height + 3
+        return game.__get_moves__(game.get_player_location(self))[0]
+        """
     ),
     "is of the oldest board": in_2017a(
         """

@@ -58,14 +58,15 @@ def test_strings_are_read_and_printed_back(text: str) -> None:
 
 
 def test_what_a_string_says() -> None:
-    wall = parse_agent("course:x.py#AlphaBetaPlayer(custom_score_2)")
+    wall = parse_agent("course(x.py#AlphaBetaPlayer(custom_score_2), clock=wall)")
     assert str(wall) == "course(x.py#AlphaBetaPlayer(custom_score_2), time=150ms)"
     assert wall.timed
     assert wall.has_users_code
     assert wall.in_python
     assert not wall.may_hang
     assert move_limit(wall) == 0.15
-    ticks = parse_agent("course(x.py, clock=ticks)")
+    ticks = parse_agent("course:x.py")
+    assert ticks == parse_agent("course(x.py, clock=ticks)")
     assert str(ticks) == "course(x.py, time=150ms, clock=ticks)"
     assert not ticks.timed
     assert move_limit(ticks) == 20
@@ -245,7 +246,7 @@ def test_a_run_is_known_by_what_is_in_the_files(tmp_path: Path) -> None:
     assert files_of(entrants) != before
 
 
-def test_a_mistyped_one_is_refused_but_a_broken_one_plays(tmp_path: Path) -> None:
+def test_a_mistyped_or_broken_one_is_refused(tmp_path: Path) -> None:
     good = write(tmp_path / "good", SEARCH)
     for text in (
         f"course:{tmp_path}/nowhere.py",
@@ -256,7 +257,8 @@ def test_a_mistyped_one_is_refused_but_a_broken_one_plays(tmp_path: Path) -> Non
             check_agents([text])
     check_agents([f"course:{good}#AlphaBetaPlayer(center_score)"])
     broken = write(tmp_path / "broken", BAD["has a syntax error"][2])
-    check_agents([f"course:{broken}"])
+    with pytest.raises(KnightfallError, match=r"game_agent\.py, line 2: SyntaxError"):
+        check_agents([f"course:{broken}"])
     played = pair(ticking(broken))
     assert [game.reason for game in played.games] == ["crash", "crash"]
 

@@ -8,12 +8,13 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from cli_runner import answer, refused, run
 from hypothesis import given
 from hypothesis import strategies as st
-from submissions import FIRST, SEARCH, in_2017a, in_2017b, write
+from submissions import FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 import knightfall as kf
 from knightfall.arena.store.store import Store
@@ -23,8 +24,9 @@ from knightfall.course.classroom.judging import opinion
 from knightfall.course.classroom.lessons import from_json, to_dict
 from knightfall.course.classroom.likeness import near_identical
 from knightfall.course.classroom.report import ClassReport
-from knightfall.course.classroom.roster import read_class
+from knightfall.course.classroom.roster import file_name, read_class
 from knightfall.course.classroom.schedule import circle
+from knightfall.course.trial import successor_games
 from knightfall.course.trial.judging import Choice
 from knightfall.errors import KnightfallError
 from knightfall.oracle.truth import Truth
@@ -89,6 +91,26 @@ def test_everybody_is_listed_with_what_is_wrong(folder: Path) -> None:
     assert len({student.page.casefold() for student in found}) == len(found)
 
 
+def test_pages_are_called_after_their_students(folder: Path) -> None:
+    expected = {
+        "Müller, Änne": "Müller_Änne", "Мария": "Мария", "李 小龙": "李_小龙", "..": "student",
+        "a/../b": "a_.._b", "x" * 300: "x" * 180, "ä" * 200: "ä" * 90, "<b>&?#%": "b",
+        "Mu\u0308ller": "Müller", "bad\udce4name": "bad_name", ".hidden": "hidden",
+    }  # fmt: skip
+    assert {name: file_name(name) for name in expected} == expected
+    for name in ("Müller, Änne", "MÜLLER; ÄNNE", "Mu\u0308ller, A\u0308nne!"):
+        write(folder / name, in_2017b(FIRST + f"  # {name}"))
+    report = held(folder, classmates=0, opponents=["Random"])
+    index = (report.output / "index.html").read_text()
+    links = re.findall(r'href="(students/[^"]+)"', index)
+    assert len(set(links)) == 3
+    assert "students/M%C3%BCller_%C3%84nne.html" in links
+    for link in links:
+        assert link.isascii()
+        assert (report.output / unquote(link)).is_file()
+    assert "1 opening against each" in index
+
+
 def test_folders_that_are_no_class_are_refused(folder: Path) -> None:
     assert "does not exist" in refused("course", "class", str(folder))
     folder.mkdir()
@@ -101,6 +123,62 @@ def test_folders_that_are_no_class_are_refused(folder: Path) -> None:
     assert "'nobody'" in refused("course", "class", str(folder), "--opponents", "nobody")
     (folder / "me.py").write_text("x = 1\n")
     assert "none of 1 submission can be used" in refused("course", "class", str(folder))
+
+
+def test_generations_are_told_and_can_be_corrected(folder: Path) -> None:
+    needs_rows = in_2017a("game.__class__.__mro__ and game.hash\nreturn legal_moves[0]")
+    write(folder / "ann", in_2017a("return legal_moves[0]"))
+    write(folder / "ann", OLDEST_BOARD, "isolation.py")
+    write(folder / "ben=x", needs_rows)
+    write(folder / "cec", SEARCH)
+    found = {one.name: one.submission for one in read_class(str(folder))}
+    assert [one and one.generation for one in found.values()] == ["oldest", "2017a", "2017b"]
+    corrected = read_class(str(folder), generations=["ben=x=early", "ann=2017a"])
+    assert [one.submission and one.submission.generation for one in corrected] == [
+        "2017a", "early", "2017b"
+    ]  # fmt: skip
+    assert corrected[1].reference.generation == "early"
+    everybody = read_class(str(folder), generations=["oldest", "cec=2017b"])
+    assert [one.generation for one in everybody] == ["oldest", "oldest", "2017b"]
+    bad = ["course", "class", str(folder), "--generation"]
+    assert "did you mean 'cec'" in refused(*bad, "cecil=oldest")
+    assert "no generation '2018'" in refused(*bad, "cec=2018")
+    report = held(folder, generations=["ben=x=early"])
+    rows = list(csv.DictReader((report.output / "class.csv").read_text().splitlines()))
+    assert {row["student"]: (row["generation"], row["generation known by"]) for row in rows} == {
+        "ann": ("oldest", "isolation.py beside it keeps rows in __board_state__"),
+        "ben=x": ("early", "as you say"),
+        "cec": ("2017b", "get_move takes game and time_left"),
+    }
+    assert "keeps rows in __board_state__" in (report.output / "index.html").read_text()
+    page = (report.output / "students" / "ann.html").read_text()
+    assert "generation oldest: isolation.py beside it keeps rows" in page
+
+
+def test_who_never_moves_is_listed_apart_with_its_line(folder: Path) -> None:
+    write(folder / "ann", in_2017b(FIRST))
+    write(folder / "ben", in_2017b("return None"))
+    report = held(folder)
+    assert [row.name for row in report.table.students] == ["ann"]
+    assert "not ranked: ben: never made a move: answered None in 4 of 4 games\n" in str(report)
+    assert "in get_move: return None" in str(report)
+    index = (report.output / "index.html").read_text()
+    assert '<a href="students/ben.html">ben</a>' in index
+    page = (report.output / "students" / "ben.html").read_text()
+    assert "never made a move: answered None in 4 of 4 games" in page
+    assert "in get_move: return None" in page
+    assert "<svg" in page
+    for word in ("resign", "Resign", "Elo", "lost position"):
+        assert word not in page
+    rows = list(csv.DictReader((report.output / "class.csv").read_text().splitlines()))
+    assert [(row["place"], row["elo"]) for row in rows if row["student"] == "ben"] == [("", "")]
+
+
+def test_a_class_in_which_nobody_moves_says_so(folder: Path) -> None:
+    write(folder / "ann", in_2017b("return None"))
+    report = held(folder)
+    assert not report.table.students
+    assert "not ranked: ann: never made a move" in str(report)
 
 
 # -- who is like whom ------------------------------------------------------------------------
@@ -351,3 +429,94 @@ def test_damaged_lessons_are_found_out_anew(learnt: ClassReport, folder: Path) -
     for file in Path("class-report/lessons").iterdir():
         file.write_text("{")
     assert held(folder).to_dict()["students"] == first.to_dict()["students"]
+
+
+# -- the successor's class ---------------------------------------------------------------------
+
+ACTS = """
+import random
+from sample_players import MinimaxPlayer
+
+class CustomPlayer(MinimaxPlayer):
+    def get_action(self, state):
+        BODY
+"""
+BODIES = {
+    "Ann": "for depth in range(1, 50): self.queue.put(self.minimax(state, depth))",
+    "Ben": "self.queue.put(random.choice(state.actions()))",
+    "Cec": "self.queue.put(state.actions()[0])",
+    "Dan": "{}[0]",
+}
+
+
+def on_11x9(folder: Path) -> list[str]:
+    """A class of the successor, and the command that lets it play."""
+    for name, body in BODIES.items():
+        write(folder / name, ACTS.replace("BODY", body), "my_custom_player.py")
+    return ["course", "class", str(folder), "--pairs", "1", "--time", "12ms", "--classmates", "2",
+            "--workers", "0"]  # fmt: skip
+
+
+def test_a_class_of_the_successor(folder: Path) -> None:
+    words = on_11x9(folder)
+    found = answer(*words, "--json")
+    assert {row["name"] for row in found["opponents"]} == {"Random", "Greedy", "Minimax"}
+    assert found["students"][0]["name"] == "Ann"
+    assert {row["name"] for row in found["students"]} == {"Ann", "Ben", "Cec"}
+    (dan,) = found["not_played"]
+    assert "none of 6 games: crash: my_custom_player.py, line 7" in dan["problem"]
+    for row in found["students"]:
+        assert {sum(games) for games in row["against"].values()} == {2}
+        assert sum(row["among"]) >= 1
+    top = Path(found["output"])
+    index, page = (top / "index.html").read_text(), (top / "students" / "Ann.html").read_text()
+    for text in (index, (top / "class.csv").read_text(), page):
+        assert "Wins kept" not in text
+        assert "heuristic" not in text.lower()
+    assert "no solver reaches that far" in index
+    assert "counts the questions asked of the state" in page
+    # Results are those of the games that were kept: what was won is what the others lost.
+    lines = [json.loads(line) for line in (top / "games.jsonl").read_text().splitlines()]
+    assert len(lines) == len({line["key"] for line in lines}) == 4 * 6 + 4 * 2
+
+
+def test_the_successor_s_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = on_11x9(folder)
+    whole = answer(*words, "--json", "--output", "whole")
+    games = successor_games.play
+    played: list[object] = []
+
+    def breaks_off(game: successor_games.Game) -> successor_games.Result:
+        if len(played) == 10:
+            raise KeyboardInterrupt
+        played.append(game)
+        return games(game)
+
+    monkeypatch.setattr(successor_games, "play", breaks_off)
+    broken = run(*words)
+    assert broken.exit_code == 130
+    assert "the same command goes on" in broken.stderr
+    kept = Path("class-report/games.jsonl")
+    kept.write_text(kept.read_text()[:-9])  # the power failed while the last line was written
+    played.clear()
+    monkeypatch.setattr(successor_games, "play", lambda game: played.append(game) or games(game))
+    resumed = answer(*words, "--json")
+    assert len(played) == 32 - 9
+    for found in (whole, resumed):
+        del found["output"], found["load"]
+    assert whole == resumed
+    played.clear()
+    write(folder / "Cec", ACTS.replace("BODY", BODIES["Ben"]), "my_custom_player.py")
+    answer(*words, "--json")
+    assert len(played) == 6 + 2 * 2  # those of Cec, and of nobody else
+    played.clear()
+    answer(*words, "--json")
+    assert played == []
+
+
+def test_the_two_games_do_not_mix(folder: Path) -> None:
+    on_11x9(folder)
+    write(folder / "old", in_2017b(FIRST))
+    problems = {student.name: student.problem for student in read_class(str(folder))}
+    assert problems.pop("old") == ""
+    assert all("need a folder of their own" in problem for problem in problems.values())

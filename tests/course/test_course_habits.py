@@ -115,13 +115,17 @@ def test_the_generation_is_theirs(name: str, generation: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", SUCCESSOR)
-def test_those_for_the_successor(name: str, tmp_path: Path) -> None:
+def test_those_for_the_successor(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knightfall.arena.game.play.wait_for_core", lambda patience: 1.0)
+    monkeypatch.setattr("knightfall.course.trial.successor_games.core_share", lambda: 1.0)
     reason, said, text = SUCCESSOR[name]
     hand_in(tmp_path, alone(text, "my_custom_player.py"))
     (tmp_path / "data.pickle").write_bytes(pickle.dumps({"first": 57}))
     reference = parse_reference(str(tmp_path))
     report = successor_trial(
-        reference, checked(reference), opponents=["Random"], pairs=1, time=60_000
+        reference, checked(reference), opponents=["Random"], pairs=1, time=60_000, counted=False
     )
     assert sum(report.played["Random"]) == 2
     assert dict(report.lost_by) == ({reason: 2} if reason else {}), report.first

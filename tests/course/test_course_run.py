@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_runner import answer, refused, run
-from submissions import BAD, FIRST, SEARCH, in_2017a, in_2017b, write
+from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
+from knightfall.agents import parse_agent
+from knightfall.arena.game.agent_process import Hosted
+from knightfall.course import successor, successor_moves
+from knightfall.course.sample_players_successor import BasePlayer
 from knightfall.course.trial.plan import trial_plan
+from knightfall.course.trial.report import TrialReport
 from knightfall.course.trial.successor import successor_trial
 from knightfall.course.trial.trial import trial
 
@@ -23,6 +29,13 @@ TWO = ["--opponents", "Random", "--opponents", "MM_Open"]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "data"))
     return tmp_path / "it"
+
+
+@pytest.fixture
+def idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else runs here, games by the wall clock are played at once, and once."""
+    monkeypatch.setattr("knightfall.arena.game.play.wait_for_core", lambda patience: 1.0)
+    monkeypatch.setattr("knightfall.course.trial.successor_games.core_share", lambda: 1.0)
 
 
 def test_path_prints_the_folder() -> None:
@@ -47,6 +60,80 @@ def test_the_course_s_table_and_ours(folder: Path) -> None:
     again = run("course", "run", str(folder), *FEW, *TWO[:2])
     assert again.stdout == said
     assert "was played before" in again.stderr
+
+
+def test_runs_and_show_name_the_submission_and_its_clock(folder: Path) -> None:
+    write(folder, SEARCH)
+    assert run("course", "run", str(folder), *FEW, *TWO[:2]).exit_code == 0
+    line = f"submission {folder}, 12ms a move by ticks"
+    assert line in run("show").stdout
+    listed = " ".join(run("runs").stdout.split())
+    assert "submission " in listed
+    assert "12ms a move by ticks" in listed
+    expected = [{"path": str(folder), "clock": "ticks", "time": "12ms"}]
+    assert answer("runs", "--json")["runs"][0]["submissions"] == expected
+    assert answer("show", "--json")["submissions"] == expected
+
+
+def test_only_what_was_measured_has_a_column(folder: Path) -> None:
+    """A submission tells nothing of its depth; a search of ours beside it does."""
+    write(folder, SEARCH)
+    assert "depth" not in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
+    agents = [f"course({folder}, time=12ms, clock=ticks)", "MM_Open", "random"]
+    few = ["--pairs", "1", "--workers", "0"]
+    table = run("league", *agents, *few).stdout.splitlines()
+    assert "depth  nodes" in " ".join(table)
+    for name, shown in (("random", "–"), ("MM_Open", "3.0")):
+        row = next(line for line in table if name in line and "%" in line)
+        assert row.split()[-2] == shown, row
+    assert "depth" not in run("league", "random", "random(seed=2)", *few).stdout
+
+
+def test_nothing_of_nothing_is_a_dash(folder: Path) -> None:
+    """Who gives up before its first move has chosen nothing."""
+    write(folder, in_2017b("return None if game.move_count > 40 else [1][2]"))
+    said = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO[:2]).stdout
+    row = next(
+        line
+        for line in said.splitlines()
+        if line.split()[:3] == ["AlphaBetaPlayer", "0", "0"] and "–" in line
+    )
+    assert row.split()[3:5] == ["–", "–"]
+    assert "0.0–100.0" not in said
+
+
+def test_a_run_in_which_everything_crashed_fails(folder: Path) -> None:
+    write(folder, in_2017b("return [][0]"))
+    few = ["--pairs", "1", "--workers", "0"]
+    for words in (
+        ["match", f"course:{folder}", f"course:{folder}", *few],
+        ["tournament", "--test", f"course:{folder}", "--against", "MM_Open", *few],
+    ):
+        result = run(*words)
+        assert result.exit_code == 1, result.output
+        assert "Every game was lost by crash: nothing was measured." in result.stdout
+
+
+def test_what_cannot_be_loaded_is_refused_before_a_game(folder: Path) -> None:
+    write(folder, BAD["has a syntax error"][2])
+    said = refused("match", f"course:{folder}", "random", "--pairs", "1")
+    assert f"{folder}/game_agent.py, line 2: SyntaxError" in said
+    write(folder, BAD["misses a module"][2])
+    said = refused("league", f"course:{folder}", "random", "MM_Open", "--pairs", "1")
+    assert "No module named 'tensorglow'" in said
+    assert "no runs yet" in refused("runs") or "no store" in refused("runs")
+
+
+def test_it_says_which_of_two_players_plays(folder: Path) -> None:
+    write(folder, SEARCH)
+    line = "AlphaBetaPlayer plays; the file also has MinimaxPlayer"
+    assert line in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
+    few = ["--pairs", "1", "--workers", "0"]
+    assert line in run("match", f"course:{folder}", "random", *few).stderr
+    named = run("match", f"course:{folder}#MinimaxPlayer", "random", *few)
+    assert "also has" not in named.stderr
+    write(folder, in_2017b(FIRST))
+    assert "also has" not in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
 
 
 def test_by_ticks_two_runs_are_identical(folder: Path) -> None:
@@ -80,7 +167,7 @@ def test_what_resigning_cost(folder: Path) -> None:
 def test_crashes_name_the_line(folder: Path) -> None:
     write(folder, in_2017a("return legal_moves[9]"))
     result = run("course", "run", str(folder), *FEW, "--opponents", "Random")
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "first crash: game_agent.py, line 13, in get_move: IndexError" in result.stdout
     assert "nothing was measured" in result.stdout
 
@@ -136,7 +223,9 @@ class CustomPlayer(DataPlayer):
         ("self.queue.put(99)", "forfeit", "put 99, which is no legal action"),
     ],
 )
-def test_the_successor_s_protocol(body: str, reason: str, said: str, folder: Path) -> None:
+def test_the_successor_s_protocol(
+    body: str, reason: str, said: str, folder: Path, idle_machine: None
+) -> None:
     import pickle
 
     from knightfall.course.reference import parse_reference
@@ -146,7 +235,7 @@ def test_the_successor_s_protocol(body: str, reason: str, said: str, folder: Pat
     (folder / "data.pickle").write_bytes(pickle.dumps("book"))
     reference = parse_reference(str(folder))
     report = successor_trial(
-        reference, checked(reference), opponents=["Random"], pairs=1, time=50_000
+        reference, checked(reference), opponents=["Random"], pairs=1, time=50_000, counted=False
     )
     assert sum(report.played["Random"]) == 2
     assert set(report.lost_by) <= ({reason} if reason else set())
@@ -161,9 +250,10 @@ def test_the_successor_s_failures(folder: Path) -> None:
         "    def get_action(self, state):\n        {}[0]\n",
         "my_custom_player.py",
     )
-    told = json.loads(
-        run("course", "run", str(folder), "--pairs", "1", "--opponents", "Greedy", "--json").stdout
-    )
+    result = run("course", "run", str(folder), "--pairs", "1", "--opponents", "Greedy", "--json")
+    assert result.exit_code == 1
+    told = json.loads(result.stdout)
+    assert told["nothing_measured"]
     assert told["lost_by"]["crash"]["games"] == 2
     assert (
         "my_custom_player.py, line 4, in get_action: KeyError" in told["lost_by"]["crash"]["first"]
@@ -195,9 +285,200 @@ def test_the_successor_s_opponents(folder: Path) -> None:
     assert "is no submission for 11×9" in refused(*few, "--opponents", old)
 
 
-def test_a_move_has_the_time_of_its_year(folder: Path) -> None:
-    oldest = in_2017a("game.__board_state__\nreturn legal_moves[0]")
-    for text, time in ((oldest, "200ms"), (in_2017a(FIRST), "150ms"), (in_2017b(FIRST), "150ms")):
-        write(folder, text)
-        assert f"time={time}" in trial_plan(str(folder))[1].entrants[0].agent
+def test_a_move_has_the_same_time_in_every_generation(folder: Path) -> None:
+    for generation in ("oldest", "early", "2017a"):
+        plan = trial_plan(f"{write(folder, in_2017a(FIRST))}, generation={generation}")[1]
+        assert f"generation={generation}, time=150ms" in plan.entrants[0].agent
+    assert "time=150ms" in trial_plan(str(write(folder, in_2017b(FIRST))))[1].entrants[0].agent
     assert "time=80ms" in trial_plan(str(folder), time=80_000)[1].entrants[0].agent
+
+
+def test_the_report_says_what_tells_the_generation_and_can_be_corrected(folder: Path) -> None:
+    write(folder, in_2017a("assert hasattr(game, '__board_state__')\nreturn legal_moves[0]"))
+    few = [
+        "course",
+        "run",
+        str(folder),
+        *["--pairs", "1", "--clock", "ticks", "--opponents", "Random"],
+    ]
+    told = run(*few)
+    assert "generation 2017a: get_move takes game, legal_moves and time_left" in told.stdout
+    assert "in get_move: AssertionError" in told.stdout
+    told = run(*few, "--generation", "oldest")
+    assert "generation oldest: as you say" in told.stdout
+    assert "AssertionError" not in told.stdout
+    write(folder, OLDEST_BOARD, "isolation.py")
+    told = run(*few)
+    assert "generation oldest: isolation.py beside it keeps rows in __board_state__" in told.stdout
+    assert "AssertionError" not in told.stdout
+    assert "no generation '2018' of the course" in refused(*few, "--generation", "2018")
+    assert "so its generation is not 'successor'" in refused(*few, "--generation", "successor")
+
+
+def test_a_match_takes_a_generation_for_submissions_that_say_none(folder: Path) -> None:
+    write(folder, in_2017a("assert hasattr(game, '__board_state__')\nreturn legal_moves[0]"))
+    match = ["match", f"course({folder}, clock=ticks)", "random", "--pairs", "1"]
+    assert "generation 2017a: get_move takes" in run(*match).stderr
+    told = run(*match, "--generation", "oldest")
+    assert "generation oldest: as you say" in told.stderr
+    assert "crash" not in told.stdout
+    said = ["match", f"course({folder}, generation=2017a, clock=ticks)", *match[2:]]
+    assert "crash" in run(*said, "--generation", "oldest").stdout
+    assert "there is none" in refused("match", "random", "greedy(open)", "--generation", "oldest")
+
+
+def test_one_that_never_moves_gets_no_verdict_but_the_line_that_answers(folder: Path) -> None:
+    write(folder, in_2017b("best = None\nfor _ in range(3):\n    move = (0, 0)\nreturn best"))
+    few = ["course", "run", str(folder), "--pairs", "1", "--clock", "ticks"]
+    few += ["--opponents", "Random", "--opponents", "MM_Open"]
+    told = run(*few)
+    assert "AB_Improved, AB_Custom never made a move: answered None in 4 of 4 games each" in (
+        told.stdout
+    )
+    line = next(
+        number for number, text in enumerate((folder / "game_agent.py").read_text().splitlines(), 1)
+        if text.strip() == "return best"
+    )  # fmt: skip
+    assert f"The answer comes from game_agent.py, line {line}, in get_move: return best" in (
+        told.stdout
+    )
+    assert "first player (N) to move" in told.stdout
+    for word in ("resign", "Win rate", "Elo", "better", "worse", "kept"):
+        assert word not in told.stdout.lower().replace("never made a move", "")
+    said = answer(*few, "--json")
+    assert said["tournament"] is None
+    assert said["judged"][0]["never_moved"]["games"] == 4
+    assert said["judged"][0]["never_moved"]["answers"] == ["None"]
+    assert said["judged"][0]["resigned"]["games"] == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "line"),
+    [
+        ("return self.given_up()", "(-1, -1)", "in given_up: return -1, -1"),
+        ("game.get_legal_moves()", "None", "in get_move, which ends without return"),
+        ("return [3, 3]", "[3, 3]", "in get_move: return [3, 3]"),
+    ],
+)
+def test_what_never_moved_means(body: str, said: str, line: str, folder: Path) -> None:
+    write(folder, in_2017b(body) + "\n    def given_up(self):\n        return -1, -1\n")
+    report = trial(str(folder), opponents=["Random"], pairs=1, clock="ticks", progress=False)
+    assert isinstance(report, TrialReport)
+    found = report.judged[0].never_moved
+    assert found is not None
+    assert found.words == f"never made a move: answered {said} in 2 of 2 games"
+    assert line in found.line
+
+
+def test_who_moves_once_has_moved(folder: Path) -> None:
+    body = "self.turn = getattr(self, 'turn', 0) + 1\nif self.turn < 2:\n"
+    write(folder, in_2017b(body + "    return game.get_legal_moves()[0]"))
+    report = trial(str(folder), opponents=["Random"], pairs=1, clock="ticks", progress=False)
+    assert isinstance(report, TrialReport)
+    assert [judged.never_moved for judged in report.judged] == [None, None]
+    assert report.judged[0].unusual["resigned"][0] > 0
+    assert "Resigning" in str(report)
+
+
+def test_who_moves_is_compared_without_those_who_never_do(folder: Path) -> None:
+    made = "self.score = score_fn"
+    text = in_2017b("return None if self.score is custom_score else " + FIRST[7:], made=made)
+    text += "\n\ndef custom_score_2(game, player):\n    return 1.0\n"
+    write(folder, text)
+    report = trial(str(folder), opponents=["Random"], pairs=3, clock="ticks", progress=False)
+    assert isinstance(report, TrialReport)
+    told = str(report)
+    assert "AB_Custom never made a move: answered None in 6 of 6 games\n" in told
+    after = told.partition("no part in tables")[2]
+    assert "AB_Custom_2" in after
+    assert "AB_Custom " not in after
+    alone = report.to_dict()["tournament"]
+    assert [row["name"] for row in alone["tests"]] == ["AB_Improved", "AB_Custom_2"]
+    assert [(one["a"], one["b"]) for one in alone["differences"]] == [
+        ("AB_Custom_2", "AB_Improved")
+    ]
+
+
+# -- the successor's clock of ticks ------------------------------------------------------------
+
+COUNTING = """
+from isolation import Isolation
+from sample_players import BasePlayer
+
+class Mine(Isolation):
+    def mobility(self):
+        return len(self.liberties(self.locs[0]))
+
+class CustomPlayer(BasePlayer):
+    def get_action(self, state):
+        legal = state.actions()
+        self.queue.put(legal[0])
+        asked = 2
+        while True:
+            ASK
+            asked += 1
+            if asked >= LIMIT:
+                self.queue.put(legal[-1])
+"""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    ["state.terminal_test()", "Mine(*state).mobility()", "state.utility(0)",
+     "try: state.result(legal[0])\n            except BaseException: pass"],
+)  # fmt: skip
+def test_the_successor_s_time_is_questions_asked(ask: str, folder: Path) -> None:
+    """12 ms are 800 questions, an action put being one; what states ask themselves is free."""
+    start = successor.Isolation().result(57).result(40)
+    found = {}
+    for limit in (799, 801):
+        text = COUNTING.replace("ASK", ask).replace("LIMIT", str(limit))
+        write(folder, text, "my_custom_player.py")
+        player = Hosted(parse_agent(f"course({folder}, time=12ms, clock=ticks)"))
+        found[limit] = player.act((start.board, start.ply_count, start.locs))
+        player.close()
+    assert found == {799: start.actions()[-1], 801: start.actions()[0]}
+
+
+def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
+    """Whoever plays them: the same command twice, in this process and in others."""
+    deepens = (
+        "import random\nfrom sample_players import MinimaxPlayer\n"
+        "class CustomPlayer(MinimaxPlayer):\n    def get_action(self, state):\n"
+        "        self.queue.put(random.choice(state.actions()))\n"
+        "        for depth in range(1, 50 if random.random() < 0.5 else 1):\n"
+        "            self.queue.put(self.minimax(state, depth))\n"
+    )
+    write(folder, deepens, "my_custom_player.py")
+    few = ["course", "run", str(folder), "--time", "30ms", "--pairs", "3", "--json"]
+    against = ["--opponents", "Random", "--opponents", "id(open, nodes=50)"]
+    once, again = (answer(*few, *against, "--workers", workers) for workers in ("0", "2"))
+    assert once == again
+    assert once["clock"] == "ticks"
+    assert once["lost_by"] == {}
+    assert sum(map(sum, once["table"].values())) == 12
+
+
+class GoesOn(BasePlayer):
+    """Puts an action, and then never asks a state again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(0)
+        self.seconds = seconds
+
+    def get_action(self, state: successor.Isolation) -> None:
+        self.queue.put(state.actions()[0])
+        while True:
+            time.sleep(self.seconds) if self.seconds else None
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01])
+def test_a_player_that_asks_nothing_is_ended_all_the_same(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After ten times its time, of work or of sleep: nothing else would ever end it here."""
+    monkeypatch.setattr(successor_moves, "COUNTED", float("inf"))
+    start = successor.Isolation().result(57).result(40)
+    puts, wrong = successor_moves.all_puts(GoesOn(seconds), start, 12.0, str, counted=True)
+    assert [put.action for put in puts] == start.actions()[:1]
+    assert wrong == ""

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from submissions import BAD, FIRST, GOOD, SEARCH, in_2017a, in_2017b, write
+from submissions import (
+    BAD,
+    FIRST,
+    FLAT_BOARD,
+    GOOD,
+    OLDEST_BOARD,
+    SEARCH,
+    in_2017a,
+    in_2017b,
+    write,
+)
 
+from knightfall.agents import parse_agent
 from knightfall.course.find import find_file
 from knightfall.course.submission import read_submission, sources
 from knightfall.errors import KnightfallError
@@ -27,6 +39,8 @@ class CustomPlayer(DataPlayer):
         (in_2017a("return legal_moves[0]"), "game_agent.py", "2017a", "CustomPlayer"),
         (GOOD["is of the oldest board"], "game_agent.py", "oldest", "CustomPlayer"),
         (GOOD["is of the early board"], "game_agent.py", "early", "CustomPlayer"),
+        (in_2017a("return game.__get_moves__((3, 3))[0]"), "game_agent.py", "oldest",
+         "CustomPlayer"),
         (ACTS, "my_custom_player.py", "successor", "CustomPlayer"),
         (
             "class CustomPlayer:\n    def get_move(self, game, time_left):\n        pass\n",
@@ -65,6 +79,85 @@ def test_how_get_move_is_called(taken: str, generation: str, tmp_path: Path) -> 
     text = f"class Mine:\n    def get_move(self, {taken}):\n        pass\n"
     text += "class Other:\n    def get_move(self, game, legal_moves, time_left):\n        pass\n"
     assert read_submission(str(write(tmp_path, text))).generation == generation
+
+
+WITH_MOVES = FLAT_BOARD.replace("get_move(self.copy(), ", "get_move(self.copy(), moves, ")
+EARLY_BOARD = WITH_MOVES.replace("_board_state[-2]", "_board_state[0]")
+BOARDS = {
+    "rows": (OLDEST_BOARD, "oldest", "keeps rows in __board_state__"),
+    "dictionaries": (
+        OLDEST_BOARD.replace("__board_state__", "blank"), "oldest", "keeps __last_player_move__"
+    ),
+    "__get_moves__": (
+        re.sub(r".*_board_state\[.*\n", "", WITH_MOVES).replace("__get_moves", "__get_moves__"),
+        "early", "keeps a flat _board_state and has __get_moves__",
+    ),
+    "renamed by a student": (
+        WITH_MOVES.replace("__get_moves", "__get_moves__"), "2017a", "get_move takes",
+    ),
+    "first cell": (EARLY_BOARD, "early", "does not mark player 2 as not placed yet"),
+    "with moves": (WITH_MOVES, "2017a", "get_move takes game, legal_moves and time_left"),
+    "later": (FLAT_BOARD, "2017a", "get_move takes game, legal_moves and time_left"),
+    "broken": ("class Board(:\n", "2017a", "get_move takes game, legal_moves and time_left"),
+    "another": ("class Board:\n    pass\n", "2017a", "get_move takes"),
+}  # fmt: skip
+"""Boards beside a submission whose get_move gets the legal moves, and what they make of it."""
+
+
+@pytest.mark.parametrize("place", ["isolation.py", "isolation/isolation.py", "../isolation.py"])
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_board_beside_it_decides(board: str, place: str, tmp_path: Path) -> None:
+    text, generation, sign = BOARDS[board]
+    folder = write(tmp_path / "handed in", in_2017a("return game.__get_moves__((3, 3))[0]"))
+    (folder / place).parent.mkdir(exist_ok=True)
+    (folder / place).write_text(text)
+    if board in ("broken", "another"):  # as if it were not there
+        assert read_submission(str(folder)).generation == "oldest"
+        write(folder, in_2017a("return legal_moves[0]"))
+    found = read_submission(str(folder))
+    assert found.generation == generation
+    assert sign in found.why
+    assert ("beside it" in found.why) == (generation in ("oldest", "early"))
+    assert (str((folder / place).resolve()) in map(str, map(Path.resolve, map(Path, sources(
+        str(folder)))))) == (board not in ("broken", "another"))  # fmt: skip
+
+
+@pytest.mark.parametrize("board", [OLDEST_BOARD, EARLY_BOARD, FLAT_BOARD, WITH_MOVES])
+def test_a_player_without_the_legal_moves_is_of_2017b(board: str, tmp_path: Path) -> None:
+    write(tmp_path, board, "isolation.py")
+    assert read_submission(str(write(tmp_path, SEARCH))).generation == "2017b"
+
+
+def test_the_board_tells_2017b_where_the_arguments_do_not(tmp_path: Path) -> None:
+    text = SEARCH.replace("class AlphaBetaPlayer(IsolationPlayer):\n    def get_move(self, game, ",
+                          "class AlphaBetaPlayer(IsolationPlayer):\n    def get_move(self, game, "
+                          "legal_moves, ")  # fmt: skip
+    assert read_submission(str(write(tmp_path, text))).generation == "2017a"
+    write(tmp_path, FLAT_BOARD, "isolation.py")
+    assert read_submission(str(tmp_path)).generation == "2017b"
+
+
+def test_a_generation_that_is_given_is_believed(tmp_path: Path) -> None:
+    write(tmp_path, OLDEST_BOARD, "isolation.py")
+    found = read_submission(str(write(tmp_path, in_2017a("return legal_moves[0]"))), "early")
+    assert (found.generation, found.why) == ("early", "as you say")
+    for wrong, said in (("2018", "there are 2017b, 2017a"), ("successor", "has get_move, so")):
+        with pytest.raises(KnightfallError, match=said):
+            read_submission(str(tmp_path), wrong)
+
+
+def test_a_generation_is_part_of_an_agents_string(tmp_path: Path) -> None:
+    for text in (
+        "course(some, where.py#A(b), generation=oldest, time=150ms)",
+        "course(a.py, generation=early, time=1s, clock=ticks, seed=3)",
+    ):
+        agent = parse_agent(text)
+        assert str(agent) == text
+        assert parse_agent(str(agent)) == agent
+        assert "generation=" not in agent.files[0]
+        assert str(agent.absolute()).endswith(text.partition("py")[2])
+    with pytest.raises(KnightfallError, match="no generation 'old'"):
+        parse_agent("course(a.py, generation=old)")
 
 
 def test_classes_and_scores_are_listed(tmp_path: Path) -> None:

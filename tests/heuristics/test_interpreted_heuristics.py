@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import random_positions
@@ -26,9 +30,14 @@ from naive_search import timeless
 from knightfall.agents import parse_agent
 from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import PairTask
+from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
+from knightfall.heuristics.interpreted import plain_board
+from knightfall.heuristics.signature import published
 from knightfall.heuristics.user_heuristic import HeuristicWarning, warn_once
+from knightfall.kernel.bits import count
+from knightfall.kernel.geometry import geometry
 from knightfall.position import Position
 from knightfall.search.budget import Budget
 from knightfall.search.think import think
@@ -260,3 +269,37 @@ def test_plain_python_keeps_a_time_budget_in_many_threads(files: Files) -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_a_published_heuristic_is_compiled_once_whatever_python_calls_it_with() -> None:
+    """For sets of all cells, the last one included, though a small set looks like a number."""
+
+    @published
+    def how_many(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
+        return float(count(open))
+
+    board = plain_board(geometry(Board.of(8, 8)))
+    for cells in ({0, 1}, {0, 63}, set(range(64))):
+        assert how_many(board, sum(1 << cell for cell in cells), 0, 1, 0) == len(cells)
+    assert len(how_many.signatures) == 1
+
+
+def test_plain_python_may_import_a_published_heuristic_when_it_is_asked(tmp_path: Path) -> None:
+    """In a process in which nobody has imported it before."""
+    file = tmp_path / "late.py"
+    file.write_text(
+        "def score(board, open, me, opp, to_move):\n"
+        "    from knightfall.heuristics.aggressive import aggressive\n"
+        "    return aggressive(board, open, me, opp, to_move)\n"
+    )
+    code = (
+        "import sys, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        "import knightfall as kf\n"
+        f"late = kf.evaluator('{file}:score')\n"
+        "for position in map(kf.Position.from_fen, sys.argv[1:]):\n"
+        "    value = late.value(position)\n"
+        "    assert value == kf.evaluator('aggressive').value(position), position\n"
+    )
+    fens = [position.fen for position in random_positions(8, 8, 20, 5, min_placed=2)]
+    subprocess.run([sys.executable, "-c", code, *fens], check=True)

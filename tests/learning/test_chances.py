@@ -178,7 +178,7 @@ def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(KnightfallError, match="games=3 are too few"):
         learn(tmp_path, games=3)
     (tmp_path / "file").write_text("")
-    with pytest.raises(KnightfallError, match="cannot make"):
+    with pytest.raises(KnightfallError, match="is a file: name a folder"):
         learn(tmp_path / "file" / "in", games=20)
     with pytest.raises(KnightfallError, match="a split is one of"):
         decisions(HUNTERS, "all", 1, 0)

@@ -6,6 +6,8 @@ import json
 import math
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
@@ -267,3 +269,26 @@ def test_what_another_process_says_is_not_believed(
     monkeypatch.setattr(check_module, "apart", lambda *args, **more: said)
     with pytest.warns(match="cannot be compiled"), pytest.raises(KnightfallError, match="strange"):
         check_module.check(f"{file}:score")
+
+
+def test_a_check_compiles_no_more_of_ours_than_it_needs(tmp_path: Path) -> None:
+    """A module is compiled when it is imported, and the first check has to wait for that."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from knightfall.heuristics import mobility\n"
+        "def own(board, open, me, opp, to_move):\n    return float(mobility(board, open, me))\n"
+    )
+    code = (
+        "import sys\n"
+        "from knightfall.oracle.check import check\n"
+        f"assert not check('{file}:own').wrong\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = set(done.stdout.split())
+    assert "knightfall.solver.winloss" in imported  # who wins is asked
+    for needless in (
+        *("heuristics.staged", "heuristics.aggressive", "heuristics.learned", "heuristics.coded"),
+        *("heuristics.students.game", "solver.distance", "search.state", "search.table"),
+    ):
+        assert f"knightfall.{needless}" not in imported

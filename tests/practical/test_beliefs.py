@@ -61,28 +61,28 @@ def test_predecessors_are_what_one_move_leads_from(position: Position) -> None:
 
 
 def test_a_game_is_recalled_and_others_are_not() -> None:
-    kept, mine, beliefs = Recollection(), "me", Beliefs(PRIOR[::-1])
+    kept, beliefs = Recollection(), Beliefs(PRIOR[::-1])
     left = OPENING.play("d4")
-    kept.keep(mine, left, beliefs)
+    kept.keep(left, beliefs)
     now = left.play("e4")
-    found = kept.recall(mine, now)
+    found = kept.recall(now)
     assert found.shares == beliefs.shares
     assert found.seen == (Seen(left, now.board.cell("e4")),)
-    assert kept.recall("another", now) == Beliefs()
-    assert kept.recall(mine, OPENING) == Beliefs()
+    assert Recollection().recall(now) == Beliefs()
+    assert kept.recall(OPENING) == Beliefs()
 
 
 def test_the_first_move_of_all_is_seen_without_a_memory() -> None:
     now = OPENING.play("d4")
-    assert Recollection().recall("me", now).seen == (Seen(OPENING, now.board.cell("d4")),)
+    assert Recollection().recall(now).seen == (Seen(OPENING, now.board.cell("d4")),)
 
 
 def test_no_more_games_are_kept_than_fit() -> None:
     kept, rng = Recollection(), random.Random(4)
     left = [Position.start().play(a).play(b) for a, b in _cells(rng, 300)]
     for position in left:
-        kept.keep("me", position, Beliefs(PRIOR[::-1]))
-    known = [kept.recall("me", p.play(p.legal_moves[0])).shares != PRIOR for p in left]
+        kept.keep(position, Beliefs(PRIOR[::-1]))
+    known = [kept.recall(p.play(p.legal_moves[0])).shares != PRIOR for p in left]
     assert not any(known[:-MOST_KEPT])
     assert all(known[-MOST_KEPT:])
 

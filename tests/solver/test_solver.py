@@ -34,9 +34,9 @@ from knightfall.errors import KnightfallError
 from knightfall.position import Position, Side, other
 from knightfall.solver import solve as solve_module
 from knightfall.solver.atlas import Entry
-from knightfall.solver.engine import Engine, Limits, OutOfBudget
+from knightfall.solver.engine import Engine, KeptEngines, Limits, OutOfBudget
 from knightfall.solver.solution import Solution, SolveProgress
-from knightfall.solver.solve import Solver, kept_engine, solve
+from knightfall.solver.solve import Solver, solve
 
 SMALL = [(3, 3), (3, 4), (4, 3), (3, 5), (5, 3), (3, 6), (6, 3), (4, 4), (4, 5), (5, 4)]
 """Every board of up to 20 cells, held either way."""
@@ -515,11 +515,12 @@ def test_one_thread_searches_the_same_nodes_every_time() -> None:
         assert one.nodes == two.nodes, position.fen
 
 
-def test_this_process_keeps_an_engine_for_each_board() -> None:
-    one, two = Position.start(5, 5).play("a1").play("b1"), Position.start(5, 5).play("a1")
-    assert kept_engine(one) is kept_engine(two)
-    assert kept_engine(one).board == Board.of(5, 5)
-    assert kept_engine(Position.start(5, 6)) is not kept_engine(one)
+def test_a_player_keeps_an_engine_for_each_board() -> None:
+    kept = KeptEngines()
+    assert kept.on(Board.of(5, 5)) is kept.on(Board.of(5, 5))
+    assert kept.on(Board.of(5, 5)).board == Board.of(5, 5)
+    assert kept.on(Board.of(5, 6)) is not kept.on(Board.of(5, 5))
+    assert KeptEngines().on(Board.of(5, 5)) is not kept.on(Board.of(5, 5))
 
 
 # -- the atlas -------------------------------------------------------------------------------

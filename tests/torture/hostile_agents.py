@@ -277,7 +277,7 @@ BAD_TALK = (
         "crash",
         "ended its process with exit status 0",
     ),
-    Hostile("cuts the line", "os.closerange(3, 99)\ntime.sleep(9)", "crash", "closed the conn"),
+    Hostile("cuts the line", "os.closerange(3, 99)", "crash", "ended its process"),
     Hostile(
         "talks to itself",
         "for fd in connections():\n"
@@ -355,9 +355,9 @@ BAD_COMPANY = (
     ),
     Hostile(
         "kills everybody",
-        "os.kill(-1, 9)",
+        "os.kill(-1, 9)\ntime.sleep(9)",
         "crash",
-        "No such process",
+        "died with signal 9",
         alone=True,
         quick=True,
     ),

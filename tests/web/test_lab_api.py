@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,18 @@ import pytest
 from lab_server import COLD, LONG, MINE, LabServer, lab, until
 
 from knightfall.agents import parse_agent
+from knightfall.oracle.annotate import annotate
+from knightfall.oracle.grade import grade
+from knightfall.oracle.record import Decision, Record
 from knightfall.position import Position
 from knightfall.web.lab.address import Address
+from knightfall.web.lab.files import KnownFile
+from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, Refused
 from knightfall.web.lab.inputs import check, read_body
-from knightfall.web.lab.names import agent_named, heuristic_named, listed_name
+from knightfall.web.lab.jobs import Job
+from knightfall.web.lab.lab import Lab
+from knightfall.web.lab.names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.openapi import ENDPOINTS, description
 from knightfall.web.lab.tabs import Tabs
 
@@ -80,7 +90,7 @@ def test_whatever_changes_something_needs_the_token(server: LabServer, token: st
     given = {} if token is None else {"X-Knightfall-Token": token.encode()}
     for endpoint in ENDPOINTS:
         if endpoint.method != "GET":
-            path = endpoint.path.format(run=1, job=1)
+            path = endpoint.path.format(run=1, job=1, grading=1)
             answer = server.client.post(path, json={}, headers=given)
             assert answer.status_code == 403
             assert "token" in answer.json()["error"]
@@ -242,6 +252,20 @@ def test_files_by_their_names_become_paths() -> None:
     assert listed_name("/b/mine.py", FILES) == "mine_2.py"
 
 
+def test_short_names_are_as_different_as_the_full_ones() -> None:
+    for full, short in (
+        (["id(improved, nodes=2500)", "id(bfs_reach, nodes=2500)"], ["improved", "bfs_reach"]),
+        (["id(open)", "greedy(open)", "random"], ["id open", "greedy open", "random"]),
+        (["id(open, nodes=1)", "id(open, nodes=2)"], ["id(open, nodes=1)", "id(open, nodes=2)"]),
+        (["greedy(mine.py:cosy+2*other.py:cosy-open)", "random"], ["cosy+2*cosy-open", "random"]),
+        (["python(slow.py:slow, time=10ms)", "perfect(nodes=3000)"], ["slow", "perfect"]),
+        (["2017b:AB_Open", "course:game_agent.py#A(s)"], ["AB_Open", "A(s)"]),
+        (["id(open) #1", "id(open) #2"], ["open #1", "open #2"]),
+        (["id(a.py:f)", "id(b.py:f)"], ["id(a.py:f)", "id(b.py:f)"]),
+    ):
+        assert short_names(full) == short
+
+
 def test_a_body_has_its_defaults_and_nothing_else() -> None:
     schema = {
         "type": "object", "properties": {"n": {"type": "integer", "default": 3}},
@@ -286,6 +310,31 @@ def dies(position):
 def wrong(board, open, me, opp, to_move):
     return 1 / (me - me)
 """
+
+
+REMEMBERS = """class Player:
+    def __init__(self):
+        self.asked = 0
+
+    def choose(self, position):
+        self.asked += 1
+        return position.legal_moves[self.asked % len(position.legal_moves)]
+"""
+
+
+def test_a_game_goes_on_and_another_begins_afresh(tmp_path: Path) -> None:
+    """Of one agent that plays both sides, with a state for each."""
+    (tmp_path / "mine.py").write_text(REMEMBERS)
+    with lab(tmp_path, "mine.py") as server:
+        (file,) = until(lambda: (f := server.get("/api/files")["files"]) and f[0]["agents"] and f)
+        assert [one["id"] for one in file["agents"]] == ["python(mine.py:Player)"]
+        for _ in range(2):
+            position = Position.from_fen(FEN)
+            for turn in (1, 1, 2, 2, 3, 3):
+                asked = {"agent": "python(mine.py:Player)", "fen": position.fen}
+                move = server.post("/api/choose", **asked).json()["move"]
+                assert move == position.legal_moves[turn % len(position.legal_moves)]
+                position = position.play(move)
 
 
 def test_whoever_hangs_or_dies_harms_nobody(tmp_path: Path) -> None:
@@ -352,6 +401,49 @@ def test_files_are_read_again_when_they_are_edited(tmp_path: Path) -> None:
         assert after != first
 
 
+WRONG = """from knightfall.heuristics import heuristic, mobility
+
+
+@heuristic
+def short(board, open, me):
+    return mobility(board, open, me)
+
+
+def forgets_the_turn(board, open, me, opp):
+    return 1.0
+
+
+def greedy_of(board, open, me, opp, to_move, *more):
+    return 1.0
+
+
+def helper(board, open, me):
+    return 1.0
+
+
+def choose(position):
+    return position.legal_moves[0]
+"""
+
+
+def test_heuristics_with_a_wrong_signature_are_listed_with_their_error(tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(WRONG)
+    file = KnownFile("wrong.py", str(tmp_path / "wrong.py"))
+    file.look()
+    found = file.to_dict()
+    assert found["error"] == ""
+    errors = {row["name"]: row["error"] for row in found["heuristics"]}
+    assert list(errors) == ["short", "forgets_the_turn", "greedy_of"]
+    for name, given in (
+        ("short", "(board, open, me)"),
+        ("forgets_the_turn", "(board, open, me, opp)"),
+        ("greedy_of", "(board, open, me, opp, to_move, *more)"),
+    ):
+        assert errors[name].startswith(f"wrong.py: heuristic '{name}' must take exactly (board, op")
+        assert errors[name].endswith(f"not {given}")
+    assert [row["name"] for row in found["agents"]] == ["choose"]
+
+
 # -- runs ------------------------------------------------------------------------------------
 
 
@@ -359,7 +451,7 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
     server = LabServer(tmp_path, "slow.py", start=COLD)
     job = server.begin("/api/matches", **LONG)
     assert job["run"] == 1
-    run = until(lambda: (found := server.get("/api/runs/1"))["report"] and found)
+    run = until(lambda: (found := server.get("/api/runs/1"))["played"] >= 2 and found)
     assert [one["name"] for one in run["entrants"]] == [
         "python(slow.py:slow, time=10ms)", "random"
     ]  # fmt: skip
@@ -402,6 +494,112 @@ def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -
         assert won == 2 * report["counts"][2]
 
 
+def test_a_run_keeps_the_text_that_it_began_with(tmp_path: Path) -> None:
+    """A file that is saved meanwhile, broken even, changes nothing; going on with it is refused."""
+    file = tmp_path / "slow.py"
+    with lab(tmp_path, "slow.py") as server:
+        job = server.begin("/api/matches", **{**LONG, "pairs": 15})
+        text = file.read_text()
+        file.write_text("raise RuntimeError('saved in the middle of a change')\n")
+        ended = server.until_job(job["id"], lambda job: job["state"] in ("finished", "failed"))
+        assert (ended["state"], ended["error"], ended["done"]) == ("finished", "", 15)
+        run = server.get("/api/runs/1")
+        assert "crash" not in run["report"]["agents"][0]["losses"]
+        assert run["entrants"][0]["name"] == LONG["a"]
+        assert run["entrants"][0]["agent"] == f"python({file}:slow, time=10ms)"
+        # One that was stopped goes on with the same text only.
+        file.write_text(text)
+        again = server.begin("/api/matches", **LONG)
+        server.post(f"/api/runs/{again['run']}/stop")
+        server.until_job(again["id"], lambda job: job["state"] == "stopped")
+        file.write_text(f"{text}\n# edited\n")
+        told = server.get(f"/api/runs/{again['run']}")
+        assert not told["resumable"]
+        assert "edited since" in told["why_not"]
+        refused = server.post(f"/api/runs/{again['run']}/resume")
+        assert refused.status_code == 409
+        assert "edited since" in refused.json()["error"]
+
+
+def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
+    asked = {"agent": "python(slow.py:slow, time=10s)", "openings": 40, "board": "5x5", "seed": 3}
+    server = LabServer(tmp_path, "slow.py", start=COLD)
+    job = server.begin("/api/gradings", **asked)
+    server.until_job(job["id"], lambda job: job["done"] >= 2)
+    server.process.kill()
+    server.process.wait()
+    until(lambda: not _players(tmp_path))
+    with (tmp_path / "runs.gradings" / "1.jsonl").open("a") as torn:
+        torn.write('{"number": 99, "open')
+    with lab(tmp_path, "slow.py") as again:
+        (listed,) = again.get("/api/gradings")["gradings"]
+        assert 2 <= listed["games"] < 40
+        assert not listed["finished"]
+        kept = again.get("/api/gradings/1")
+        assert kept["resumable"]
+        assert kept["grade"]["games"] == len(kept["games"]) == listed["games"]
+        resumed = again.post("/api/gradings/1/resume").json()
+        again.until_job(resumed["id"], lambda job: job["state"] == "finished")
+        whole = again.get("/api/gradings/1")
+        assert whole["games"][: listed["games"]] == kept["games"]
+        assert again.post("/api/gradings/1/resume").status_code == 409
+        # What the command says of the same agent, opening by opening.
+        expected = grade(
+            f"python({tmp_path / 'slow.py'}:slow, time=10s)",
+            openings=40, seed=3, board="5x5", progress=False,
+        ).to_dict()  # fmt: skip
+        found = whole["grade"]
+        assert found["keeps"] == expected["keeps"]
+        assert found["first_blunder"] == json.loads(json.dumps(expected["first_blunder"]))
+        # Asked for once more, it is the same one, and there is nothing left to play.
+        same = again.begin("/api/gradings", **asked)
+        assert same["grading"] == 1
+        assert len(again.get("/api/gradings")["gradings"]) == 1
+
+
+def test_gradings_that_were_damaged_or_made_up_are_passed_over(tmp_path: Path) -> None:
+    stored = Gradings(str(tmp_path / "runs.sqlite"))
+    header = {
+        "agent": "greedy(open)", "name": "greedy(open)", "board": "5x5", "openings": 3, "seed": 0,
+        "files": {}, "engine": "1", "created": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+    begun = stored.begin(header)
+    assert stored.begin({**header, "created": "later"}).id == begun.id
+    assert stored.begin({**header, "seed": 1}).id == begun.id + 1
+    choice = Decision(1, "hunter", "opening", 3, 1, True, math.inf, True)
+    game = {"opening": "5/1N3/5/3n1/5 w", "moves": ["d5"], "blunders": []}
+    stored.append(begun.id, 0, game, Record((1, 2), (choice,)))
+    file = tmp_path / "runs.gradings" / "1.jsonl"
+    good = file.read_text().splitlines()[-1]
+    bad = [
+        "no JSON", "[]", good.replace('"number": 0', '"number": 7'),
+        good.replace("hunter", "farmer"), good.replace(", 3, 1, true", ", 0, 1, true"), good[:40],
+    ]  # fmt: skip
+    file.write_text(file.read_text() + "\n".join(bad))
+    stored.append(begun.id, 1, game, Record(None, (replace(choice, score=None, kept=False),)))
+    (found, other) = Gradings(str(tmp_path / "runs.sqlite")).all()
+    assert found.records == (
+        Record((1, 2), (choice,)), Record(None, (replace(choice, score=None, kept=False),)),
+    )  # fmt: skip
+    assert found.grade().keeping["overall"].kept.rate == 0.5  # type: ignore[union-attr]
+    assert other.games == ()
+    for text in ("", "{}", json.dumps({**header, "agent": "nonsense"}), "\xff" * 10):
+        (tmp_path / "runs.gradings" / "3.jsonl").write_text(text, "latin-1")
+        assert Gradings(str(tmp_path / "runs.sqlite")).one(3) is None
+
+
+def test_a_job_that_failed_says_why_until_it_is_dismissed(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def choose(position):\n    return 1 / 0\n")
+    with lab(tmp_path, "broken.py") as server:
+        started = server.post("/api/matches", a="python(broken.py:missing)", b="random").json()
+        failed = server.until_job(started["id"], lambda job: job["state"] == "failed")
+        assert "broken.py defines no 'missing'" in failed["error"]
+        assert "knightfall-run" not in failed["error"]
+        assert server.post(f"/api/jobs/{started['id']}/dismiss").status_code == 200
+        assert server.get("/api/state")["jobs"] == []
+        assert server.post(f"/api/jobs/{started['id']}/dismiss").status_code == 404
+
+
 def _games(server: LabServer, **wanted: int) -> Iterator[dict[str, Any]]:
     skip = 0
     while True:
@@ -420,7 +618,8 @@ def _players(folder: Path) -> list[str]:
     for line in lines:
         pid = line.split()[0]
         try:
-            if Path(f"/proc/{pid}/cwd").resolve() == folder.resolve():
+            cwd = str(Path(f"/proc/{pid}/cwd").resolve())  # of a run, in its copy of the files
+            if cwd.endswith(str(folder.resolve())):
                 mine.append(line)
         except OSError:
             continue
@@ -443,7 +642,16 @@ def test_games_and_what_they_tell(server: LabServer) -> None:
         position = position.play(move)
     assert position.winner == one["winner"]
     assert server.client.get(f"/api/runs/{id}/games/6/0").status_code == 404
-    assert id in [run["id"] for run in server.get("/api/runs")["runs"]]
+    listed = {run["id"]: run for run in server.get("/api/runs")["runs"]}[id]
+    report = server.get(f"/api/runs/{id}")["report"]
+    share = f"{100 * report['score']:.1f}"
+    assert f"improved is better, {share} % against random" in listed["verdict"].replace("\xa0", " ")
+    assert listed["short"] == ["improved", "random"]
+    truth = server.get(f"/api/runs/{id}/games/3/1/truth")
+    judged = annotate(f"{one['opening']} {' '.join(one['moves'])}", progress=False)
+    assert truth["opening"] == judged.winners[0] == one["opening_winner"]
+    assert truth["thrown"] == [it.ply for it in judged.remarks if it.quality == "blunder"]
+    assert truth["known_from"] == 1
     for filter in ({"hunter": 0}, {"runner": 1}, {"first": 0}, {"of": 1}, {"reason": "no moves"}):
         assert 0 < len(server.get(f"/api/runs/{id}/games", **filter)["games"]) <= 12
 
@@ -452,16 +660,36 @@ def test_two_runs_at_a_time_and_a_grading_that_is_stopped(server: LabServer) -> 
     grading = server.begin("/api/gradings", agent="greedy(open)", openings=1200, board="6x6")
     run = server.begin("/api/leagues", agents=[LONG["a"], "random"], pairs=60)
     assert server.post("/api/matches", a="random", b="random").status_code == 409
-    assert server.post(f"/api/gradings/{grading['id']}/stop").status_code == 202
+    assert server.post(f"/api/gradings/{grading['grading']}/stop").status_code == 202
     server.until_job(grading["id"], lambda job: job["state"] == "stopped")
-    told = server.get(f"/api/gradings/{grading['id']}")
+    told = server.get(f"/api/gradings/{grading['grading']}")
     assert told["grade"]["games"] == len(told["games"]) > 0
     assert told["grade"]["partial"]
     server.post(f"/api/runs/{run['run']}/stop")
     server.until_job(run["id"], lambda job: job["state"] == "stopped")
 
 
-def test_news_tell_of_a_tab_s_runs_which_end_with_it(server: LabServer) -> None:
+def test_a_run_goes_on_when_the_tab_that_started_it_is_closed() -> None:
+    """With another tab watching, and with none."""
+
+    async def days() -> None:
+        lab = Lab([], "unused.sqlite", grace=0.05)
+        job = Job("1", "match", ["random", "random"])
+        lab.jobs.all[job.id] = job
+        with lab.tabs.stream("watcher"):
+            with lab.tabs.stream("starter"):
+                pass
+            await asyncio.sleep(0.2)
+            assert not job.stopping
+        await asyncio.sleep(0.2)
+        assert lab.tabs.watching == 0
+        assert not job.stopping
+        assert not job.over
+
+    asyncio.run(days())
+
+
+def test_news_tell_of_runs_which_go_on_without_a_tab(server: LabServer) -> None:
     with server.client.stream("GET", "/api/events?client=tab1") as news:
         lines = news.iter_lines()
         first = json.loads(next(x for x in lines if x.startswith("data:"))[5:])
@@ -471,48 +699,56 @@ def test_news_tell_of_a_tab_s_runs_which_end_with_it(server: LabServer) -> None:
             told = json.loads(line[5:])["jobs"] if line.startswith("data:") else []
             if any(one["id"] == job["id"] and one["run"] == job["run"] for one in told):
                 break
-    server.until_job(job["id"], lambda job: job["state"] == "stopped")  # the tab is gone
+    server.until_job(job["id"], lambda now: now["done"] > job["done"])
+    assert server.post(f"/api/runs/{job['run']}/stop").status_code == 202
+    server.until_job(job["id"], lambda job: job["state"] == "stopped")
     assert server.get(f"/api/runs/{job['run']}")["resumable"]
 
 
-def test_a_tab_that_is_loaded_anew_is_still_there() -> None:
-    gone: list[str] = []
+async def _search(tabs: Tabs, name: str) -> None:
+    with tabs.searching(name):
+        await asyncio.sleep(60)
 
+
+def test_a_search_survives_a_stream_that_drops_and_comes_back() -> None:
     async def days() -> None:
-        tabs = Tabs(gone.append, grace=0.3)
-        tabs.expect("never-there")
-        with tabs.stream("one"), tabs.stream("two"):
-            assert tabs.watching == 2
+        tabs = Tabs(grace=0.2)
+        search = asyncio.create_task(_search(tabs, "one"))  # before there is a stream
+        await asyncio.sleep(0)
+        with tabs.stream("one"):
+            assert tabs.watching == 1
+        await asyncio.sleep(0.05)
         with tabs.stream("one"):  # back within its grace
-            await asyncio.sleep(0.6)
-            assert sorted(gone) == ["never-there", "two"]
-        with tabs.stream("one"), tabs.stream("one"):  # two windows of one tab
-            pass
-        await asyncio.sleep(0.6)
+            await asyncio.sleep(0.4)
+            assert not search.done()
+        await asyncio.sleep(0.4)
+        assert search.cancelled()  # it did not come back
 
     asyncio.run(days())
-    assert sorted(gone) == ["never-there", "one", "two"]
 
 
-def test_searches_are_counted_and_end_with_their_tab() -> None:
-    async def search(tabs: Tabs, name: str) -> None:
-        with tabs.searching(name):
-            await asyncio.sleep(60)
+def test_opening_a_stream_leaves_the_tab_s_search_alone(server: LabServer) -> None:
+    thinking = {"agent": "id(improved, time=3s)", "fen": FEN}
+    with ThreadPoolExecutor(1) as hands:
+        answer = hands.submit(server.post, "/api/choose", "reconnecting", **thinking)
+        while not answer.done():  # as often as a page that reconnects might
+            with server.client.stream("GET", "/api/events?client=reconnecting") as news:
+                next(news.iter_lines())
+        assert answer.result().status_code == 200, answer.result().text
 
+
+def test_searches_are_counted() -> None:
     async def days() -> None:
-        tabs = Tabs(lambda name: None)
-        with tabs.stream("one"):
-            going = [asyncio.create_task(search(tabs, "one")) for _ in range(2)]
-            await asyncio.sleep(0)
-            with pytest.raises(Refused, match="2 searches"):
-                await search(tabs, "one")
-            going += [asyncio.create_task(search(tabs, "two")) for _ in range(2)]
-            await asyncio.sleep(0)
-            with pytest.raises(Refused, match="4 searches"):
-                await search(tabs, "three")
+        tabs = Tabs()
+        going = [asyncio.create_task(_search(tabs, "one")) for _ in range(2)]
         await asyncio.sleep(0)
-        assert [task.cancelled() for task in going] == [True, True, False, False]
-        for task in going[2:]:
+        with pytest.raises(Refused, match="2 searches"):
+            await _search(tabs, "one")
+        going += [asyncio.create_task(_search(tabs, "two")) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(Refused, match="4 searches"):
+            await _search(tabs, "three")
+        for task in going:
             task.cancel()
 
     asyncio.run(days())

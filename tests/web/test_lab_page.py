@@ -14,6 +14,7 @@ from browser import need_browser, opened, told_by_axe, until_said
 from lab_server import ALONE, LONG, MINE, LabServer, lab
 
 from knightfall.position import Position
+from knightfall.web.site import PAGE
 
 need_browser()
 
@@ -30,6 +31,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
         ):
             job = found.begin(path, **small, **body)
             found.until_job(job["id"], lambda job: job["state"] == "finished")
+        job = found.begin("/api/gradings", agent="greedy(open)", openings=3, board="5x5")
+        found.until_job(job["id"], lambda job: job["state"] == "finished")
         yield found
 
 
@@ -100,7 +103,25 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
         page.wait_for_selector("h2:has-text('Games of run 2')")
         page.wait_for_function("() => /Games .*won by/.test(document.body.innerText)")
         assert page.locator("section.lab tbody tr").count() == won
-        page.locator("section.lab tbody th a").first.click()
+        # What the solver says of each game comes into its row.
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('section.lab tbody tr')]"
+            ".every((row) => /^[0-9]/.test(row.cells[5].innerText))"
+        )
+        game = page.locator("section.lab tbody th a").first
+        run, pair, number = game.inner_text().split(".")
+        truth = server.get(f"/api/runs/{run}/games/{pair}/{number}/truth")
+        (row,) = [
+            one
+            for one in server.get(f"/api/runs/{run}/games")["games"]
+            if one["id"] == game.inner_text()
+        ]
+        names = server.get(f"/api/runs/{run}/games")["short"]
+        told = page.locator("section.lab tbody tr").first.locator("td").all_inner_texts()
+        assert told[3] == names[row["first"] if truth["opening"] == "w" else row["second"]]
+        assert told[4].split()[0] == str(len(truth["thrown"]))
+        game.click()
+        page.wait_for_selector("text=Won from the start by")
         page.click("text=Analyse this game")
         until_said(page, "won: the")
         moves = re.search(r"moves=([\w.]+)", page.url)
@@ -116,8 +137,8 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
 
 
 PLACES = (
-    "lab", "lab/run/1", "lab/run/2", "lab/run/3", "lab/run/1/games", "lab/run/1/game/0/0",
-    "studies",
+    "lab", "lab/grading/1", "lab/run/1", "lab/run/2", "lab/run/3", "lab/run/1/games",
+    "lab/run/1/game/0/0", "studies",
 )  # fmt: skip
 
 
@@ -144,6 +165,104 @@ def test_charts_show_what_the_report_says(browser: Any, server: LabServer) -> No
         shown = "+∞" if isinstance(elo, str) else f"{elo:+.0f}".replace("-", "−")
         assert f"greedy(improved) {shown}" in label
         assert page.locator(".small-boards figure").count() == 4
+
+
+ROWS = """[
+  { name: "id(improved, nodes=2500)", short: "improved", elo: 12, error: 30 },
+  { name: "very_long_name_of_an_agent_that_somebody_wrote(with, arguments=12345, and=more)",
+    elo: -1000, error: 4000 },
+  { name: "infinite", elo: "inf", error: "inf" }, { name: "unsure", elo: 400, error: "inf" }]"""
+
+OUTSIDE = """(width) => {
+  const parts = document.querySelectorAll(":is(line, path, circle, text):is(svg.tried *)");
+  return [...parts].filter((one) => {
+    const { x, width: wide } = one.getBBox();
+    return x < 0 || x + wide > width;
+  }).map((one) => one.outerHTML);
+}"""
+
+
+@pytest.mark.parametrize("width", [320, 760])
+def test_intervals_stay_inside_their_chart(browser: Any, server: LabServer, width: int) -> None:
+    with opened(browser, f"{server.url}#/lab") as page:
+        page.evaluate(
+            f"""async (width) => {{
+              const {{ ratingsChart }} = await import("/lab/charts.js");
+              const figure = ratingsChart({ROWS}, width);
+              figure.querySelector("svg").classList.add("tried");
+              document.querySelector("section.lab").append(figure);
+            }}""",
+            width,
+        )
+        assert page.evaluate(OUTSIDE, width) == []
+        # Three bars end in arrows: one is too wide, one has no end, one is infinite itself.
+        assert page.locator("svg.tried .beyond").count() == 2 + 2 + 1
+        assert page.locator("svg.tried .dot").count() == 3
+
+
+def test_the_lab_s_styles_leave_the_board_alone(browser: Any, server: LabServer) -> None:
+    look = "() => (({ borderLeftWidth: a, paddingLeft: b, marginTop: c }) => [a, b, c])"
+    with opened(browser, server.url) as page:
+        page.wait_for_selector("#board .file")
+        label = "(getComputedStyle(document.querySelector('#board .file')))"
+        assert page.evaluate(f"() => ({look})(){label}") == ["0px", "0px", "0px"]
+    text = (PAGE / "lab" / "lab.css").read_text()
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    selectors = [
+        one.strip()
+        for rule in re.findall(r"([^{}]+)\{", text)
+        if not rule.strip().startswith("@")
+        for one in rule.split(",")
+    ]
+    assert [one for one in selectors if not one.startswith((".lab ", "header .connection"))] == []
+
+
+def test_agents_by_short_names_and_in_full(browser: Any, server: LabServer) -> None:
+    with opened(browser, f"{server.url}#/lab/run/1") as page:
+        name = page.locator("section.lab tbody abbr").first
+        assert name.inner_text() == "improved"
+        assert name.get_attribute("title") == "greedy(improved)"
+        name.focus()
+        shown = page.evaluate("getComputedStyle(document.activeElement, '::after').content")
+        assert shown == '"greedy(improved)"'
+        assert "greedy(improved)" not in page.inner_text("section.lab .verdict")
+        page.click("text=← Lab")
+        page.wait_for_selector("text=/improved (passed|failed) the test|not decided/")
+        row = page.locator("tbody tr", has=page.locator("th a:text-is('g1')"))
+        assert "of its wins" in row.inner_text()
+
+
+def test_nothing_speaks_of_the_command_line(browser: Any, server: LabServer) -> None:
+    """But for how a file is named when the lab is started, which the page cannot do."""
+    with opened(browser, f"{server.url}#/lab") as page:
+        for where in PLACES:
+            page.evaluate("where => (location.hash = `/${where}`)", where)
+            view = "studies" if where == "studies" else "lab"
+            page.wait_for_selector(f"section[data-view={view}] table >> visible=true")
+            text = page.inner_text("main") + " ".join(page.locator("pre").all_text_contents())
+            for words in ("--", "same command", "knightfall replay", "knightfall tournament"):
+                assert words not in text, (where, words)
+
+
+def test_a_run_that_failed_is_told_apart_until_dismissed(browser: Any, tmp_path: Path) -> None:
+    with lab(tmp_path, "mine.py") as server, opened(browser, f"{server.url}#/lab") as page:
+        begin(page, "match", a="python(mine.py:missing)")
+        failed = page.locator("section:has(> h3:text-is('Could not be played')) .job")
+        failed.wait_for()
+        assert "defines no 'missing'" in failed.inner_text()
+        playing = page.locator("section:has(> h3:text-is('Being played'))")
+        assert "Nothing at the moment" in playing.inner_text()
+        failed.locator("button:has-text('Dismiss')").click()
+        failed.wait_for(state="detached")
+        assert server.get("/api/state")["jobs"] == []
+
+
+def test_what_is_written_of_the_page() -> None:
+    for file in (PAGE / "lab").glob("*.js"):
+        long = [line for line in file.read_text().splitlines() if len(line) > 120]
+        assert long == [], file.name
+    # The application offers `providers`; nothing of it is replaced.
+    assert not re.search(r"\bapp\.\w+ = ", (PAGE / "lab" / "opponents.js").read_text())
 
 
 def test_a_grading_and_what_cannot_be_started(browser: Any, server: LabServer) -> None:

@@ -38,8 +38,8 @@ class IdleLab(Lab):
     def __init__(self, store: str) -> None:
         super().__init__([], store)
 
-        def start(spec: dict[str, Any], title: str, tab: str | None) -> Job:
-            return Job("1", spec["kind"], title, tab)
+        def start(spec: dict[str, Any], names: list[str]) -> Job:
+            return Job("1", spec["kind"], names)
 
         async def think(*asked: Any) -> dict[str, Any]:
             await asyncio.sleep(0)
@@ -55,6 +55,7 @@ class IdleLab(Lab):
         self.news.end()  # or a stream of news would never end
         yield
         await self.archive.end()
+        await self.judge.end()
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,8 @@ from knightfall.agents.parse import (
     parse_agent,
     remember,
     spelling,
+    submissions,
+    timing,
     without_folder,
 )
 
@@ -39,5 +41,7 @@ __all__ = [
     "parse_agent",
     "remember",
     "spelling",
+    "submissions",
+    "timing",
     "without_folder",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -111,7 +112,7 @@ AGENT_KINDS: dict[str, Kind] = {
         ),
         Kind(
             "python",
-            "a function of your own that gets a Position and names the cell to move to",
+            "a function or class of your own that gets a Position and names the cell to move to",
             "python(mine.py:choose, time=1s)",
             budgets=("time",),
             default=Budget(time=1_000_000),
@@ -128,7 +129,7 @@ AGENT_KINDS: dict[str, Kind] = {
 }
 
 
-_MADE_HERE = ("evaluator", "_host")
+_MADE_HERE = ("evaluator", "_host", "_memory")
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class Agent:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         vars(self).update(state)
-        if self.timed and self.kind != "course":
+        if self.timed and not self.in_python:
             self.prepare()
 
     def __str__(self) -> str:
@@ -250,6 +251,33 @@ class Agent:
             return self
         return replace(self, heuristic=str(read_argument(self.kind, self.heuristic).absolute()))
 
+    def relocated(self, moved: Callable[[str, bool], str]) -> Agent:
+        """Return the same agent, its files named by other paths.
+
+        `moved` gets each path, and whether symbolic links in it are followed when the file is
+        loaded.  Former versions of files stay where git has them.
+        """
+        if self.kind == "course":
+            from knightfall.course.reference import parse_reference
+
+            reference = parse_reference(self.heuristic)
+            return replace(
+                self, heuristic=str(replace(reference, path=moved(reference.path, False)))
+            )
+        if not self.users_functions:
+            return self
+        read = read_argument(self.kind, self.heuristic)
+
+        def there(atom: Any) -> Any:
+            if not isinstance(atom, UserFunction) or atom.revision:
+                return atom
+            return replace(atom, path=moved(atom.path, True))
+
+        if isinstance(read, UserFunction):
+            return replace(self, heuristic=str(there(read)), label="")
+        terms = tuple((weight, there(atom)) for weight, atom in read.terms)
+        return replace(self, heuristic=str(replace(read, terms=terms)), label="")
+
     @property
     def _atoms(self) -> list[Atom]:
         if not self.heuristic or self.kind == "course":
@@ -290,8 +318,24 @@ class Agent:
         return "improved" if self.swindle else ""
 
     @cached_property
+    def _memory(self) -> Any:
+        """What a perfect player or a champion remembers from one move to the next."""
+        if self._champions_heuristic:
+            from knightfall.practical.champion import GameMemory
+
+            return GameMemory()
+        from knightfall.solver.engine import KeptEngines
+
+        return KeptEngines()
+
+    def for_game(self, board: Board) -> Agent:
+        """Return the same agent with nothing remembered, ready for a game on a board."""
+        fresh = replace(self)
+        return fresh.prepare(board) if fresh.timed else fresh
+
+    @cached_property
     def _host(self) -> Any:
-        """Who asks a submission in a process of its own, which this one must not become.
+        """The player that asks a user's agent in a process of its own.
 
         Named and not imported, for that is the business of rooms above this one.
         """
@@ -308,15 +352,13 @@ class Agent:
         if self._champions_heuristic:
             from knightfall.practical import champion
 
-            champion.warm_up(board, self.budget, self._champions_heuristic)
+            champion.warm_up(board, self.budget, self._memory, self._champions_heuristic)
         elif self.kind == "perfect":
             from knightfall.solver import perfect
 
-            perfect.warm_up(board, self.budget)
+            perfect.warm_up(board, self.budget, self._memory)
         elif self.kind == "python":
-            from knightfall.python_agent import load_chooser
-
-            load_chooser(self.heuristic)
+            self._host.prepare(board)
         elif self.kind == "course":
             from knightfall.course.player import ready
 
@@ -343,15 +385,14 @@ class Agent:
         if self._champions_heuristic:
             from knightfall.practical import champion
 
-            return champion.choose(position, budget, self.seed, self._champions_heuristic)
+            heuristic = self._champions_heuristic
+            return champion.choose(position, budget, self.seed, self._memory, heuristic)
         if self.kind == "perfect":
             from knightfall.solver.perfect import choose
 
-            return choose(position, budget, self.seed)
+            return choose(position, budget, self.seed, self._memory)
         if self.kind == "python":
-            from knightfall.python_agent import ask_chooser
-
-            return ask_chooser(self.heuristic, position)
+            return self._host.analyse(position)  # type: ignore[no-any-return]
         if self.kind == "course":
             from knightfall.course.player import ask, is_at_home
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
+from typing import Literal, NamedTuple
 
 from knightfall.agents.base import AGENT_KINDS, MOST_SEED, STUDENTS_TIME, Agent, read_argument
 from knightfall.agents.course import COURSE, FOR_STUDENTS, course_agent
@@ -21,7 +24,7 @@ _CALL = re.compile(
 
 # A path may hold whatever it likes, so that its options are looked for from the end.
 _SUBMISSION = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
-_OPTION = re.compile(r",\s*(time|clock|seed)\s*=\s*([^,=()]*?)\s*$")
+_OPTION = re.compile(r",\s*(time|clock|seed|generation)\s*=\s*([^,=()]*?)\s*$")
 
 
 def agent(text: str) -> Agent:
@@ -95,6 +98,51 @@ def _part(argument: str) -> str:
     return "budget" if key in KINDS else "seed" if key == "seed" else "settings"
 
 
+class Timing(NamedTuple):
+    """By which clock an agent has how much time for a move, as in ``150ms``."""
+
+    clock: Literal["wall", "ticks"]
+    time: str
+
+
+def timing(text: str) -> Timing | None:
+    """Return by which clock the agent of a string plays; None if by none.
+
+    `text` is in full, as `str` prints an agent.  Nothing is looked up.
+    """
+    kind, _, options = spelling(text) or ("", "", ())
+    times = [option.removeprefix("time=") for option in options if option.startswith("time=")]
+    if not times or kind == "student":  # whose time is counted in nodes
+        return None
+    return Timing("ticks" if "clock=ticks" in options else "wall", times[0])
+
+
+class Submitted(NamedTuple):
+    """A submission that plays: its path, and by which clock it has how much time for a move."""
+
+    path: str
+    clock: str
+    time: str
+
+    def __str__(self) -> str:
+        by = "the wall clock" if self.clock == "wall" else self.clock
+        return f"submission {self.path}, {self.time} a move by {by}"
+
+
+def submissions(texts: Iterable[str]) -> list[Submitted]:
+    """Return the submissions among agents, each once; see `timing` for their strings."""
+    from knightfall.course.reference import parse_reference
+
+    found = []
+    for text in texts:
+        with suppress(KnightfallError):  # a stored string may be anything
+            kind, named, _ = spelling(text) or ("", "", ())
+            clock = timing(text)
+            if kind == "course" and clock is not None:
+                found.append(Submitted(parse_reference(named).path, *clock))
+    return list(dict.fromkeys(found))
+
+
 def without_folder(heuristic: str) -> str:
     """A heuristic as written, less the folder if it is a function of a file."""
     return heuristic.rpartition("/")[2] if heuristic.count(".py:") == 1 else heuristic
@@ -136,18 +184,24 @@ def _peeled(inside: str, *, with_options: bool) -> tuple[str, dict[str, str]]:
 
 
 def _submission(text: str, after_colon: str | None, inside: str | None) -> Agent:
-    """The agent of ``course:PATH#Class(score)`` or ``course(PATH…, time=150ms, clock=ticks)``."""
+    """Return the agent of ``course:PATH#Class(score)`` or ``course(PATH…, time=1s, clock=ticks)``.
+
+    Its clock is ticks.  A time alone is by the wall clock, as every other agent's is.  The
+    generation is kept with the path: what reads the submission needs both.
+    """
     from knightfall.course.reference import parse_reference
 
     kind = AGENT_KINDS["course"]
     path, options = _peeled(after_colon or inside or "", with_options=after_colon is None)
     if not path:
         raise KnightfallError(f"agent {text!r} needs a file or folder first, as in {kind.example}")
-    clock = options.get("clock", "wall")
+    clock = options.get("clock", "wall" if "time" in options else "ticks")
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"agent {text!r}: clock={clock} must be wall or ticks")
     budget = parse_budget({"time": options["time"]}) if "time" in options else kind.default
     counted = clock == "ticks"
+    if "generation" in options:
+        path += f", generation={options['generation']}"
     return Agent(
         "course",
         str(parse_reference(path)),

@@ -7,12 +7,12 @@ schedule, and the same plan goes on from there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from knightfall.arena.game.records import PairRecord
-from knightfall.arena.plan.entrants import check_files
+from knightfall.arena.plan.entrants import check_unchanged
 from knightfall.arena.results.scoreboard import Scoreboard, scoreboard_of
 from knightfall.arena.store.repeats import Repeats
 from knightfall.arena.store.run import Run
@@ -29,8 +29,17 @@ OnPairs = Callable[[Scoreboard], None]
 """Hears where the run stands, each time pairs were counted."""
 
 
-def conduct(run: Run, runner: Runner, on_pairs: OnPairs = lambda board: None) -> Scoreboard:
-    """Play a run to its end, from where it was left."""
+def conduct(
+    run: Run,
+    runner: Runner,
+    on_pairs: OnPairs = lambda board: None,
+    files: Mapping[str, str] | None = None,
+) -> Scoreboard:
+    """Play a run to its end, from where it was left.
+
+    Raise a `KnightfallError` if one of `files` (path to hash) is edited meanwhile.  By default
+    these are all files of the plan; a run that plays from copies has fewer to watch.
+    """
     raise_from_here()
     board = scoreboard_of(run)
     on_pairs(board)
@@ -38,7 +47,7 @@ def conduct(run: Run, runner: Runner, on_pairs: OnPairs = lambda board: None) ->
         return board
     if board.rule.verdict is None and board.played < run.plan.total:
         try:
-            _play_on(run, runner, board, on_pairs)
+            _play_on(run, runner, board, on_pairs, run.plan.files if files is None else files)
         except RunnerFailure as failure:
             raise KnightfallError(f"{failure}{_how_to_go_on(run)}") from None
     run.finish(board.rule.outcome())
@@ -49,10 +58,12 @@ def _how_to_go_on(run: Run) -> str:
     if run.file.in_memory:
         return ""
     pairs = run.plan.so_far(run.played)
-    return f"; {pairs} of run {run.id} are stored, and the same command goes on from there"
+    return f"; {pairs} of run {run.id} are stored, and starting it again goes on from there"
 
 
-def _play_on(run: Run, runner: Runner, board: Scoreboard, on_pairs: OnPairs) -> None:
+def _play_on(
+    run: Run, runner: Runner, board: Scoreboard, on_pairs: OnPairs, files: Mapping[str, str]
+) -> None:
     plan, batch = run.plan, list[PairRecord]()
     repeats = Repeats(run)
     early: dict[int, PairRecord] = {}
@@ -69,11 +80,11 @@ def _play_on(run: Run, runner: Runner, board: Scoreboard, on_pairs: OnPairs) -> 
                         return
                 if batch and time.monotonic() - written > WRITE_EVERY:
                     pairs, batch = batch, []
-                    check_files(plan)
+                    check_unchanged(files)
                     run.append(pairs)
                     written = time.monotonic()
                 on_pairs(board)
         finally:
             if batch:
-                check_files(plan)
+                check_unchanged(files)
                 run.append(batch)

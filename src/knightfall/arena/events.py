@@ -24,7 +24,7 @@ from knightfall.arena.reports.report import RunReport
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.reports.worth import WorthReport
 from knightfall.arena.runners.hire import Crew, Notice
-from knightfall.arena.runs import check, play
+from knightfall.arena.runs import check, play, tell_generations
 from knightfall.arena.store.file import IN_MEMORY, user_store
 from knightfall.arena.store.store import Store
 from knightfall.arena.worth.worth import NODES, TIMES, worth_plan
@@ -206,7 +206,8 @@ def _played(
 ) -> Kind:
     assert KINDS[plan.kind] is kind
     if again or not _is_finished(plan, store):  # or there is nobody to be made ready
-        check(plan, crew)
+        check(plan, crew, notice)
+        tell_generations(plan, notice)
     # The report reads what it needs when it is asked: the store stays open as long as it lives.
     opened = Store.open(IN_MEMORY if store is None else store)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
 from knightfall.agents import known_agent
@@ -19,14 +19,38 @@ from knightfall.arena.store.store import Store
 from knightfall.display.numbers import count
 from knightfall.display.progress import progress
 from knightfall.display.report import Part, rendered
+from knightfall.errors import KnightfallError
 
 
-def check(plan: Plan, crew: Crew) -> None:
-    """Refuse what cannot be played, a missing file say, before anything is stored."""
-    from knightfall.arena.runners.backlog import check_agents  # here: it needs the compiler
+def check(plan: Plan, crew: Crew, notice: Notice = lambda text: None) -> None:
+    """Refuse what cannot be played, a missing file say, before anything is stored.
+
+    A submission is loaded once; `notice` is told which of its players plays, if it has several.
+    """
+    from knightfall.arena.runners.backlog import check_agents, load_submission  # needs the compiler
 
     crew.check(plan)
     check_agents(entrant.agent for entrant in plan.entrants)
+    loaded: set[str] = set()
+    for entrant in plan.entrants:
+        agent = known_agent(entrant.agent)
+        if agent.kind == "course" and agent.files[0] not in loaded:
+            loaded.add(agent.files[0])
+            for line in load_submission(agent):
+                notice(line)
+
+
+def tell_generations(plan: Plan, notice: Notice) -> None:
+    """Give notice of what each submission of the course is taken for, and by which sign."""
+    from knightfall.course.reference import parse_reference
+    from knightfall.course.submission import checked
+
+    for entrant in plan.entrants:
+        agent = known_agent(entrant.agent)
+        if agent.kind == "course":
+            with suppress(KnightfallError):  # one that cannot be read loses its games
+                found = checked(parse_reference(agent.heuristic))
+                notice(f"{entrant.name}: generation {found.generation}: {found.why}")
 
 
 def play(
@@ -127,7 +151,7 @@ def _exhausted(plan: Plan) -> str:
     where = "the book has" if plan.book else f"{plan.board.replace('x', '×')} has"
     return (
         f"{where} {count(len(plan.starts), 'opening')}: each match gets "
-        f"{plan.rounds:,} pairs, not {plan.pairs:,}; none is repeated to make up the number"
+        f"{count(plan.rounds, 'pair')}, not {plan.pairs:,}; none is repeated to make up the number"
     )
 
 

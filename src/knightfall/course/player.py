@@ -17,12 +17,15 @@ from timeit import default_timer
 from types import ModuleType
 from typing import Any, SupportsFloat
 
+from knightfall.apart import seed_random
 from knightfall.containment import limit_processor
 from knightfall.course.clocks import counted_clock, wall_clock
 from knightfall.course.crashes import Telling, describe
+from knightfall.course.modules import imports_numpy, reachable
 from knightfall.course.old_names import put_back, put_back_into_numpy
 from knightfall.course.paths import folder
 from knightfall.course.reference import Reference, parse_reference
+from knightfall.course.returns import find_return
 from knightfall.course.score_player import ScorePlayer
 from knightfall.course.seat_board import SeatBoard
 from knightfall.course.submission import checked
@@ -35,7 +38,15 @@ RESIGNED = "resigned: it answered"
 WITH_MOVES = ("2017a", "early", "oldest")
 """The generations whose players get the list of legal moves as well."""
 
+MINIMAX_DEPTH = 3
+"""Plies that the tournament's minimax players look ahead, in every generation."""
+
 LONGEST_ANSWER = 60
+
+PROFILED = 4
+"""Times as long as usual may take what runs under a profiler."""
+MOST_PLIES = 128
+"""More than a game of the successor has: each of its moves has random numbers of its own."""
 
 PATIENT = 10.0
 """Seconds of processor time in which a score must have its opinions of a position."""
@@ -55,35 +66,12 @@ class Session:
         self._clock = wall_clock(self._time)
         with self._telling():
             random.seed(0)
-            self._module = self._load()
+            self._module = load_module(
+                self._here / self.submission.file.name, self.submission.generation
+            )
             self._player = self._make(reference)
 
     # -- loading -------------------------------------------------------------------------------
-
-    def _load(self) -> ModuleType:
-        """Import the file under its own name, the course's modules before all others."""
-        place = str(folder(self.submission.generation))
-        sys.path[:0] = [place, str(self._here)]
-        sys.argv = [self.submission.file.name]
-        sys.dont_write_bytecode = True
-        put_back()
-        if self.submission.uses_numpy:
-            with suppress(ImportError):
-                importlib.import_module("numpy")
-        put_back_into_numpy()
-        importlib.invalidate_caches()
-        name = self.submission.file.stem
-        if name.isidentifier() and name not in sys.modules:
-            return importlib.import_module(name)
-        spec = importlib.util.spec_from_file_location(
-            "game_agent", self._here / self.submission.file.name
-        )
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["game_agent"] = module
-        spec.loader.exec_module(module)
-        return module
 
     def _make(self, reference: Reference) -> Any:
         """The player, as the course's tournament makes it."""
@@ -93,21 +81,11 @@ class Session:
             return kind  # made anew for the side that it plays
         if name in self.submission.scores or inspect.isfunction(kind):
             return ScorePlayer(kind)
-        wanted: dict[str, Any] = {}
-        score = None
+        generation = self.submission.generation
         if reference.score:
-            score = self._named(reference.score)
-        elif not self.submission.competition:
-            score = getattr(self._module, "custom_score", None)
-        if score is not None:
-            wanted["score_fn"] = score
-        if self.submission.generation in WITH_MOVES:
-            wanted.update(method="alphabeta", iterative=True)
-        taken = _parameters(kind)
-        player = kind(**{key: value for key, value in wanted.items() if key in taken})
-        if reference.score and "score_fn" not in taken:
-            player.score = score
-        return player
+            return make_player(kind, generation, score=self._named(reference.score))
+        usual = getattr(self._module, "custom_score", None)
+        return make_player(kind, generation, usual=None if self.submission.competition else usual)
 
     def _named(self, name: str) -> Any:
         found = getattr(self._module, name, None)
@@ -128,7 +106,7 @@ class Session:
                 f"{position.board.width}×{position.board.height}",
             )
         if self._game is None:
-            _seed_all(seed, position.to_move)
+            seed_random(seed, position.to_move)
             self._game = SeatBoard(self._player, position.to_move)
         limit_processor(self._time / 1000.0 if not self._counted else None)
         board = self._game.board(position)
@@ -136,10 +114,7 @@ class Session:
         copy = board.copy()
         self._clock = counted_clock(self._time) if self._counted else wall_clock(self._time)
         with self._telling():
-            if self.submission.generation in WITH_MOVES:
-                answer = self._player.get_move(copy, legal, self._time_left)
-            else:
-                answer = self._player.get_move(copy, self._time_left)
+            answer = self._asked(copy, legal)
         late = self._clock[1]()
         if late > 0:
             raise AgentFailure(
@@ -159,13 +134,20 @@ class Session:
         if self.submission.generation != "successor":
             raise KnightfallError(f"{self.submission.file.name} does not play the successor's game")
         now = importlib.import_module("isolation").Isolation(*state)
+        side: Side = "w" if now.player() == 0 else "b"
         with self._telling():
             if self._agent is None:
-                _seed_all(seed, "w" if now.player() == 0 else "b")
+                seed_random(seed, side)
                 self._agent = self._player(player_id=now.player())
         name, here = self.submission.file.name, self._here
         return successor_moves.ask(
-            self._agent, now, self._time, name, lambda error: describe(error, here, name)
+            self._agent,
+            now,
+            self._time,
+            name,
+            lambda error: describe(error, here, name),
+            begin=lambda: seed_random(MOST_PLIES * seed + now.ply_count, side),
+            counted=self._counted,
         )
 
     def opinions(self, position: Position) -> dict[str, float | None]:
@@ -186,6 +168,30 @@ class Session:
             found[name] = float(value) if number else None
         return found
 
+    def answer_line(self, position: Position, seed: int) -> str:
+        """Return where the answer to a position comes from that is no move; "" if it is one.
+
+        The player is asked under a profiler, which is slow: by the wall clock it has more time.
+        """
+        limit_processor(PATIENT)
+        seed_random(seed, position.to_move)
+        board = SeatBoard(self._player, position.to_move).board(position)
+        legal = board.get_legal_moves()
+        slower = self._time if self._counted else PROFILED * self._time
+        self._clock = counted_clock(slower) if self._counted else wall_clock(slower)
+        with self._telling():
+            answer, line = find_return(lambda: self._asked(board.copy(), legal), self._here)
+        try:
+            return "" if line is None or answer in legal else str(line)
+        except Exception:  # whatever its == does
+            return str(line)
+
+    def _asked(self, game: Any, legal: list[Any]) -> Any:
+        """Ask the player for its move in the manner of its generation."""
+        if self.submission.generation in WITH_MOVES:
+            return self._player.get_move(game, legal, self._time_left)
+        return self._player.get_move(game, self._time_left)
+
     def _judged(self, answer: Any, legal: list[Any], position: Position) -> str:
         board, targets = position.board, position.targets(position.to_move)
         cells = {(board.row(cell), board.column(cell)): cell for cell in targets}
@@ -205,15 +211,75 @@ class Session:
         return Telling(self._here, self.submission.file.name)
 
 
-def _parameters(kind: Any) -> set[str]:
-    """What a class can be made with, by name."""
+def load_module(file: Path, generation: str) -> ModuleType:
+    """Import a submission under its own name, the course's modules before all others.
+
+    For a process of its own: the path, the arguments and the names that Python and numpy have
+    dropped since stay changed.
+    """
+    paths = [str(folder(generation)), str(file.parent)]
+    if sys.path[:2] != paths:
+        sys.path[:0] = paths
+    sys.argv = [file.name]
+    sys.dont_write_bytecode = True
+    put_back()
+    if any(imports_numpy(tree) for tree in reachable(file, broken=True).values()):
+        with suppress(ImportError):
+            importlib.import_module("numpy")
+    put_back_into_numpy()
+    importlib.invalidate_caches()
+    if file.stem.isidentifier() and file.stem not in sys.modules:
+        return importlib.import_module(file.stem)
+    spec = importlib.util.spec_from_file_location("game_agent", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["game_agent"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def make_player(
+    kind: Any,
+    generation: str,
+    *,
+    score: Any = None,
+    usual: Any = None,
+    method: str = "alphabeta",
+    search_depth: int | None = None,
+) -> Any:
+    """Make a player as the course's tournament of a generation does.
+
+    The constructor gets those of the tournament's arguments that it takes, and no others.  `score`
+    becomes the player's score in any case; `usual` only if the constructor takes one.  The
+    tournament never sets `search_depth`, but for the fixed depth of `minimax` before 2017b.
+    """
+    wanted: dict[str, Any] = {}
+    if score is not None or usual is not None:
+        wanted["score_fn"] = usual if score is None else score
+    if generation in WITH_MOVES:
+        wanted.update(method=method, iterative=method == "alphabeta")
+        if method == "minimax":
+            wanted["search_depth"] = MINIMAX_DEPTH
+    if search_depth is not None:
+        wanted["search_depth"] = search_depth
+    taken = parameters(kind)
+    player = kind(**{key: value for key, value in wanted.items() if key in taken})
+    if score is not None and "score_fn" not in taken:
+        player.score = score
+    return player
+
+
+def parameters(kind: Any) -> set[str]:
+    """Return the names of the arguments that a class can be made with."""
     try:
         found = inspect.signature(kind).parameters.values()
     except (TypeError, ValueError):
         return set()
+    names = {one.name for one in found if one.kind is not inspect.Parameter.POSITIONAL_ONLY}
     if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in found):
-        return {"score_fn", "method", "iterative"}
-    return {one.name for one in found if one.kind is not inspect.Parameter.POSITIONAL_ONLY}
+        names |= {"score_fn", "method", "iterative", "search_depth", "timeout"}
+    return names
 
 
 def _is_resignation(answer: Any) -> bool:
@@ -228,15 +294,6 @@ def _shown(answer: Any) -> str:
         return f"{answer!r:.{LONGEST_ANSWER}}"
     except BaseException:
         return "something that cannot be printed"
-
-
-def _seed_all(seed: int, side: Side) -> None:
-    """Begin the random numbers of a game; the two seats do not share them."""
-    number = 2 * seed + (side == "b")
-    random.seed(number)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(number % 2**32)
 
 
 # -- for agents ------------------------------------------------------------------------------
@@ -271,14 +328,19 @@ def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -
     return move, default_timer() - start
 
 
-def act(text: str, time: int, state: tuple[int, int, Any], seed: int) -> int:
-    """The action of a submission for the successor, in its own process."""
-    return _session(text, time, False).act(state, seed)
+def act(text: str, time: int, state: tuple[int, int, Any], seed: int, *, counted: bool) -> int:
+    """Return the action of a submission for the successor, in its own process."""
+    return _session(text, time, counted).act(state, seed)
 
 
 def opinions(text: str, time: int, position: Position, counted: bool) -> dict[str, float | None]:
     """What a submission's score says of the moves in a position, in its own process."""
     return _session(text, time, counted).opinions(position)
+
+
+def answer_line(text: str, time: int, position: Position, seed: int, counted: bool) -> str:
+    """Return the line of a submission that its answer comes from, in its own process."""
+    return _session(text, time, counted).answer_line(position, seed)
 
 
 def _session(text: str, time: int, counted: bool) -> Session:

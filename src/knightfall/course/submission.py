@@ -1,27 +1,25 @@
 """What somebody handed in, found out by reading it: nothing of it is run.
 
-A submission is a file or a folder.  Its generation is told by how its players are asked for a
-move, by the names of its classes, and by the private names of the board that it uses.
+A submission is a file or a folder.  Its generation is that of the course's board beside it; without
+one it is told by how its players are asked for a move, by the names of its classes, and by the
+private names of the board that it uses.
 """
 
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from knightfall.course.board_file import OLDEST, board_beside
 from knightfall.course.find import Player, find_file, player_of
 from knightfall.course.modules import files_named, imports_numpy, reachable
+from knightfall.course.paths import folder
 from knightfall.course.reference import Reference
 from knightfall.errors import KnightfallError, nearest
-
-OLDEST = {
-    "__board_state__", "__last_player_move__", "__player_symbols__", "__active_player__",
-    "__inactive_player__", "__player_1__", "__player_2__",
-}  # fmt: skip
-"""Names that only the first board has."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,13 @@ class Submission:
         """The class that the course's tournament would have asked; a score if there is none."""
         return _usual([player.name for player in self.players] or list(self.scores))
 
+    def choice(self, name: str = "") -> Iterator[str]:
+        """Yield a line that says which class plays, if the file has several of them."""
+        name = name or self.default
+        others = ", ".join(player.name for player in self.players if player.name != name)
+        if others:
+            yield f"{name} plays; the file also has {others} (PATH#Class plays another)"
+
     def check(self, name: str, score: str = "") -> None:
         """Refuse a class or a score that is not there."""
         if self.open_ended:
@@ -72,21 +77,31 @@ def _usual(known: list[str]) -> str:
     return known[0]
 
 
+LATER = {"MinimaxPlayer", "AlphaBetaPlayer"}
+"""The classes that 2017b asks for in the place of one."""
+
 SAMPLE_SCORES = ("null_score", "open_move_score", "improved_score", "center_score")
 
 
 # -- reading it ------------------------------------------------------------------------------
 
 
-def read_submission(path: str) -> Submission:
-    """What a file or folder holds."""
+def read_submission(path: str, generation: str = "") -> Submission:
+    """Return what a file or folder holds; `generation` is believed if it is given."""
     file = find_file(path)
     trees = reachable(file)
     tree = trees[file]
     names, open_ended = _bound(tree)
     players = tuple(_players(trees, file, names))
     scores = tuple(_scores(trees, file, names))
-    if players or not scores:
+    if generation:
+        folder(generation)  # which refuses what is none
+        why = "as you say"
+        acts = any(player.acts for player in players)
+        if acts != (generation == "successor"):
+            has = "get_action" if acts else "get_move"
+            raise KnightfallError(f"{file} has {has}, so its generation is not {generation!r}")
+    elif players or not scores:
         generation, why = _generation(file, trees, players)
     else:
         generation, why = "2017b", "it has nothing but scores"
@@ -104,19 +119,22 @@ def read_submission(path: str) -> Submission:
 
 def checked(reference: Reference) -> Submission:
     """The submission of a reference; refused if what is wanted of it is not there."""
-    found = read_submission(reference.path)
+    found = read_submission(reference.path, reference.generation)
     found.check(reference.name, reference.score)
     return found
 
 
 def sources(path: str) -> tuple[str, ...]:
-    """The files beside a submission that decide what it does: its modules, and what they name.
+    """Return the files that decide what a submission does: its modules, and what they name.
 
-    They are found by reading: what it imports, wherever, and the files whose names are in it.
+    They are found by reading: what it imports, wherever, and the files whose names are in it; and
+    the board beside it, which tells its generation.
     """
     file = find_file(path)
     trees = reachable(file, broken=True)
-    return tuple(sorted(str(one) for one in {*trees, *files_named(trees, file.parent)}))
+    board = board_beside(file)
+    found = {*trees, *files_named(trees, file.parent), *([board.file] if board else [])}
+    return tuple(sorted(map(str, found)))
 
 
 def _bound(tree: ast.Module) -> tuple[set[str], bool]:
@@ -188,6 +206,7 @@ def _scores(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Itera
 def _generation(
     file: Path, trees: dict[Path, ast.Module], players: tuple[Player, ...]
 ) -> tuple[str, str]:
+    """Return the generation and the sign by which it is known."""
     if any(player.acts for player in players) or file.name == "my_custom_player.py":
         return "successor", "its players have get_action"
     used = {
@@ -199,14 +218,24 @@ def _generation(
     takes = {player.takes for player in players if player.name == asked}
     if 2 in takes:
         return "2017b", "get_move takes game and time_left"
-    oldest = sorted(used & OLDEST)
-    if oldest:
-        return "oldest", f"it uses the first board's {oldest[0]}"
-    if "__get_moves__" in used and "_Board__get_moves" not in used:
-        return "early", "it uses __get_moves__, as before the end of March 2017"
+    board = board_beside(file) if players else None
+    if board is not None and board.generation in ("oldest", "early"):
+        return (
+            board.generation,
+            f"{os.path.relpath(board.file, file.parent)} beside it {board.sign}",
+        )
+    if board is not None and board.generation == "2017b" and names & LATER:
+        return "2017b", f"the board beside it {board.sign}"
+    if board is None and used & OLDEST:
+        return "oldest", f"it uses the first board's {min(used & OLDEST)}"
+    if board is None and "__get_moves__" in used and "_Board__get_moves" not in used:
+        later = sorted(used & {"_board_state", "_player_1", "_player_2", "hash"})
+        if later:
+            return "early", f"it uses __get_moves__ and {later[0]}, as before 27 March 2017"
+        return "oldest", "it uses the first board's __get_moves__"
     if 3 in takes:
         return "2017a", "get_move takes game, legal_moves and time_left"
-    if names & {"MinimaxPlayer", "AlphaBetaPlayer"}:
+    if names & LATER:
         return "2017b", "it has MinimaxPlayer or AlphaBetaPlayer"
     if "CustomPlayer" in names:
         return "2017a", "it has CustomPlayer"
@@ -214,6 +243,8 @@ def _generation(
         raise KnightfallError(
             f"{file} has no class with get_move or get_action: it is no submission of the course"
         )
+    if board is not None and board.generation in ("2017a", "2017b"):
+        return board.generation, f"the board beside it {board.sign}"
     told = ", ".join(sorted(names))
     raise KnightfallError(
         f"{file}: the course asked for get_move(game, time_left) or get_move(game, legal_moves, "

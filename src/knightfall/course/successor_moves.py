@@ -13,10 +13,12 @@ import signal
 from collections.abc import Callable
 from contextlib import suppress
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
+from knightfall.course.clocks import StateClock
 from knightfall.course.successor import Isolation, StopSearch, TimedQueue
 from knightfall.errors import AgentFailure
+from knightfall.machine import core_times
 
 BEGINNING = 2.0
 """Seconds until a fork must have begun, on a busy machine."""
@@ -24,8 +26,29 @@ BEGINNING = 2.0
 ON_ITS_WAY = 0.02
 """Seconds in which an action that was put in time may arrive."""
 
+COUNTED = 20.0
+"""Seconds that a move by a counted clock may take at most."""
+
+SILENT = 10
+"""Times its limit of processor time, or of sleep, after which a player by a counted clock is ended:
+for those that go on and ask the state nothing."""
+
+LOOK = 0.05
+"""Seconds between two looks whether a player sleeps."""
+
+NO_HURRY = 3_600_000.0
+"""Milliseconds that the queue's own clock has where questions are counted instead."""
+
 MOST_BYTES = 64 << 20
 """What actions and contexts of a move may come to."""
+
+
+class Put(NamedTuple):
+    """An action that an agent put, with its context then; `note` is the fork's own."""
+
+    context: Any
+    action: Any
+    note: Any
 
 
 def ask(
@@ -34,46 +57,87 @@ def ask(
     limit: float,
     name: str,
     describe: Callable[[BaseException], str],
+    *,
+    begin: Callable[[], None] = lambda: None,
+    counted: bool = False,
 ) -> int:
-    """The action that counts, within so many milliseconds; the agent has its context then."""
+    """Return the last action that the agent puts within so many milliseconds; it keeps its context.
+
+    See `all_puts` for the rest.
+    """
+    puts, wrong = all_puts(agent, state, limit, describe, begin=begin, counted=counted)
+    if not puts and wrong:
+        raise AgentFailure("crash", wrong)
+    if not puts:
+        raise AgentFailure("timeout", f"{name} put no action within {limit:g} ms")
+    agent.context, action, _ = puts[-1]
+    if action not in state.actions():
+        raise AgentFailure("forfeit", f"{name} put {action!r:.60}, which is no legal action")
+    return int(action)
+
+
+def all_puts(
+    agent: Any,
+    state: Isolation,
+    limit: float,
+    describe: Callable[[BaseException], str],
+    *,
+    begin: Callable[[], None] = lambda: None,
+    note: Callable[[], Any] = lambda: None,
+    counted: bool = False,
+    silent: float = SILENT,
+) -> tuple[list[Put], str]:
+    """Return all that an agent puts within so many milliseconds, and the error that it ended with.
+
+    The fork calls `begin` first (Python gives each fork random numbers of its own) and `note` with
+    each action.  If `counted`, time passes by the questions that the agent asks of states, and with
+    each action put; then it is ended after `silent` times its limit of processor time.
+    """
     hears, says = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(hears)
-        _put_actions(agent, state, limit, says, describe)
+        with suppress(BaseException):
+            begin()
+            if counted:
+                signal.signal(signal.SIGPROF, signal.SIG_DFL)
+                signal.setitimer(signal.ITIMER_PROF, silent * limit / 1000.0)
+            _put_actions(agent, state, limit, says, describe, note, counted)
+        os._exit(0)
     os.close(says)
     try:
         if select.select([hears], [], [], BEGINNING)[0]:
             os.read(hears, 1)
-        said = _heard(hears, perf_counter() + limit / 1000.0 + ON_ITS_WAY)
+        if counted:
+            said = _heard_counted(hears, pid, silent * limit / 1000.0)
+        else:
+            said = _heard(hears, perf_counter() + limit / 1000.0 + ON_ITS_WAY)
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         said += _heard(hears, 0.0)  # what it put in time, on a machine that has no time for us
     finally:
         os.close(hears)
-    actions, wrong = list[Any](), ""
+    puts, wrong = list[Put](), ""
     for kind, value in _items(said):
         if kind == "error":
             wrong = value
         else:
-            agent.context, action = value
-            actions.append(action)
-    if not actions and wrong:
-        raise AgentFailure("crash", wrong)
-    if not actions:
-        raise AgentFailure("timeout", f"{name} put no action within {limit:g} ms")
-    action = actions[-1]
-    if action not in state.actions():
-        raise AgentFailure("forfeit", f"{name} put {action!r:.60}, which is no legal action")
-    return int(action)
+            puts.append(Put(*value))
+    return puts, wrong
 
 
 def _put_actions(
-    agent: Any, state: Isolation, limit: float, says: int, describe: Callable[[BaseException], str]
+    agent: Any,
+    state: Isolation,
+    limit: float,
+    says: int,
+    describe: Callable[[BaseException], str],
+    note: Callable[[], Any],
+    counted: bool,
 ) -> None:
-    """In the fork: let the agent think, and be gone."""
-    with suppress(BaseException), os.fdopen(says, "wb") as out:
+    """Let the agent think, in the fork."""
+    with os.fdopen(says, "wb") as out:
 
         def send(kind: str, value: Any) -> None:
             out.write(pickle.dumps((kind, value)))
@@ -82,8 +146,13 @@ def _put_actions(
         out.write(b"!")  # its time begins when it does
         out.flush()
         try:
-            ends = _Ends(lambda item: send("action", item))
-            agent.queue = TimedQueue(ends, ends, limit)
+            tick = None
+            if counted:
+                clock = StateClock(limit, lambda: os._exit(0))  # what was put is on its way
+                clock.attach(Isolation)
+                tick = clock.tick
+            ends = _Ends(lambda item: send("action", (*item, note())), tick)
+            agent.queue = TimedQueue(ends, ends, NO_HURRY if counted else limit)
             agent.queue.agent = agent
             agent.queue.start_timer()
             agent.get_action(state)
@@ -91,17 +160,20 @@ def _put_actions(
             pass
         except BaseException as error:
             send("error", describe(error))
-    os._exit(0)
 
 
 class _Ends:
     """Both ends of a queue in one: what is put is said at once, and the last of it kept."""
 
-    def __init__(self, say: Callable[[tuple[Any, Any]], None]) -> None:
-        self._say = say
+    def __init__(
+        self, say: Callable[[tuple[Any, Any]], None], tick: Callable[[], None] | None
+    ) -> None:
+        self._say, self._tick = say, tick
         self._last: list[tuple[Any, Any]] = []
 
     def send(self, item: tuple[Any, Any]) -> None:
+        if self._tick is not None:
+            self._tick()
         self._say(item)
         self._last = [item]
 
@@ -110,6 +182,24 @@ class _Ends:
 
     def recv(self) -> tuple[Any, Any]:
         return self._last.pop()
+
+
+def _heard_counted(file: int, pid: int, idle: float) -> bytes:
+    """Return what a fork says until it ends, or has slept for so many seconds."""
+    said, began = b"", perf_counter()
+    while (now := perf_counter()) < began + COUNTED:
+        times = core_times(pid)
+        if times is not None and now - began - sum(times) > idle:
+            break
+        said += _heard(file, now + LOOK)
+        if _is_over(pid):
+            break
+    return said
+
+
+def _is_over(pid: int) -> bool:
+    """Return whether a child has ended; it is left to be waited for."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _heard(file: int, until: float) -> bytes:

@@ -41,11 +41,11 @@ SCORES: dict[str, Score] = {
 
 
 class _Late(Exception):
-    """The time is up."""
+    """The budget is spent."""
 
 
 class Search:
-    """Alpha-beta to a depth, or deeper and deeper until some seconds are over.
+    """Alpha-beta to a depth, or deeper and deeper until some seconds or nodes are spent.
 
     Without `prunes` it is plain minimax, which finds the same values.
     """
@@ -55,24 +55,27 @@ class Search:
         score: Score,
         depth: int | None = None,
         seconds: float | None = None,
+        most_nodes: int | None = None,
         *,
         prunes: bool = True,
     ) -> None:
         self._score, self._depth, self._seconds = score, depth, seconds
         self._prunes = prunes
+        self._most_nodes = inf if most_nodes is None else most_nodes
         self._until = inf
         self.nodes = 0
 
     def action(self, state: Isolation) -> Any:
         """The first of the best actions."""
         self.nodes, self._until = 0, inf
-        if self._depth is not None:
+        if self._depth is not None and self._most_nodes == inf:
             return self._best(state, self._depth, state.actions())[1]
-        self._until = perf_counter() + (self._seconds or 0.0)
+        if self._seconds is not None:
+            self._until = perf_counter() + self._seconds
         order = state.actions()
         best = order[0]
         try:
-            for depth in range(1, _WIDTH * _HEIGHT):
+            for depth in range(1, 1 + (self._depth or _WIDTH * _HEIGHT)):
                 value, best = self._best(state, depth, order)
                 if abs(value) > SURE / 2:
                     break
@@ -92,7 +95,7 @@ class Search:
     def _value(self, state: Isolation, depth: int, alpha: float, beta: float) -> float:
         """What a position is worth to the player to move."""
         self.nodes += 1
-        if perf_counter() > self._until:
+        if self.nodes > self._most_nodes or perf_counter() > self._until:
             raise _Late
         me = state.player()
         if state.terminal_test():

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
+from knightfall.display.numbers import NOTHING
 from knightfall.display.printable import printable
 
 if TYPE_CHECKING:
@@ -54,6 +55,23 @@ class Table:
         """One more row."""
         assert len(cells) == len(self.titles), cells
         self.rows.append(cells)
+
+    def where_known(self, *titles: str) -> Table:
+        """Return the table without those of the named columns that hold no value in any row."""
+        empty = {
+            column
+            for column, title in enumerate(self.titles)
+            if title in titles and all(row[column] in ("", NOTHING) for row in self.rows)
+        }
+        kept = [column for column in range(len(self.titles)) if column not in empty]
+
+        def cut(row: Sequence[str]) -> list[str]:
+            return [row[column] for column in kept] if row else []
+
+        left = [place for place, column in enumerate(kept) if column in self.left]
+        rows: list[Sequence[str]] = [cut(row) for row in self.rows]
+        footer = cut(self.footer)
+        return replace(self, titles=cut(self.titles), rows=rows, footer=footer, left=left)
 
     # -- on a screen -----------------------------------------------------------------------
 

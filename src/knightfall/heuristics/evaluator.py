@@ -15,7 +15,6 @@ from knightfall.heuristics.interpreted import PlainPython, a_number, plain_board
 from knightfall.heuristics.published import USER
 from knightfall.heuristics.registry import REGISTRY, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
-from knightfall.heuristics.students.compiled import compile_score
 from knightfall.heuristics.students.named import StudentScore
 from knightfall.heuristics.user_heuristic import (
     NOT_FOR_PYTHON,
@@ -213,6 +212,8 @@ def _term(atom: Atom) -> _Term:
         if declared_here is not None and declared_here.score is function:
             symmetric = declared_here.symmetric
     if isinstance(atom, StudentScore):
+        from knightfall.heuristics.students.compiled import compile_score  # here: it is compiled
+
         python = asked_in_python(atom)
         score, why_plain = compile_score(str(atom), function, python)
     else:

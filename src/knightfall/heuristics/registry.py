@@ -63,20 +63,16 @@ def heuristic(function: Score | None = None, *, formula: str = "", symmetric: bo
 
 
 def ready_for_python() -> None:
-    """Compile whatever plain Python may call for sets, and forbid to compile it for anything else.
+    """Compile for sets what plain Python may loop with, and forbid to compile it for anything else.
 
     In Python a set is an int, for which Numba would otherwise compile a version of its own that
-    cannot hold cell 63.
+    cannot hold cell 63.  Published heuristics see to that by themselves.
     """
     from numba import types
 
-    from knightfall.heuristics.signature import ready
     from knightfall.kernel.bits import each
 
     with _forbidding:  # or one thread would forbid what another is about to compile
-        for row in (*PUBLISHED, *VARIANTS, *OURS):
-            if not row.parameter:
-                ready(row.score).disable_compile()
         if not each.signatures:
             each.compile((types.uint64,))
         each.disable_compile()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,9 +17,11 @@ HEURISTIC = types.float64(GEOMETRY, types.uint64, types.int64, types.int64, type
 
 
 def published(score: Callable[..., float]) -> Any:
-    """A published heuristic as a Numba dispatcher: others may call it, and so may Python.
+    """Return a published heuristic as a Numba dispatcher: others may call it, and so may Python.
 
-    It is compiled when it is first used.  `knightfall.heuristics.published` tells what it is.
+    It is compiled when it is first used, and for one signature only.  In Python a set is an int,
+    for which Numba would otherwise compile a version of its own that cannot hold cell 63.
+    `knightfall.heuristics.published` tells what it is.
     """
     dispatcher = compile_later(score, cache=True)
     find = dispatcher.get_call_template
@@ -28,8 +31,18 @@ def published(score: Callable[..., float]) -> Any:
         template, signature, _, _ = find(HEURISTIC.args, {})
         return template, signature, dispatcher.fold_argument_types(args, kws)[1], {}
 
+    def compiled_for_python(*_: Any) -> Any:
+        # Numba asks for a version for arguments it has none for, and calls what it gets with them.
+        with _compiling:
+            ready(dispatcher).disable_compile()
+        return dispatcher
+
     dispatcher.get_call_template = found
+    dispatcher._compile_for_args = compiled_for_python
     return dispatcher
+
+
+_compiling = threading.Lock()
 
 
 def ready(score: Any) -> Any:

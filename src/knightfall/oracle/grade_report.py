@@ -72,7 +72,7 @@ class FirstBlunder:
         without = self.without
         yield (
             f"none in {without.count} of {without.of} games: {percent(without.rate)} "
-            f"({interval(*without.interval)} %)"
+            f"({interval(*without.interval, unit=' %')})"
         )
         if self.quartiles is not None:
             low, median, high = self.quartiles
@@ -117,7 +117,7 @@ class Reliability:
                 score_range(each),
                 f"{each.won.of:,}",
                 percent(each.won.rate),
-                f"{interval(*each.won.interval)} %",
+                interval(*each.won.interval, unit=" %"),
                 square * round(20 * (each.won.rate or 0.0)),
             )
         return table
@@ -205,7 +205,7 @@ class Grade(Displayable):
                 f"{row.kept.count:,}",
                 f"{row.kept.of:,}",
                 percent(row.kept.rate),
-                f"{interval(*row.kept.interval)} %",
+                interval(*row.kept.interval, unit=" %"),
                 # All or nothing varies nowhere; the interval knows better than an error of 0.
                 percent(row.error or None, 2),
                 percent(row.chance),

@@ -42,6 +42,7 @@ def lost_games(player: Agent, opponent: Agent, games: int, seed: int = 0) -> Los
         if entry is None or entry.mover_wins != (position.to_move == position.hunter):
             continue
         played += 1
+        player, opponent = player.for_game(position.board), opponent.for_game(position.board)
         while position.winner is None:
             thinker = player if position.to_move == runner else opponent
             start = time.process_time()

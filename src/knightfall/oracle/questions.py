@@ -20,7 +20,7 @@ from knightfall.kernel.geometry import geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
-from knightfall.search.settings import LEAF_STEP_LIMIT
+from knightfall.search.budget import LEAF_STEP_LIMIT
 from knightfall.user_files import expendable
 
 PATIENCE, SECOND_PROCESS = 3.0, 60.0

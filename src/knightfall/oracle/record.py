@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from knightfall.agents import Agent
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.openings import openings, shuffled
@@ -97,7 +98,11 @@ def draw_openings(board: Board, number: int, seed: int) -> list[Position]:
 
 
 def play_out(player: Analyst, opening: Position, truth: Truth) -> Record:
-    """The player's game against itself, to its end or until it resigns."""
+    """Return the player's game against itself, to its end or until it resigns.
+
+    An agent begins it with nothing remembered of other games.
+    """
+    player = for_game(player, opening.board)
     decisions: list[Decision] = []
     position = opening
     while position.winner is None:
@@ -125,3 +130,8 @@ def play_out(player: Analyst, opening: Position, truth: Truth) -> Record:
             break
         position = position.play(report.move)
     return Record(canonical(opening), tuple(decisions))
+
+
+def for_game(player: Analyst, board: Board) -> Analyst:
+    """Return the player as it begins a game on a board; others than agents see to that alone."""
+    return player.for_game(board) if isinstance(player, Agent) else player

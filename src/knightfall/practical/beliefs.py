@@ -6,14 +6,14 @@ surprise all.
 
 An agent is asked about positions, not games.  So it remembers the positions that it left behind:
 one from which a single reply leads to the position it is asked about belongs to the same game, and
-the reply is a move that it has seen.  A game that begins is never taken for another one that goes
-on, for no move leads to an opening; what is believed depends on the game alone.
+the reply is a move that it has seen.  The memory is the agent's own, and the arena makes an agent
+for each game, so that what is believed depends on the game alone.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from knightfall.position import Position, other
@@ -75,17 +75,17 @@ class Beliefs:
 
 
 class Recollection:
-    """The games that an agent is playing, by the positions that it left behind."""
+    """The games that one agent is playing, by the positions that it left behind."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Hashable, Position], Beliefs] = OrderedDict()  # oldest first
+        self._kept: OrderedDict[Position, Beliefs] = OrderedDict()  # oldest first
 
-    def recall(self, who: Hashable, position: Position) -> Beliefs:
-        """What agent `who` believes of its opponent when it is asked about a position."""
+    def recall(self, position: Position) -> Beliefs:
+        """Return what the agent believes of its opponent when it is asked about a position."""
         fallback: Beliefs | None = None
         for before in predecessors(position):
             seen = Seen(before, _waiter(position))
-            kept = self._kept.get((who, before))
+            kept = self._kept.get(before)
             if kept is not None:
                 return kept.after(seen)
             if (
@@ -94,10 +94,10 @@ class Recollection:
                 fallback = Beliefs().after(seen)
         return fallback or Beliefs()
 
-    def keep(self, who: Hashable, left: Position, beliefs: Beliefs) -> None:
+    def keep(self, left: Position, beliefs: Beliefs) -> None:
         """Remember what was believed when a position was left to the opponent."""
-        self._kept.pop((who, left), None)
-        self._kept[who, left] = beliefs
+        self._kept.pop(left, None)
+        self._kept[left] = beliefs
         while len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import gc
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
@@ -27,9 +27,8 @@ from knightfall.practical.practice import warm_up as warm_up_practice
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
 from knightfall.solver import perfect
-from knightfall.solver.engine import Engine, Limits, OutOfBudget
+from knightfall.solver.engine import Engine, KeptEngines, Limits, OutOfBudget
 from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, Choice, unfinished
-from knightfall.solver.solve import kept_engine
 
 HEURISTIC = "learned_net"
 """What the champion searches with where it cannot know."""
@@ -49,7 +48,12 @@ RESERVE_SHARE, LEAST_RESERVE, MOST_RESERVE = 0.3, 0.0005, 0.05
 busy machine one of them will have to wait.  A quarter more of them would hardly win more."""
 
 
-_recollection = Recollection()
+@dataclass(frozen=True)
+class GameMemory:
+    """What one champion remembers from move to move: proofs, and what it believes of opponents."""
+
+    engines: KeptEngines = field(default_factory=KeptEngines)
+    recollection: Recollection = field(default_factory=Recollection)
 
 
 def proof_nodes(cells: int) -> float:
@@ -92,18 +96,22 @@ class _Purse:
         return Budget(nodes=nodes, time=max(LEAST_TIME, left))
 
 
-def choose(position: Position, budget: Budget, seed: int = 0, heuristic: str = HEURISTIC) -> Report:
-    """The champion's move; the budget counts from the call."""
+def choose(
+    position: Position, budget: Budget, seed: int, memory: GameMemory, heuristic: str = HEURISTIC
+) -> Report:
+    """Return the champion's move; the budget counts from the call."""
     if budget.time is None or not gc.isenabled():
-        return _choose(position, budget, seed, heuristic)
+        return _choose(position, budget, seed, memory, heuristic)
     gc.disable()  # a full collection takes longer than many a move
     try:
-        return _choose(position, budget, seed, heuristic)
+        return _choose(position, budget, seed, memory, heuristic)
     finally:
         gc.enable()
 
 
-def _choose(position: Position, budget: Budget, seed: int, heuristic: str) -> Report:
+def _choose(
+    position: Position, budget: Budget, seed: int, memory: GameMemory, heuristic: str
+) -> Report:
     start = time.perf_counter()
     if not position.legal_moves:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to choose")
@@ -113,16 +121,16 @@ def _choose(position: Position, budget: Budget, seed: int, heuristic: str) -> Re
         deadline = start + seconds - reserve
     purse = _Purse(budget.nodes or NO_LIMIT, deadline)
     # A player whose nodes are counted must play the same whatever it was asked before.
-    engine = kept_engine(position) if budget.nodes is None else Engine(position.board)
+    board = position.board
+    engine = memory.engines.on(board) if budget.nodes is None else Engine(board)
     report = _settled(position, engine, purse, seed, start)
     if report is not None and report.score > 0:
         return replace(report, seconds=time.perf_counter() - start)
-    who = (budget, seed, heuristic)
-    beliefs = _recollection.recall(who, position)
+    beliefs = memory.recollection.recall(position)
     played, beliefs = _played(
         position, engine, purse, seed, heuristic, beliefs, lost=report is not None
     )
-    _recollection.keep(who, position.play(played.move), beliefs)
+    memory.recollection.keep(position.play(played.move), beliefs)
     if report is not None and not played.proven:
         note = f"lost; {played.note}" if played.note else "lost"
         played = replace(played, score=-math.inf, proven=True, plies=None, note=note)
@@ -214,7 +222,7 @@ def _played(
     return replace(report, note=note), beliefs
 
 
-def warm_up(board: Board, budget: Budget, heuristic: str = HEURISTIC) -> None:
+def warm_up(board: Board, budget: Budget, memory: GameMemory, heuristic: str = HEURISTIC) -> None:
     """Do what the first choice on a board would do beside searching, so that none is a slow one."""
-    perfect.warm_up(board, budget, heuristic)
+    perfect.warm_up(board, budget, memory.engines, heuristic)
     warm_up_practice(board)

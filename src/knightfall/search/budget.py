@@ -15,6 +15,9 @@ DEEPEST = 64
 MOST_NODES = 10**15
 LONGEST = 24 * 3600 * 1_000_000
 
+LEAF_STEP_LIMIT = 1000
+"""Steps one evaluation by a costly heuristic may spend inside a search: well under 0.1 ms."""
+
 KINDS = ("depth", "nodes", "time")
 ACCEPTED = "depth=5, nodes=2500, time=150ms or time=2s"
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.kernel.geometry import NO_LIMIT, GeometryArray, geometry
-from knightfall.search.budget import DEEPEST, Budget
+from knightfall.search.budget import DEEPEST, LEAF_STEP_LIMIT, Budget
 from knightfall.search.state import DTYPE, METHODS, SETTINGS_DTYPE
 from knightfall.search.table import size_for
 
@@ -36,9 +36,6 @@ NOT_A_STUDENT: StudentSettings = (0,) * len(_STUDENTS)
 
 Records = npt.NDArray[Any]
 """An array of one record."""
-
-LEAF_STEP_LIMIT = 1000
-"""Steps one evaluation by a costly heuristic may spend inside a search: well under 0.1 ms."""
 
 MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
 """What a search is given a table for, without any budget but depth, and under a time budget."""

@@ -16,6 +16,8 @@ import time
 
 from knightfall.kernel.geometry import GeometryArray
 
+THREAD = "knightfall-stopwatch"
+
 
 class Alarm:
     """What rings at a deadline: it tells one search to stop, unless it was cancelled."""
@@ -41,7 +43,7 @@ class Stopwatch:
         self._wake = threading.Condition()
         self._alarms: list[tuple[float, int, Alarm]] = []
         self._serial = itertools.count()
-        threading.Thread(target=self._watch, name="knightfall-stopwatch", daemon=True).start()
+        threading.Thread(target=self._watch, name=THREAD, daemon=True).start()
 
     def stop_at(self, deadline: float, boards: GeometryArray) -> Alarm:
         """Stop the search that uses these geometry records at the deadline.

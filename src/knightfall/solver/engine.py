@@ -17,7 +17,6 @@ from knightfall.kernel.geometry import NO_LIMIT, POCKET, GeometryArray, geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.stopwatch import stopwatch
-from knightfall.solver.distance import ends_within
 from knightfall.solver.proof_table import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome, probe
 from knightfall.solver.state import DTYPE, PLIES
 from knightfall.solver.thread_marks import MARK_DTYPE, MARKS
@@ -99,6 +98,10 @@ class Engine:
         game within that many plies.  Raises `OutOfBudget`.
         """
         open, mover, waiter = self._words(position)
+        from knightfall.solver.distance import (
+            ends_within,
+        )  # here: many never ask, and it is compiled
+
         if not 0 <= plies < PLIES:
             raise KnightfallError(f"plies={plies} must be from 0 to {PLIES - 1}: no game is longer")
         return self._ask(lambda b, s: ends_within(b, s, open, mover, waiter, plies), limits) == 1
@@ -197,6 +200,20 @@ class Engine:
         if failures:
             raise failures[0]
         return answers[0] if answers else -1
+
+
+class KeptEngines:
+    """The engines of one player, one for each board: what it has proven in a game stays with it."""
+
+    def __init__(self) -> None:
+        self._engines: dict[Board, Engine] = {}
+
+    def on(self, board: Board) -> Engine:
+        """Return the engine for a board, its memory at hand."""
+        if board not in self._engines:
+            self._engines[board] = Engine(board)
+            self._engines[board].occupy_memory()
+        return self._engines[board]
 
 
 def check_threads(threads: int) -> None:

@@ -21,9 +21,9 @@ from knightfall.position import Position
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
 from knightfall.solver.atlas import canonical, lookup
-from knightfall.solver.engine import SMALLEST_MB, Engine, Limits, OutOfBudget
+from knightfall.solver.engine import SMALLEST_MB, Engine, KeptEngines, Limits, OutOfBudget
 from knightfall.solver.reflection import loses_by_reflection, mirror_move
-from knightfall.solver.solve import Solver, kept_engine
+from knightfall.solver.solve import Solver
 
 FALLBACK = "improved"
 """The heuristic that decides when the solver cannot."""
@@ -147,15 +147,18 @@ class Choice:
         return self.solver.engine.ends_within(after, plies, self.solver.limits)
 
 
-def choose(position: Position, budget: Budget, seed: int = 0) -> Report:
-    """The perfect move, or the best that the budget allows; counted from the call."""
+def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> Report:
+    """Return the perfect move, or the best that the budget allows, counted from the call.
+
+    Without a node budget, what earlier moves have proven is in the engines that the player kept.
+    """
     start = time.perf_counter()
     if not position.legal_moves:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to choose")
     seconds = budget.seconds
     deadline = None if seconds is None else start + seconds * SOLVER_SHARE
     # A player whose nodes are counted must play the same whatever it was asked before.
-    engine = kept_engine(position) if budget.nodes is None else Engine(position.board)
+    engine = kept.on(position.board) if budget.nodes is None else Engine(position.board)
     choice = Choice(position, engine, Limits(budget.nodes or NO_LIMIT, deadline), seed)
     before, note = engine.nodes, ""
     try:
@@ -178,7 +181,7 @@ def choose(position: Position, budget: Budget, seed: int = 0) -> Report:
     )
 
 
-def warm_up(board: Board, budget: Budget, fallback: str = FALLBACK) -> None:
+def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FALLBACK) -> None:
     """Do what the first choice on a board would do beside searching, so that none is a slow one."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.think import warm_up as warm_up_search
@@ -187,11 +190,12 @@ def warm_up(board: Board, budget: Budget, fallback: str = FALLBACK) -> None:
     opening = Position.from_moves(corners, board.width, board.height)
     lookup(opening)
     canonical(opening)
-    if budget.time is not None:
-        kept_engine(opening)
+    if budget.nodes is None:
+        kept.on(board)
     engine = Engine(board, table_mb=SMALLEST_MB)
     with suppress(OutOfBudget):
         engine.wins(opening, Limits(nodes=1))
+    with suppress(OutOfBudget):
         engine.ends_within(opening, 2, Limits(nodes=1))
     if budget.time is None:
         warm_up_search(board, "deepening", evaluator(fallback), Budget(nodes=FALLBACK_NODES))

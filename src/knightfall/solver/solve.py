@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import KnightfallError
@@ -276,17 +275,3 @@ def _work(solver: Solver, position: Position, distance: bool, found: _Found) -> 
         found.pv = solver.line(position, found.plies)
     elif found.winning_moves:
         found.pv = found.winning_moves[:1]
-
-
-@lru_cache(maxsize=8)
-def _kept_engine(width: int, height: int) -> Engine:
-    from knightfall.board import Board
-
-    engine = Engine(Board.of(width, height))
-    engine.occupy_memory()
-    return engine
-
-
-def kept_engine(position: Position) -> Engine:
-    """This process's engine for a board: what it has learnt stays."""
-    return _kept_engine(position.board.width, position.board.height)

@@ -23,12 +23,13 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from knightfall.arena.game import answers
 from knightfall.arena.game.lines import AT_ONCE, Lines, TooLong
 from knightfall.board import Board
 from knightfall.errors import AgentFailure
+from knightfall.machine import ENOUGH, core_share
 from knightfall.position import Position, Side
 from knightfall.search.report import Report
 
@@ -38,25 +39,44 @@ GRACE = 0.5
 STARTING = 120.0
 """Seconds until the agent must be ready: an interpreter, an import, perhaps a compilation."""
 
+NO_ANSWER = "did not answer"
+
 ENDING = 5.0
 """Seconds in which a supervisor ends what it supervises; it takes some milliseconds."""
 
 MOST_WAITING = 8
 """Lines nobody has asked for that are kept: whoever says more is not listened to."""
 
-_TIME = re.compile(rb"-|[0-9]{1,15}")  # "-" from one without a supervisor: then we take the time
+# "-" from one without a supervisor: then we take the time
+_TIME = re.compile(rb"-|([0-9]{1,15}),([0-9]{1,15})")
 _SERVER = "supervisor" if hasattr(os, "fork") else "agent_server"
 
 
 KEPT = ("PATH", "LANG", "LC_", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "PYTHON", "LD_LIBRARY")
 """How the names begin of what a submission's process inherits: what Python needs, no secrets."""
 
+NOT_READY = "was not ready to play"
+
 LOADING = 30.0
 """Seconds until a submission must be ready: it compiles nothing, but may import much."""
 
 
+class Taken(NamedTuple):
+    """The seconds that an answer took, and those of them spent waiting for a core."""
+
+    seconds: float
+    waited: float = 0.0
+
+    def late_by_machine(self, limit: float | None) -> bool:
+        """Return whether the answer was late, and would not have been on an idle machine."""
+        return limit is not None and self.seconds - self.waited <= limit < self.seconds
+
+
 class Child:
-    """A process that serves one agent.
+    """A process that serves one agent, game after game if it can.
+
+    Each game begins with the state that loading the agent left behind.  A process that forks for
+    each game (`forks`) can play any number of them, one at a time; any other can play one.
 
     One that runs a submission of the course works in a scratch copy of the folder `beside` which
     that lies, and inherits next to nothing.
@@ -77,7 +97,7 @@ class Child:
             bufsize=0,
             start_new_session=True,  # Ctrl-C is not for it
             cwd=scratch,
-            env=None if scratch is None else _environment(scratch),
+            env=_environment(scratch),
         )
         self._answers: _Answers = queue.SimpleQueue()
         # The thread must not know the child, or nobody would ever notice that it is forgotten.
@@ -85,7 +105,11 @@ class Child:
         threading.Thread(target=_read, args=reading, name="knightfall-host", daemon=True).start()
         self.end = weakref.finalize(self, _end, self._process, scratch)
         self.ready = False
+        self.forks = False
+        self._ending = b""  # the word of a question that ended a game and was not answered yet
+        self.taken = Taken(0.0)
         self._boards: set[Board] = set()
+        self._game: tuple[int, Position | None] | None = None  # its seed, what was asked last
         self.files: list[str] = []
         self.warnings: list[str] = []
         # Held itself, it would keep alive this child and whatever those who asked had in hand.
@@ -95,32 +119,87 @@ class Child:
     def begin(self) -> None:
         """Wait until the agent is loaded."""
         if not self.ready:
-            answer, _ = self._answer(self._beginning, self._starting, "was not ready to play")
+            answer, _ = self._answer(self._beginning, self._starting, NOT_READY)
             with self._believing():
-                self.files, self.warnings = answers.loaded(answer)
+                self.files, self.warnings, self.forks = answers.loaded(answer)
             self.ready = True
 
     def prepare(self, board: Board) -> None:
-        """Wait until the agent is ready for a board."""
-        if board not in self._boards:
+        """Wait until the agent is ready for a board; during a game it is left as it is."""
+        if board not in self._boards and self._game is None and self.has_ended_game():
             self._boards.add(board)
             size = [board.width, board.height]
             word = self._send({"ask": "board", "board": size}, self._starting)
-            answer, _ = self._answer(word, self._starting, "was not ready to play")
+            answer, _ = self._answer(word, self._starting, NOT_READY)
             with self._believing():
                 answers.nothing(answer)
 
-    def ask(self, position: Position, seed: int, limit: float | None) -> Report:
-        """The move in a position."""
-        asked = {"ask": "move", "fen": position.fen, "last": position.last, "seed": seed}
-        answer, seconds = self._answer(self._send(asked, limit), limit)
+    def new_game(self, seed: int, side: Side) -> None:
+        """Begin a game, in which the agent plays one side, after the end of the one before."""
+        if not self.end_game():
+            raise ValueError("a process that does not fork plays one game")
+        if not self.has_ended_game():
+            raise AgentFailure("crash", f"{self._text} did not end its last game")
+        self._game = seed, None
+        begun = {"ask": "game", "seed": seed, "side": side}
+        answer, _ = self._answer(self._send(begun, self._starting), self._starting, NOT_READY)
         with self._believing():
-            return answers.reported(answer, position, seconds)
+            answers.nothing(answer)
+
+    def end_game(self) -> bool:
+        """End the game, if there is one, and wait for nothing.
+
+        Return whether the process can play another; ask `has_ended_game` before it does.
+        """
+        if self._game is None:
+            return True
+        if not self.forks:
+            return False
+        self._game = None
+        self._ending = self._send({"ask": "over"}, ENDING)
+        return True
+
+    def has_ended_game(self) -> bool:
+        """Wait until the last game has ended, if it has not; return whether it did as it should."""
+        word, self._ending = self._ending, b""
+        if word:
+            with suppress(AgentFailure, answers.Broken):
+                answers.nothing(self._answer(word, ENDING)[0])
+                return True
+        return not word
+
+    def plays(self, position: Position, seed: int) -> bool:
+        """Return whether the position comes two plies after the one asked last, in its game."""
+        if self._game is None or self._game[1] is None or self._game[0] != seed:
+            return False
+        before = self._game[1]
+        if (before.board, before.to_move) != (position.board, position.to_move):
+            return False
+        return position.open < before.open and len(before.open) - len(position.open) == 2
+
+    def can_play(self, position: Position, seed: int) -> bool:
+        """Return whether it can be asked about a position: in its game, or in a fresh one."""
+        return self._game is None or self.forks or self.plays(position, seed)
+
+    def ask(self, position: Position, seed: int, limit: float | None) -> Report:
+        """Return the agent's report on a position; `taken` is then what that took.
+
+        A position that does not go on with the game begins another.
+        """
+        if not self.plays(position, seed):
+            self.new_game(seed, position.to_move)
+        self._game = seed, position
+        asked = {"ask": "move", "fen": position.fen, "last": position.last}
+        answer, self.taken = self._answer(self._send(asked, limit), limit)
+        with self._believing():
+            return answers.reported(answer, position, self.taken.seconds)
 
     def measure(
         self, position: Position, side: Side | None, steps: int | None, limit: float | None
     ) -> tuple[float, bool]:
         """The heuristic's value of a position."""
+        if self._game is None:
+            self.new_game(0, "w")
         asked = {"ask": "value", "fen": position.fen, "side": side, "steps": steps}
         answer, _ = self._answer(self._send(asked, limit), limit)
         with self._believing():
@@ -139,6 +218,13 @@ class Child:
         with self._believing():
             return answers.opinions(answer, position)
 
+    def answer_line(self, position: Position, seed: int, limit: float) -> str:
+        """Return the line of a submission's code from which its answer comes; "" if unknown."""
+        question = {"ask": "line", "fen": position.fen, "seed": seed}
+        answer, _ = self._answer(self._send(question, limit), limit)
+        with self._believing():
+            return answers.line(answer)
+
     def _send(self, question: dict[str, Any], limit: float | None) -> bytes:
         """Ask something; the word that the answer must begin with."""
         word = secrets.token_hex(8).encode()
@@ -149,15 +235,16 @@ class Child:
         return word
 
     def _answer(
-        self, word: bytes, limit: float | None, complaint: str = "did not answer"
-    ) -> tuple[dict[str, Any], float]:
-        """What is answered, and after how many seconds."""
+        self, word: bytes, limit: float | None, complaint: str = NO_ANSWER
+    ) -> tuple[dict[str, Any], Taken]:
+        """Return what is answered, and what it took; raise the `AgentFailure` if that is one."""
         asked = time.monotonic()
         try:
             came, line = self._answers.get(timeout=None if limit is None else limit + GRACE)
         except queue.Empty:
             late = f"{self._text} {complaint} within {limit:g} s"
-            raise AgentFailure("timeout", late) from None
+            starved = complaint == NO_ANSWER and core_share() < ENOUGH
+            raise AgentFailure("timeout", late, starved) from None
         with self._believing():
             if line is None:
                 raise answers.Broken(f"nothing more: its process {self._obituary()}")
@@ -166,12 +253,16 @@ class Child:
             microseconds, named, said = b"", b"", b""
             if line.count(b" ") >= 2:
                 microseconds, named, said = line.split(b" ", 2)
-            if named != word or not _TIME.fullmatch(microseconds):
+            times = _TIME.fullmatch(microseconds)
+            if named != word or not times:
                 raise answers.Broken("what nobody had asked for")
-            seconds = came - asked if microseconds == b"-" else int(microseconds) / 1e6
+            taken = Taken(came - asked)
+            if microseconds != b"-":
+                taken = Taken(int(times[1]) / 1e6, int(times[2]) / 1e6)
             try:
-                return answers.read_answer(said), seconds
+                return answers.read_answer(said), taken
             except AgentFailure as failure:
+                failure.starved = failure.reason == "timeout" and taken.late_by_machine(limit)
                 self._failure = weakref.ref(failure)
                 raise
 
@@ -227,13 +318,20 @@ def scratch_of(file: Path) -> str:
     return folder
 
 
-def _environment(scratch: str) -> dict[str, str]:
-    """What a submission may know of its surroundings; sets of texts have the same order always."""
+def _environment(scratch: str | None) -> dict[str, str]:
+    """Return the environment of an agent's process; a submission's is told next to nothing.
+
+    Sets of texts have the same order always.  Libraries for linear algebra start no threads, unless
+    the user says how many: they would keep the process from forking, and sums from being the same
+    on any machine.
+    """
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+    if scratch is None:
+        return {**threads, **os.environ, "PYTHONHASHSEED": "0"}
     kept = {key: value for key, value in os.environ.items() if key.upper().startswith(KEPT)}
     if kept.get("PYTHONPATH"):  # it works in another folder
         paths = [os.path.abspath(path) for path in kept["PYTHONPATH"].split(os.pathsep) if path]
         kept["PYTHONPATH"] = os.pathsep.join(paths)
-    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     return {**kept, **threads, "PYTHONHASHSEED": "0", "HOME": scratch}
 
 

@@ -1,22 +1,34 @@
-"""The other side of `agent_process`: the process in which an agent thinks."""
+"""The other side of `agent_process`: the process in which an agent thinks.
+
+It loads the agent once.  Each game is then played by a fork of it, so that every game begins with
+the state that loading left behind, whatever was remembered in the games before.  A module that has
+started threads while it was loaded cannot be forked safely: its process plays one game and ends.
+"""
 
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import json
 import os
+import re
+import signal
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any
+from typing import IO, Any, NoReturn
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.apart import hush
+from knightfall.apart import hush, seed_random
 from knightfall.board import Board
-from knightfall.containment import limit_memory
+from knightfall.containment import end_with_parent, limit_memory
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.position import Position
+from knightfall.position import Position, Side
+from knightfall.python_agent import GamePlayer, load_player
 from knightfall.user_files import expendable
 
 LONGEST_DETAIL = 500
@@ -26,6 +38,8 @@ MOST_WARNINGS = 10
 
 MEMORY = 1 << 30
 """Bytes that a submission of the course may have."""
+
+_WORD = re.compile(rb"[0-9a-f]{16}")
 
 LAST_RESORT = 10.0
 """Seconds beyond the limit after which the process ends itself, whoever else is left."""
@@ -40,41 +54,173 @@ def serve(text: str, reading: int, answering: int, before: bytes = b"") -> None:
     """
     expendable()
     with os.fdopen(reading, "rb") as questions, os.fdopen(answering, "wb") as answers:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        agent: list[Agent] = []
-        for line in questions:
+        _Server(text, questions, answers, before).answer_all()
+
+
+class _Server:
+    """One agent: loaded, then asked about the positions of a game."""
+
+    def __init__(
+        self, text: str, questions: IO[bytes], answers: IO[bytes], before: bytes = b""
+    ) -> None:
+        self._text = text
+        self._questions, self._answers, self._before = questions, answers, before
+        self._nowhere = os.open(os.devnull, os.O_WRONLY)
+        self._agent: Agent | None = None
+        self._player: GamePlayer | None = None
+        self._forks = False  # whether each game gets a fork, and this process plays none
+
+    def answer_all(self) -> bytes:
+        """Answer until the game is over or nothing more is asked.
+
+        Return the word of the question that ended the game, or nothing.
+        """
+        for line in self._questions:
             word, _, said = line.partition(b" ")
             question = json.loads(said)
-            limit = question["limit"]
-            if limit is not None:
-                # A thread of C: it needs no lock that an agent could hold for ever.
-                faulthandler.dump_traceback_later(limit + LAST_RESORT, exit=True, file=nowhere)
-            answer = _answer(text, agent, question)
+            asked = question.get("ask")
+            if asked == "over":
+                return word
+            if asked == "game" and self._forks:
+                self._say(self._play_in_a_fork(word, question), {})
+            else:
+                self._say(word, self._answer_in_time(question))
+        return b""
+
+    def _say(self, word: bytes, answer: dict[str, Any]) -> None:
+        self._answers.write(self._before + word + b" " + json.dumps(answer).encode() + b"\n")
+        self._answers.flush()
+
+    def _play_in_a_fork(self, word: bytes, question: dict[str, Any]) -> bytes:
+        """Have a fork of this process serve a game; return the word of the question that ended it.
+
+        If the fork dies first, so does this process, in the same way: then the supervisor tells.
+        """
+        ended, end = os.pipe()
+        for file in (ended, end):  # somebody else may write to it, or hold it open
+            os.set_blocking(file, False)
+        game = os.fork()
+        if game == 0:
+            try:
+                os.close(ended)
+                end_with_parent()
+                os.setsid()  # what it starts is in its process group, and ends with the game
+                self._forks = False
+                self._say(word, self._answer_in_time(question))
+                os.write(end, self.answer_all())
+            finally:
+                os._exit(0)
+        os.close(end)
+        _, status = os.waitpid(game, 0)
+        with suppress(OSError):
+            os.killpg(game, signal.SIGKILL)
+        over = b""
+        with suppress(BlockingIOError):
+            over = os.read(ended, 100)
+        os.close(ended)
+        return over if _WORD.fullmatch(over) else _die_like(status)
+
+    def _answer_in_time(self, question: dict[str, Any]) -> dict[str, Any]:
+        limit = question["limit"]
+        if limit is not None:
+            # A thread of C: it needs no lock that an agent could hold for ever.
+            faulthandler.dump_traceback_later(limit + LAST_RESORT, exit=True, file=self._nowhere)
+        loads = self._agent is None
+        try:
+            answer = self._answer(question)
+        except BaseException as error:  # whatever the agent does, it must not end the conversation
+            return _failure(self._text, error)
+        finally:
             faulthandler.cancel_dump_traceback_later()
-            answers.write(before + word + b" " + json.dumps(answer).encode() + b"\n")
-            answers.flush()
+        if loads:
+            assert self._agent is not None
+            self._forks = not self._before and self._agent.kind != "course" and _is_alone()
+            answer["forks"] = self._forks
+        return answer
 
-
-def _answer(text: str, loaded: list[Agent], question: dict[str, Any]) -> dict[str, Any]:
-    try:
-        if not loaded:
+    def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        if self._agent is None:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                agent = parse_agent(text)
-                if agent.kind == "course":
-                    _settle()
-                loaded.append(agent.prepare())
-            return {"files": _files(loaded[0]), "warnings": _worth_telling(caught)}
-        return _ASKED[question["ask"]](loaded[0], question)
-    except BaseException as error:  # whatever the agent does, it must not end the conversation
-        return _failure(text, error)
+                self._agent = _loaded(self._text)
+            return {"files": _files(self._agent), "warnings": _worth_telling(caught)}
+        asked = question["ask"]
+        if asked == "game":
+            self._begin_game(question["seed"], question["side"])
+            return {}
+        if asked == "move":
+            return asdict(self._move(_position(question)))
+        return _ASKED[asked](self._agent, question)
+
+    def _begin_game(self, seed: int, side: Side) -> None:
+        assert self._agent is not None
+        self._agent = replace(self._agent, seed=seed)
+        if self._agent.has_users_code and self._agent.kind != "course":
+            seed_random(seed, side)
+        if self._agent.kind == "python":
+            self._player = GamePlayer(self._agent.heuristic)
+
+    def _move(self, position: Position) -> Any:
+        if self._player is not None:
+            return self._player.analyse(position)
+        assert self._agent is not None
+        return self._agent.analyse(position)
 
 
-def _settle() -> None:
-    from knightfall.course.player import settle
+def _is_alone() -> bool:
+    """Return whether nobody but us has started a thread in this process.
 
-    limit_memory(MEMORY)
-    settle()
+    The system is asked, for a library need not tell Python of its threads.  That of the stopwatch
+    is begun anew in a fork, and the one that `faulthandler` had may take a moment to end.
+    """
+    stopwatch = sys.modules.get("knightfall.search.stopwatch")  # not imported for this: it is slow
+    name = None if stopwatch is None else stopwatch.THREAD
+    ours = 1 + sum(thread.name == name for thread in threading.enumerate())
+    for _ in range(50):
+        try:
+            threads = len(os.listdir("/proc/self/task"))
+        except OSError:  # no such thing here
+            return hasattr(os, "fork") and threading.active_count() == ours
+        if threads == ours:
+            return True
+        time.sleep(0.001)
+    return False
+
+
+def _die_like(status: int) -> NoReturn:
+    """End this process as another one ended."""
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        with suppress(OSError, ValueError):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(max(code, 0))
+
+
+def _loaded(text: str) -> Agent:
+    """Return the agent, ready to play; nothing of a user's but its module's own lines has run."""
+    agent = parse_agent(text)
+    if agent.kind == "course":
+        from knightfall.course.player import settle
+
+        limit_memory(MEMORY)
+        settle()
+    elif agent.has_users_code:
+        importlib.import_module("numpy")  # so that what a module draws from it is the same always
+        seed_random(0)
+    if agent.kind == "python":
+        load_player(agent.heuristic)
+        return agent
+    _warm_up(agent)
+    return agent
+
+
+def _warm_up(agent: Agent, board: Board | None = None) -> None:
+    """Have the agent ready for a board, without asking a heuristic that may remember it."""
+    if agent.kind == "course" or not agent.users_functions or agent.evaluator.compiled:
+        agent.prepare(board)
+    else:
+        replace(agent, heuristic="null").prepare(board)
 
 
 def _files(agent: Agent) -> list[str]:
@@ -90,16 +236,17 @@ def _worth_telling(caught: list[warnings.WarningMessage]) -> list[str]:
     return [str(one.message)[:LONGEST_DETAIL] for one in ours[:MOST_WARNINGS]]
 
 
-def _get_ready(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
-    agent.prepare(Board.of(*question["board"]))
-    return {}
-
-
-def _move(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+def _position(question: dict[str, Any]) -> Position:
     position = Position.from_fen(question["fen"])
     if question["last"] is not None:
         position = replace(position, last=tuple(question["last"]))
-    return asdict(replace(agent, seed=question["seed"]).analyse(position))
+    return position
+
+
+def _get_ready(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    if agent.kind != "python":
+        _warm_up(agent, Board.of(*question["board"]))
+    return {}
 
 
 def _value(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
@@ -112,8 +259,9 @@ def _action(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
     from knightfall.course.player import act
 
     board, ply, (first, second) = question["state"]
-    time = agent.budget.time or 0
-    return {"action": act(agent.heuristic, time, (board, ply, (first, second)), question["seed"])}
+    time, counted = agent.ticks or agent.budget.time or 0, agent.ticks is not None
+    state = board, ply, (first, second)
+    return {"action": act(agent.heuristic, time, state, question["seed"], counted=counted)}
 
 
 def _opinions(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
@@ -124,12 +272,21 @@ def _opinions(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
     return {"opinions": opinions(agent.heuristic, time, position, agent.ticks is not None)}
 
 
+def _line(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    from knightfall.course.player import answer_line
+
+    position = Position.from_fen(question["fen"])
+    time = agent.ticks or agent.budget.time or 0
+    counted = agent.ticks is not None
+    return {"line": answer_line(agent.heuristic, time, position, question["seed"], counted)}
+
+
 _ASKED: dict[str, Callable[[Agent, dict[str, Any]], dict[str, Any]]] = {
     "board": _get_ready,
-    "move": _move,
     "value": _value,
     "action": _action,
     "opinions": _opinions,
+    "line": _line,
 }
 
 

@@ -49,15 +49,16 @@ def nothing(answer: dict[str, Any]) -> None:
     _keys(answer, set())
 
 
-def loaded(answer: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The files of an agent, and what there is to be warned of."""
-    _keys(answer, {"files", "warnings"})
+def loaded(answer: dict[str, Any]) -> tuple[list[str], list[str], bool]:
+    """Return the files of an agent, the warnings, and whether its process forks for each game."""
+    _keys(answer, {"files", "warnings", "forks"})
     files = _texts(answer, "files", MOST_FILES, LONGEST_PATH)
     if not all(path.startswith("/") or path[1:3] == ":\\" for path in files):
         raise Broken("files without their full paths")
     if any("\0" in path for path in files):
         raise Broken("files with impossible names")
-    return files, [one_line(text) for text in _texts(answer, "warnings", MOST_WARNINGS)]
+    warnings = [one_line(text) for text in _texts(answer, "warnings", MOST_WARNINGS)]
+    return files, warnings, _flag(answer, "forks")
 
 
 def valued(answer: dict[str, Any]) -> tuple[float, bool]:
@@ -82,6 +83,12 @@ def opinions(answer: dict[str, Any], position: Position) -> dict[str, float | No
     if not isinstance(said, dict) or said.keys() != set(position.legal_moves):
         raise Broken("opinions of other moves than the legal ones")
     return {move: None if said[move] is None else _number(said, move) for move in said}
+
+
+def line(answer: dict[str, Any]) -> str:
+    """Return the words about a line of a submission's code."""
+    _keys(answer, {"line"})
+    return _text(answer, "line")
 
 
 def reported(answer: dict[str, Any], position: Position, seconds: float) -> Report:

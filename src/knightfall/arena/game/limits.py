@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from knightfall.agents import Agent
 from knightfall.errors import AgentFailure
 from knightfall.search.report import Report
@@ -20,20 +22,31 @@ TOLERANCE = 0.01
 
 
 def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
-    """How many seconds the agent may take for a move; None if it surely comes to an end."""
+    """Return how many seconds the agent may take for a move, in a process of its own.
+
+    None for agents without users' code: their searches stop by themselves, and if that is late, it
+    is because the machine kept them waiting.
+    """
+    if not agent.has_users_code:
+        return None
     if agent.budget.seconds is not None:
         return agent.budget.seconds
     if agent.ticks is not None:
         return min(patience, COUNTED)
-    if not agent.has_users_code:
-        return None
     return min(patience * max(1.0, (agent.budget.nodes or 0) / PATIENT_NODES), LONGEST)
 
 
-def in_time(report: Report, limit: float | None, who: str = "") -> Report:
-    """The report, if it did not take longer than the limit and the tolerance."""
-    if limit is not None and report.seconds > limit + TOLERANCE:
-        late = f"{who} answered after {took(report.seconds, limit)}, allowed are {limit:g} s"
+def in_time(
+    report: Report, limit: float | None, who: str = "", computed: float = math.inf
+) -> Report:
+    """Return the report, if it did not take longer than the limit and the tolerance.
+
+    `computed` is the processor time that it took, where that is known: who has computed for less
+    than the limit was only kept waiting.
+    """
+    seconds = min(report.seconds, computed)
+    if limit is not None and seconds > limit + TOLERANCE:
+        late = f"{who} answered after {took(seconds, limit)}, allowed are {limit:g} s"
         raise AgentFailure("timeout", late.strip())
     return report
 

@@ -6,6 +6,7 @@ Agents that are nothing but a search with a node or depth budget play whole game
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -16,9 +17,16 @@ from knightfall.arena.game.compiled import Searcher, play_compiled, searcher
 from knightfall.arena.game.limits import in_time
 from knightfall.arena.game.records import GameRecord, PairRecord, PairTask, Reason, game_record
 from knightfall.board import Board
-from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
+from knightfall.machine import ENOUGH, wait_for_core
 from knightfall.position import Position, Side, other
 from knightfall.search.report import Report
+
+REPLAYS = 3
+"""Times that a game is played again in which an agent was late because it had no core."""
+
+BUSY_PATIENCE = 30.0
+"""Seconds to wait for a core before a submission's game by the wall clock is refused."""
 
 
 class MoveSource(Protocol):
@@ -33,7 +41,7 @@ class MoveSource(Protocol):
 
 @runtime_checkable
 class _ForOneGame(Protocol):
-    """Whoever wants to know when a game is over."""
+    """A player in a process of its own, which has its time taken there."""
 
     def over(self) -> None:
         """Let go what was there for that game."""
@@ -62,20 +70,48 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
             both: dict[Side, Searcher] = {"w": a, "b": b} if game == 0 else {"w": b, "b": a}
             return play_compiled(both, task.opening, task.seed)
     seats = {side: seated(text, task.seed) for side, text in task.seats(game).items()}
-    players = {side: ask(agent) if ask else agent for side, agent in seats.items()}
-    limits = {side: agent.budget.seconds for side, agent in seats.items()}
-    try:
-        return play_asking(players, limits, Position.from_fen(task.opening))
-    finally:
-        for player in players.values():
-            if isinstance(player, _ForOneGame):
-                player.over()
+    opening = Position.from_fen(task.opening)
+    for replay in range(REPLAYS + 1):
+        for agent in seats.values():
+            if agent.kind == "course" and agent.timed:
+                need_core(agent)
+        players = {side: ask(agent) if ask else agent for side, agent in seats.items()}
+        limits = {
+            side: None if isinstance(players[side], _ForOneGame) else agent.budget.seconds
+            for side, agent in seats.items()
+        }
+        try:
+            return play_asking(players, limits, opening, forgiving=replay < REPLAYS)
+        except AgentFailure:
+            continue
+        finally:
+            for player in players.values():
+                if isinstance(player, _ForOneGame):
+                    player.over()
+    raise AssertionError("the last game is not forgiven")
+
+
+def need_core(agent: Agent) -> None:
+    """Wait for a core; raise a `RunnerFailure` if other processes do not leave one."""
+    share = wait_for_core(BUSY_PATIENCE)
+    if share < ENOUGH:
+        raise RunnerFailure(
+            f"{agent.name} plays by the wall clock, and other processes left it {100 * share:.0f} "
+            f"% of a core for {BUSY_PATIENCE:g} s: play on an idle machine, or with clock ticks"
+        )
 
 
 def play_asking(
-    players: dict[Side, MoveSource], limits: dict[Side, float | None], opening: Position
+    players: dict[Side, MoveSource],
+    limits: dict[Side, float | None],
+    opening: Position,
+    *,
+    forgiving: bool = False,
 ) -> GameRecord:
-    """A game in which each move is asked for; whoever takes longer than its limit loses."""
+    """Play a game in which each move is asked for; an agent that exceeds its limit loses.
+
+    If `forgiving`, raise the `AgentFailure` of an agent that exceeded its limit for want of a core.
+    """
     for side, player in players.items():
         if limits[side] is not None:
             with suppress(KnightfallError):  # whoever cannot get ready will fail when asked
@@ -85,14 +121,29 @@ def play_asking(
     while position.winner is None:
         side = position.to_move
         try:
-            report = in_time(players[side].analyse(position), limits[side])
+            report = _ask(players[side], position, limits[side])
             position = position.play(report.move)
         except AgentFailure as failure:
+            if forgiving and failure.starved and limits[side] is not None:
+                raise
             return _record(rows, side, failure.reason, str(failure))
         except KnightfallError as error:  # a user's heuristic that raised an error
             return _record(rows, side, "crash", str(error))
         rows.append((position.board.cell(report.move), report))
     return _record(rows, other(position.winner), "no moves")
+
+
+def _ask(player: MoveSource, position: Position, limit: float | None) -> Report:
+    """Return a player's move; raise an `AgentFailure` if it took longer than its limit.
+
+    A search in this process stops by the clock.  While others have the processor, it cannot: so it
+    is late only if it also computed for longer than its limit.
+    """
+    if not isinstance(player, Agent):
+        return in_time(player.analyse(position), limit)
+    before = time.process_time()
+    report = player.analyse(position)
+    return in_time(report, limit, computed=time.process_time() - before)
 
 
 def _record(

@@ -6,7 +6,8 @@
                                  \\_ watcher _/
 
 It passes questions on and answers back, with the time each answer took by its own clock, which no
-agent can set and no busy program can hold up.  An answer must begin with the word that its question
+agent can set and no busy program can hold up, and how much of that the two of them waited for a
+core.  An answer must begin with the word that its question
 began with, which nobody can know before; anything else, and too long a line, ends the agent.
 
 The agent and the watcher, its parent, live in a process namespace of their own where the system
@@ -28,6 +29,7 @@ from typing import NoReturn
 from knightfall import containment
 from knightfall.apart import hush
 from knightfall.arena.game.lines import AT_ONCE, Lines, TooLong
+from knightfall.machine import seconds_waited
 
 LOOK = 1.0
 """Seconds between two looks whether whoever asks is still there."""
@@ -57,8 +59,9 @@ def supervise(text: str, scratch: str = "") -> NoReturn:
     containment.be_private()
     os.set_blocking(ask, False)
     agent = os.read(died, 20)  # its number, where numbers mean the same to us
+    here = "".join(_children(str(watcher))[:1]) if apart else agent.decode()
     try:
-        end = _Relay(questions, answers, ask, told, died, asking).run()
+        end = _Relay(questions, answers, ask, told, died, asking, here).run()
         if end:
             with suppress(OSError):
                 os.write(answers, b"! " + end.encode() + b"\n")
@@ -71,18 +74,31 @@ def supervise(text: str, scratch: str = "") -> NoReturn:
         os._exit(0)
 
 
+def _children(process: str) -> list[str]:
+    """Return the numbers of a process's children as this process sees them, if it can."""
+    try:
+        with open(f"/proc/{process}/task/{process}/children") as file:
+            return file.read().split()
+    except OSError:
+        return []
+
+
 class _Relay:
-    """The conversation: one question at a time, one answer to each."""
+    """The conversation: one question at a time, one answer to each.
+
+    `agent` is the number of the agent's process, or "" if it is not known.
+    """
 
     def __init__(
-        self, questions: int, answers: int, ask: int, told: int, died: int, asking: int
+        self, questions: int, answers: int, ask: int, told: int, died: int, asking: int, agent: str
     ) -> None:
+        self._agent = agent
         self._questions, self._answers = questions, answers
         self._ask, self._told, self._died = ask, told, died
         self._asking = asking
         self._from_host, self._from_agent = Lines(), Lines()
         self._word: bytes | None = None  # that the answer must begin with
-        self._since = 0.0
+        self._since = self._waited = 0.0
         self._until = float("inf")  # when we stop waiting for the death of one that went silent
 
     def run(self) -> str:
@@ -119,8 +135,17 @@ class _Relay:
         """What the watcher has to say, which is written at once."""
         return os.read(self._died, 100).decode() or "ended the process that watches it"
 
+    def _waiting(self) -> float:
+        """Return the seconds that this process and the agent's have waited for a core so far.
+
+        The agent's are the one that loaded it and the fork that plays the game.
+        """
+        agents = [self._agent, *_children(self._agent)] if self._agent else []
+        return seconds_waited() + sum(seconds_waited(process) for process in agents)
+
     def _pass_on(self, lines: list[bytes]) -> None:
         for line in lines:
+            self._waited = self._waiting()
             self._word, self._since = line.partition(b" ")[0], time.monotonic()
             with suppress(OSError):  # it does not listen: its answer will be no answer
                 os.write(self._ask, line + b"\n")
@@ -131,7 +156,8 @@ class _Relay:
             if word is None or not line.startswith(word + b" "):
                 raise _Unasked("what nobody had asked for")
             took = round((now - self._since) * 1e6)
-            _write(self._answers, b"%d %s\n" % (took, line))
+            waited = max(0, round((self._waiting() - self._waited) * 1e6))
+            _write(self._answers, b"%d,%d %s\n" % (took, waited, line))
 
 
 class _Unasked(Exception):

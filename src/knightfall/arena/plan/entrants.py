@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -42,7 +42,7 @@ def enter(
 def files_of(entrants: Iterable[Entrant]) -> dict[str, str]:
     """The users' files that decide what some entrants do, with a hash of what is in them."""
     found = {path for entrant in entrants for path in _files(known_agent(entrant.agent))}
-    return {path: _hash(path) for path in sorted(found)}
+    return {path: file_hash(path) for path in sorted(found)}
 
 
 def _files(agent: Agent) -> Iterable[str]:
@@ -62,7 +62,8 @@ def _files(agent: Agent) -> Iterable[str]:
         elsewhere.close()
 
 
-def _hash(path: str) -> str:
+def file_hash(path: str) -> str:
+    """Return the hash by which a plan knows what is in a file."""
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):  # it may have no end
@@ -81,13 +82,18 @@ def _hash_at(path: str, time: int, size: int) -> str:
 
 def check_files(plan: Plan) -> None:
     """Refuse to go on with users' files that are not those the plan was made with."""
-    for path, before in plan.files.items():
+    check_unchanged(plan.files)
+
+
+def check_unchanged(files: Mapping[str, str]) -> None:
+    """Raise a `KnightfallError` if a file does not have the hash that is given with it."""
+    for path, before in files.items():
         try:
-            now = _hash(path)
+            now = file_hash(path)
         except KnightfallError:
             now = ""
         if now != before:
             raise KnightfallError(
                 f"{path} was edited while the run was going on; what was played since the last "
-                "write is not kept, and the same command begins a run of its own"
+                "write is not kept, and starting it again begins a run of its own"
             )

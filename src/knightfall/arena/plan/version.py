@@ -6,6 +6,7 @@ from functools import cache
 
 DECIDES = (
     "position.py",
+    "machine.py",
     "openings.py",
     *(f"agents/{name}.py" for name in ("base", "course", "parse", "student_costs")),
     "agents/student_costs.toml",
@@ -14,7 +15,7 @@ DECIDES = (
     *(f"course/{name}.py" for name in ("player", "clocks", "seat_board", "laid_out", "crashes")),
     *(f"course/{name}.py" for name in ("scratch", "score_player", "old_names")),
     *(f"course/{name}.py" for name in ("successor", "successor_moves")),
-    *(f"course/board_{name}.py" for name in ("2017b", "2017a", "oldest")),
+    *(f"course/board_{name}.py" for name in ("2017b", "2017a", "oldest", "file")),
     *(f"course/{name}.py" for name in ("knights", "game_loop", "scores", "drawing")),
     *(f"course/sample_players_{name}.py" for name in ("2017b", "2017a")),
     *(f"heuristics/{name}.py" for name in ("expression", "evaluator", "interpreted")),
@@ -27,7 +28,10 @@ DECIDES = (
     *(f"practical/{name}.py" for name in ("models", "chances", "memory", "beliefs")),
     *(f"practical/{name}.py" for name in ("room", "practice", "champion")),
     "practical/chances.json",
-    *(f"arena/game/{name}.py" for name in ("records", "limits", "play", "compiled")),
+    *(
+        f"arena/game/{name}.py"
+        for name in ("records", "limits", "play", "compiled", "agent_server")
+    ),
     "arena/plan/plan.py",
 )
 """Beside what is compiled, the files that decide which moves are made and how they are recorded."""

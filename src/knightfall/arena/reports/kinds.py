@@ -14,6 +14,8 @@ KINDS: dict[str, type[RunReport]] = {
 }
 
 
-def report_on(run: Run) -> RunReport:
-    """What a run says so far."""
-    return KINDS[run.plan.kind](run)
+def report_on(run: Run, *, commands: bool = True) -> RunReport:
+    """Return what a run says so far; without `commands`, it does not name any to type next."""
+    report = KINDS[run.plan.kind](run)
+    report.commands = commands
+    return report

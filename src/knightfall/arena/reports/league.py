@@ -72,7 +72,7 @@ class LeagueReport(RunReport):
             yield self._square(self._won_and_lost)
         yield from self.accidents()
         yield ""
-        yield self._neighbours()
+        yield self.no_verdict or self._neighbours()
         first, *others = (entrant.agent for entrant in self.plan.entrants)
         if any(other_differences(first, other) for other in others):
             yield "Not all search alike: a rating is the agent's, not its heuristic's."
@@ -121,7 +121,7 @@ class LeagueReport(RunReport):
                 mean(effort.mean_depth),
                 mean(effort.mean_nodes),
             )
-        return table
+        return table.where_known("depth", "nodes")
 
     def _square(self, cell: Callable[[int, int], str]) -> Table:
         places = [str(place) for place in range(1, len(self.order) + 1)]

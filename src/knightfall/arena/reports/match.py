@@ -53,8 +53,10 @@ class MatchReport(RunReport):
 
     @property
     def accepted(self) -> str | None:
-        """The hypothesis that the test accepts, H0 or H1; None while it cannot tell."""
-        return None if self.test is None or self.llr is None else self.test.verdict(self.llr)
+        """Return the hypothesis that the test accepts, H0 or H1; None while it cannot tell."""
+        if self.test is None or self.llr is None or self.no_verdict:
+            return None
+        return self.test.verdict(self.llr)
 
     def body(self) -> Iterator[Part]:
         """See `RunReport`."""
@@ -110,6 +112,8 @@ class MatchReport(RunReport):
         a, b = (entrant.name for entrant in plan.entrants)
         if not pairs:
             return "No pair has been played yet."
+        if self.no_verdict:
+            return self.no_verdict
         if self.test is not None:
             return self._sequential_words(self.test, a, b)
         if plan.entrants[0].agent == plan.entrants[1].agent:
@@ -143,7 +147,7 @@ class MatchReport(RunReport):
                 f"{test.elo0:g} explains the results better.{self._other_differences()}"
             )
         if not self.finished:
-            return f"Not decided {after}; the same command goes on."
+            return f"Not decided yet, {after}."
         if self.results.played == len(self.plan.starts) * self.plan.repeats:
             return (
                 f"Not decided {after}, and all openings are used up: bounds further apart need "

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from knightfall.agents import spelling, without_folder
+from knightfall.agents import spelling, submissions, timing, without_folder
 from knightfall.arena.game.records import REASONS
 from knightfall.arena.results.standings import Rated, Standing, outcomes_of, rated
 from knightfall.arena.results.tallies import Results, results
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from knightfall.arena.store.run import Run
 
 
+MOST_NAMED = 5
+"""Submissions of a run that are named with their paths."""
+
+FEW_LATE, SHARE_LATE = 3, 0.01
+"""Games lost to the wall clock, or the share of all, up to which an agent's results are judged."""
+
+
 class RunReport(Displayable):
     """A run, finished or not, as of the moment the report was made.
 
@@ -36,6 +43,8 @@ class RunReport(Displayable):
     def __init__(self, run: Run, *, interrupted: bool = False) -> None:
         self.results: Results = results(run)
         self.interrupted = interrupted
+        self.commands = True
+        """Whether it names commands of the command line that would tell more."""
 
     @property
     def run(self) -> Run:
@@ -75,6 +84,7 @@ class RunReport(Displayable):
     def parts(self) -> Iterator[Part]:
         """See `Displayable`."""
         yield self._heading()
+        yield from self._submissions()
         yield ""
         nothing = self.nothing_measured()
         if nothing:
@@ -95,9 +105,13 @@ class RunReport(Displayable):
             "finished": self.finished,
             "repeats": found.repeats,
             "board": plan.board,
+            "submissions": [
+                one._asdict() for one in submissions(entrant.agent for entrant in plan.entrants)
+            ],
             "seed": plan.seed,
             "outcome": self.run.outcome,
             "nothing_measured": bool(self.nothing_measured()),
+            "no_verdict": self.no_verdict,
             **self.body_dict(),
         }
 
@@ -120,9 +134,18 @@ class RunReport(Displayable):
         if not self.finished:
             parts.append("unfinished" if plan.stop else f"unfinished, {2 * plan.total:,} planned")
         if found.repeats:
-            games = f"{2 * found.repeats:,} games"
+            games = count(2 * found.repeats, "game")
             parts.append(f"{games} were repeated move for move and are counted only once")
         return " · ".join(parts)
+
+    def _submissions(self) -> Iterator[str]:
+        """Name the submissions that play under other names than their paths."""
+        found = submissions(
+            entrant.agent for entrant in self.plan.entrants if entrant.name != entrant.agent
+        )
+        yield from map(str, found[:MOST_NAMED])
+        if len(found) > MOST_NAMED:
+            yield f"and {count(len(found) - MOST_NAMED, 'more submission')}"
 
     def accidents(self) -> Iterator[str]:
         """For each entrant that lost otherwise than on the board: why, and a game to look at."""
@@ -135,20 +158,62 @@ class RunReport(Displayable):
                     continue
                 detail = self.run.pair(game.pair).games[game.game].detail
                 more = [f"first: {detail}"] if detail else []
-                more += [] if self.run.file.in_memory else [f"knightfall replay {game.id}"]
+                if self.commands and not self.run.file.in_memory:
+                    more.append(f"knightfall replay {game.id}")
                 told = f" ({'; '.join(more)})" if more else ""
                 yield f"{entrant.name} lost by: {losses[reason]:,} {reason}{told}"
 
+    @cached_property
+    def no_verdict(self) -> str:
+        """Return why nothing is concluded: too many games lost to the wall clock; "" if not."""
+        late: list[str] = []
+        kinds: set[str] = set()
+        for place, entrant in enumerate(self.results.entrants):
+            clock, fared = timing(entrant.agent), self.results.entrant(place)
+            lost, games = fared.losses.get("timeout", 0), fared.total.games
+            if clock and clock.clock == "wall" and too_late(lost, games):
+                late.append(f"{entrant.name} lost {lost:,} of {count(games, 'game')} to the clock")
+                kinds.add((spelling(entrant.agent) or ("",))[0])
+        return no_verdict(late, ticks=kinds == {"course"})
+
     def nothing_measured(self) -> str:
-        """A sentence if no game came to its ordinary end: whatever was counted, means nothing."""
+        """Return a sentence if no game came to its ordinary end, so that nothing can be counted."""
+        ways = self._ways_lost
+        if not ways or "no moves" in ways:
+            return ""
+        return f"Every game was lost by {' or '.join(ways)}: nothing was measured."
+
+    @property
+    def broken(self) -> bool:
+        """Return whether no game came to its end, and none was given up: nobody played."""
+        ways = self._ways_lost
+        return bool(ways) and not {"no moves", "forfeit"} & set(ways)
+
+    @property
+    def _ways_lost(self) -> list[str]:
         lost = Counter[str]()
         for match in self.results.matches:
             lost.update(match.of_a.losses)
             lost.update(match.of_b.losses)
-        if not lost or "no moves" in lost:
-            return ""
-        ways = [reason for reason in REASONS if reason in lost]
-        return f"Every game was lost by {' or '.join(ways)}: nothing was measured."
+        return [reason for reason in REASONS if reason in lost]
+
+
+def too_late(lost: int, games: int) -> bool:
+    """Return whether so many games lost to the wall clock spoil an agent's results."""
+    return lost > max(FEW_LATE, SHARE_LATE * games)
+
+
+def no_verdict(late: Sequence[str], *, ticks: bool) -> str:
+    """Return the sentence in a verdict's place, from what each late agent lost; "" if none was."""
+    if not late:
+        return ""
+    instead = "play on an idle machine"
+    if ticks:
+        instead += ", or with --clock ticks (clock=ticks in an agent), by which results repeat"
+    return (
+        f"No verdict: {'; '.join(late)}. Such results depend on what else the machine did: "
+        f"{instead}."
+    )
 
 
 def entrant_dict(row: Standing) -> dict[str, Any]:

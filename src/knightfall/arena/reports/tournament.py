@@ -23,7 +23,7 @@ from knightfall.arena.results.standings import (
 )
 from knightfall.arena.results.stopping import Decided, verdict
 from knightfall.arena.results.tallies import Wins
-from knightfall.display.numbers import count, interval, mean, percent, plus_minus, signed
+from knightfall.display.numbers import NOTHING, count, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part
 from knightfall.display.table import Table
 
@@ -47,7 +47,7 @@ class TournamentReport(RunReport):
     @property
     def opponents(self) -> list[int]:
         """The numbers of their opponents."""
-        return list(range(len(self.tests), len(self.plan.entrants)))
+        return list(range(self.plan.options["tests"], len(self.plan.entrants)))
 
     @cached_property
     def outcomes(self) -> Outcomes:
@@ -63,7 +63,7 @@ class TournamentReport(RunReport):
     @cached_property
     def ratings(self) -> Rated:
         """Ratings with the baseline at 0."""
-        return rated(self.plan, self.outcomes).anchored(0)
+        return rated(self.plan, self.outcomes).anchored(self.tests[0])
 
     @cached_property
     def standings(self) -> list[Standing]:
@@ -73,7 +73,8 @@ class TournamentReport(RunReport):
     @cached_property
     def differences(self) -> list[Compared]:
         """Each other test agent against the baseline, opening by opening."""
-        return compared(self.plan, self.outcomes, sequential=self.course is not None)
+        sequential = self.course is not None
+        return compared(self.plan, self.outcomes, self.tests, sequential=sequential)
 
     @cached_property
     def names(self) -> list[str]:
@@ -89,7 +90,7 @@ class TournamentReport(RunReport):
 
         See `other_differences`.
         """
-        return other_differences(*(self.plan.entrants[at].agent for at in (test, 0)))
+        return other_differences(*(self.plan.entrants[at].agent for at in (test, self.tests[0])))
 
     # -- the report ------------------------------------------------------------------------
 
@@ -98,17 +99,20 @@ class TournamentReport(RunReport):
         games = self.standings[0].fared.total.games
         if self.course is not None:
             yield _caption(self.plan, self.course, games)
-        yield _course_table(self.plan, self.names, self.outcomes)
+        yield _course_table(self.plan, self.tests, self.names, self.outcomes)
         yield ""
         yield self._figures()
         yield ""
         found = self.ratings.ratings
         yield (
-            f"{games:,} games each. Moving first is worth "
+            f"{count(games, 'game')} each. Moving first is worth "
             f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
         )
         yield from self.accidents()
-        if self.differences:
+        if self.no_verdict:
+            yield ""
+            yield self.no_verdict
+        elif self.differences:
             yield ""
             yield from self._comparisons()
 
@@ -136,7 +140,9 @@ class TournamentReport(RunReport):
                     "differs": self.differs(test),
                     "verdict": self._word(test, one),
                 }
-                for test, one in enumerate(self.differences, start=1)
+                for test, one in zip(
+                    self.tests[1:], [] if self.no_verdict else self.differences, strict=False
+                )
             ],
             "seat_elo": found.seat_elo,
             "seat_elo_error": found.seat_error,
@@ -162,21 +168,23 @@ class TournamentReport(RunReport):
         if board.played < course:
             return [f"the course's own {2 * course:,} games …"]
         outcomes = np.frombuffer(board.outcomes.tobytes(), np.int8)
-        names = short_names(plan.entrants[: plan.options["tests"]])
+        tests = range(plan.options["tests"])
+        names = short_names([plan.entrants[test] for test in tests])
         games = 2 * len(outcomes) // plan.options["tests"]
         parts: list[Part] = [_caption(plan, outcomes[:course], games)]
-        parts += [_course_table(plan, names, outcomes), ""]
+        parts += [_course_table(plan, tests, names, outcomes), ""]
         if rule.comparisons:
             parts += [f"Against {names[0]} so far:", _live_comparisons(rule, names[1:]), ""]
         return parts
 
     def _figures(self) -> Table:
+        elo = f"Elo ({self.names[0]} = 0)"
         table = Table(
             [
                 "Test agent",
                 "Win rate",
                 "95 % interval",
-                f"Elo ({self.names[0]} = 0)",
+                elo,
                 "as hunter",
                 "as runner",
                 "depth",
@@ -189,13 +197,17 @@ class TournamentReport(RunReport):
                 name,
                 percent(row.rate),
                 interval(row.low, row.high),
-                "0" if row.number == 0 else plus_minus(row.elo, row.elo_error),
+                NOTHING
+                if self.no_verdict
+                else "0"
+                if row.number == self.tests[0]
+                else plus_minus(row.elo, row.elo_error),
                 percent(row.fared.hunter.share),
                 percent(row.fared.runner.share),
                 mean(effort.mean_depth),
                 mean(effort.mean_nodes),
             )
-        return table
+        return table.where_known(elo, "depth", "nodes a move")
 
     # -- which differences are real --------------------------------------------------------
 
@@ -203,16 +215,16 @@ class TournamentReport(RunReport):
         """Compare each test agent with the baseline, and say what is certain."""
         yield f"Against {self.names[0]}, from the same openings, in points of the win rate:"
         course = self.course
-        seen = [] if course is None else compared(self.plan, course)
+        seen = [] if course is None else compared(self.plan, course, self.tests)
         titles = ["", "", "", ""]
         if course is not None:
             games = f"{_games_each(self.plan, course)} games"
             titles = ["", games, "the truth" if self._is_settled else "so far", "", ""]
         table = Table(titles, labels=1, align="left")
-        for test, one in enumerate(self.differences, start=1):
-            cells = [f"{_points(early):>5}" for early in seen[test - 1 : test]]
-            cells += [f"{_points(one):>5}", _span(one), self._word(test, one)]
-            table.add(self.names[test], *cells)
+        for place, one in enumerate(self.differences, start=1):
+            cells = [f"{_points(early):>5}" for early in seen[place - 1 : place]]
+            cells += [f"{_points(one):>5}", _span(one), self._word(self.tests[place], one)]
+            table.add(self.names[place], *cells)
         yield table
         if any(one.uncertain for one in self.differences):
             several = len(self.differences) > 1
@@ -225,7 +237,7 @@ class TournamentReport(RunReport):
             yield ""
             yield from self._conclusion(seen, course)
         elif not any(one.real or one.same for one in self.differences):
-            yield _more_pairs(self.plan, self.differences)
+            yield _more_pairs(self.plan, self.differences, self.commands)
 
     @property
     def _is_settled(self) -> bool:
@@ -243,7 +255,7 @@ class TournamentReport(RunReport):
         if not self._is_settled:
             settled = sum(one.settled(within) for one in self.differences)
             yield f"{settled} of {count(len(self.differences), 'comparison')} settled. " + (
-                "All openings are played." if self.finished else "The same command goes on."
+                "All openings are played." if self.finished else "The run is not finished."
             )
             return
         pairs = list(zip(seen, self.differences, strict=True))
@@ -282,7 +294,9 @@ def _caption(plan: Plan, course: Outcomes, games: int) -> str:
     )
 
 
-def _course_table(plan: Plan, names: Sequence[str], outcomes: Outcomes) -> Table:
+def _course_table(
+    plan: Plan, tests: Sequence[int], names: Sequence[str], outcomes: Outcomes
+) -> Table:
     """Return the course's table: games won and lost, by opponent and test agent.
 
     Where a run goes beyond the course's own games, these are counted, and the share of all games
@@ -290,7 +304,7 @@ def _course_table(plan: Plan, names: Sequence[str], outcomes: Outcomes) -> Table
     """
     rounds = plan.stop.get("course")
     counted = outcomes if rounds is None else outcomes[: rounds * len(plan.matches)]
-    tests, baseline = range(len(names)), plan.entrants[0].agent
+    baseline = plan.entrants[tests[0]].agent
     differs = [other_differences(plan.entrants[test].agent, baseline) for test in tests]
     titles = ["Opponent\n" + ("\n" if any(differs) else "")]
     for name, what in zip(names, differs, strict=True):
@@ -307,11 +321,11 @@ def _course_table(plan: Plan, names: Sequence[str], outcomes: Outcomes) -> Table
         return "" if rounds is None else f"  {percent(wins.share):>7}"
 
     totals = [(Wins(), Wins()) for _ in tests]
-    for opponent in range(len(names), len(plan.entrants)):
+    for opponent in range(plan.options["tests"], len(plan.entrants)):
         cells = []
-        for test in tests:
+        for place, test in enumerate(tests):
             few, every = (_wins(plan, some, test, opponent) for some in (counted, outcomes))
-            totals[test] = totals[test][0] + few, totals[test][1] + every
+            totals[place] = totals[place][0] + few, totals[place][1] + every
             cells.append(f"{few.won:>3} | {few.lost:<4}{share(every)}")
         # Without the protocol that it is from.
         table.add(plan.entrants[opponent].name.rpartition(":")[2], *cells)
@@ -342,7 +356,7 @@ def _ahead(one: Compared) -> str:
     return f"{points} points {'ahead of' if one.difference > 0 else 'behind'}"
 
 
-def _more_pairs(plan: Plan, comparisons: Sequence[Compared]) -> str:
+def _more_pairs(plan: Plan, comparisons: Sequence[Compared], commands: bool) -> str:
     """Say how many pairs it would take to see five points, at the spread that was seen."""
     pairs = comparisons[0].pairs
     opponents = len(plan.entrants) - plan.options["tests"]
@@ -353,5 +367,5 @@ def _more_pairs(plan: Plan, comparisons: Sequence[Compared]) -> str:
         needed = round(pairs / opponents * (half / 0.05 * (1.96 + 0.84) / 1.96) ** 2)
     return (
         f"No difference is certain. To see one of 5 points it takes about {needed:,} pairs against "
-        f"each opponent: {command_of(plan, pairs=needed)}"
+        f"each opponent{f': {command_of(plan, pairs=needed)}' if commands else '.'}"
     )

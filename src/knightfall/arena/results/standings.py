@@ -169,16 +169,22 @@ def standings(results: Results, entrants: Sequence[int], ratings: Rated) -> list
 
 
 def compared(
-    plan: Plan, outcomes: npt.NDArray[np.int8], *, sequential: bool = False
+    plan: Plan,
+    outcomes: npt.NDArray[np.int8],
+    tests: Sequence[int] | None = None,
+    *,
+    sequential: bool = False,
 ) -> list[Compared]:
     """Compare each test agent of a tournament but the first with the first, opening by opening.
 
+    `tests` are the numbers of the agents that take part, by default of all that were tested;
     `outcomes` are those of the first pairs of the schedule (see `outcomes_of`), of which only whole
     rounds count.  With `sequential` the intervals and p-values hold however often one looks.
     """
     scores = _by_opponent(plan, outcomes)
     measure = statistics.sequential_difference if sequential else statistics.difference
-    couples = [(test, 0) for test in range(1, plan.options["tests"])]
+    first, *others = range(plan.options["tests"]) if tests is None else tests
+    couples = [(test, first) for test in others]
     found = []
     for a, b in couples:
         shared = [key for key in scores[a] if key in scores[b]]

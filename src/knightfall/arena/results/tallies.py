@@ -46,7 +46,10 @@ class Wins:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What an entrant's moves cost: sums, and means for a move (None if it never made one)."""
+    """What an entrant's moves cost: sums, and means for a move.
+
+    A mean is None if no move was made, and depth and nodes also if no search told of any.
+    """
 
     moves: int = 0
     depths: int = 0
@@ -56,12 +59,12 @@ class Effort:
     @property
     def mean_depth(self) -> float | None:
         """Plies that a move was searched."""
-        return self.depths / self.moves if self.moves else None
+        return self.depths / self.moves if self.depths else None
 
     @property
     def mean_nodes(self) -> float | None:
         """Nodes for a move."""
-        return self.nodes / self.moves if self.moves else None
+        return self.nodes / self.moves if self.nodes else None
 
     @property
     def mean_microseconds(self) -> float | None:

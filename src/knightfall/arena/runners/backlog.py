@@ -82,8 +82,8 @@ def make_ready(texts: Iterable[str]) -> None:
 def check_agents(texts: Iterable[str]) -> None:
     """Make agents ready; a `KnightfallError` if one of them cannot play at all.
 
-    Users' agents are tried in a process of their own: a file may do anything when it is read.  A
-    submission of the course that cannot be loaded loses its games, and that is all.
+    Users' agents are tried in a process of their own: a file may do anything when it is read.
+    Submissions of the course are only read; one that cannot be loaded loses its games.
     """
     for text in dict.fromkeys(texts):
         make_ready([text])
@@ -92,7 +92,7 @@ def check_agents(texts: Iterable[str]) -> None:
         if known_agent(text).kind == "python" and text not in _tried:
             player = Hosted(known_agent(text))
             try:
-                player.prepare()
+                player.rehearse()
             except AgentFailure as failure:
                 raise KnightfallError(str(failure)) from None
             finally:
@@ -101,25 +101,33 @@ def check_agents(texts: Iterable[str]) -> None:
 
 
 def check_submission(agent: Agent) -> None:
-    """Refuse a submission that is not there, or has no such class: whoever named it may mistype.
-
-    One that is there and cannot be read was handed in like that.
-    """
-    from knightfall.course.find import find_file
+    """Refuse a submission that is not there, is no valid Python or has no such class or score."""
     from knightfall.course.reference import parse_reference
-    from knightfall.course.submission import read_submission
+    from knightfall.course.submission import checked
 
-    reference = parse_reference(agent.heuristic)
-    find_file(reference.path)
-    try:
-        found = read_submission(reference.path)
-    except KnightfallError:
-        return
-    found.check(reference.name, reference.score)
+    found = checked(parse_reference(agent.heuristic))
     if found.generation == "successor":
         raise KnightfallError(
             f"{found.file} plays the successor's game on 11×9, which knightfall course run plays"
         )
+
+
+def load_submission(agent: Agent) -> Iterator[str]:
+    """Refuse a submission that cannot be loaded; yield which of its players plays, if unclear."""
+    from knightfall.course.reference import parse_reference
+    from knightfall.course.submission import checked
+
+    player = Hosted(agent)
+    try:
+        player.prepare()
+    except AgentFailure as failure:
+        raise KnightfallError(f"the submission cannot be loaded: {failure}") from None
+    finally:
+        player.close()
+    reference = parse_reference(agent.heuristic)
+    if not reference.name:
+        found = checked(reference)
+        yield from (f"{found.file}: {line}" for line in found.choice())
 
 
 def forget_agents() -> None:

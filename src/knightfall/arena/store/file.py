@@ -295,12 +295,12 @@ class StoreFile:
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return (
                 f"{path} is locked by another process (waited {BUSY_SECONDS:g} s); nothing was "
-                "lost, and the same command goes on"
+                "lost, and starting it again goes on"
             )
         if code == sqlite3.SQLITE_FULL:
             return (
-                f"{path}: the disk is full; all that was stored before is safe, and the same "
-                "command goes on once there is room"
+                f"{path}: the disk is full; all that was stored before is safe, and "
+                "starting it again goes on once there is room"
             )
         if code == sqlite3.SQLITE_NOTADB:
             return f"{path} is not a store of runs: it is no SQLite file"

@@ -39,6 +39,8 @@ class RunInfo:
     id: int
     kind: str
     names: tuple[str, ...]
+    agents: tuple[str, ...]
+    """The entrants' full strings."""
     played: int
     total: int
     created: str
@@ -164,10 +166,12 @@ class Store:
         """All runs in short, in the order they were begun."""
         with self.file.snapshot():
             names: dict[int, list[str]] = {}
-            for run, name in self.file.rows(
-                "SELECT run, name FROM entrants ORDER BY run, number", (), [int, str]
+            agents: dict[int, list[str]] = {}
+            for run, name, agent in self.file.rows(
+                "SELECT run, name, agent FROM entrants ORDER BY run, number", (), [int, str, str]
             ):
                 names.setdefault(run, []).append(printable(name))
+                agents.setdefault(run, []).append(printable(agent))
             rows = self.file.rows(
                 "SELECT id, kind, (SELECT max(number) + 1 FROM pairs WHERE run = id), total,"
                 " created, finished, outcome, json_extract(plan, '$.files'),"
@@ -178,8 +182,8 @@ class Store:
             )
         return [
             RunInfo(
-                id, printable(kind), tuple(names.get(id, ())), played or 0, total,
-                printable(created), finished,
+                id, printable(kind), tuple(names.get(id, ())), tuple(agents.get(id, ())),
+                played or 0, total, printable(created), finished,
                 str(self._object(outcome, object).get("verdict") or ""), self._object(files, str),
                 printable(board),
             )

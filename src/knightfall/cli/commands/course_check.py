@@ -7,17 +7,17 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.options.common import Json
+from knightfall.cli.options.course import Generation
 from knightfall.cli.screen.output import print_report
 
 WRONG = 1
 """The exit code if a check fails."""
 
 Path = Annotated[
-    str, typer.Argument(metavar="PATH", help="A game_agent.py, or the folder that holds it.")
-]
-Generation = Annotated[
-    str | None,
-    typer.Option("--generation", metavar="2017b|2017a", help="Found out by looking if not given."),
+    str,
+    typer.Argument(
+        metavar="PATH", help="A game_agent.py or my_custom_player.py, or the folder that holds it."
+    ),
 ]
 Seconds = Annotated[
     float, typer.Option("--seconds", metavar="S", min=0.1, max=3600, help="What a check may take.")
@@ -31,6 +31,7 @@ def check(
 
     Its interface, floats from custom_score, the best moves at depths 1 to 3, alpha-beta that
     prunes, timeouts that come out of the search, deepening that deepens, (-1, -1) without moves.
+    Of the successor's 11×9: legal actions in time, near the end, in whole games, deepening.
     What fails is explained, with the position. The exit code is 1 if something fails.
 
     \b

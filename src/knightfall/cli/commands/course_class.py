@@ -41,6 +41,14 @@ def classroom(
     ] = 4,
     time: MoveTime = None,
     clock: Clock = "ticks",
+    generation: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--generation",
+            metavar="[NAME=]G",
+            help="The generation of all, or of the student NAME; may be repeated.",
+        ),
+    ] = None,
     seed: Seed = 0,
     workers: Workers = None,
     json: Json = False,
@@ -69,6 +77,7 @@ def classroom(
             classmates=classmates,
             time=time,
             clock=clock,
+            generations=generation or (),
             seed=seed,
             workers=workers,
             notice=(lambda text: None) if json else say,

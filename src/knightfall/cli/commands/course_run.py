@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.arena import Again, Seed, Workers
+from knightfall.cli.options.arena import NOTHING_MEASURED, Again, Seed, Workers
 from knightfall.cli.options.common import Json, at_least_one
-from knightfall.cli.options.course import Clock, MoveTime, Opponents
+from knightfall.cli.options.course import Clock, Generation, MoveTime, Opponents
 from knightfall.cli.options.store import StorePath, store_path
 
 Path = Annotated[
@@ -33,7 +33,8 @@ def run(
         ),
     ] = None,
     time: MoveTime = None,
-    clock: Clock = "wall",
+    clock: Clock = "ticks",
+    generation: Generation = None,
     seed: Seed = 0,
     workers: Workers = None,
     store: StorePath = None,
@@ -42,14 +43,16 @@ def run(
 ) -> None:
     """Play the course's tournament with a submission as it was handed in.
 
-    Its generation is found by reading it.  Each game has a process of its own, with a copy of the
-    submission's folder to work in.  Prints the course's table, what its games were lost by, and
-    what the solver says of its moves.  Interrupted, the same command goes on.
+    Its generation is found by reading it, and the course's board if that lies beside it.  Each
+    game has a process of its own, with a copy of the submission's folder to work in.  Prints the
+    course's table, what its games were lost by, and what the solver says of its moves.
+    Interrupted, the same command goes on.  The exit code is 1 if every game was lost by crashes,
+    timeouts and illegal moves.
 
     \b
     Examples:
       knightfall course run AIND-Isolation
-      knightfall course run game_agent.py --clock ticks --pairs 20
+      knightfall course run game_agent.py --clock wall --pairs 20
       knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --opponents AB_Improved
     """
     from knightfall.arena.store.file import user_store
@@ -57,6 +60,7 @@ def run(
     from knightfall.cli.screen.output import print_report
     from knightfall.course.trial.successor import SuccessorReport
     from knightfall.course.trial.trial import trial
+    from knightfall.display.numbers import count
 
     report = trial(
         path,
@@ -64,6 +68,7 @@ def run(
         pairs=pairs,
         time=time,
         clock=clock,
+        generation=generation or "",
         seed=seed,
         workers=workers,
         store=store_path(store) or user_store(),
@@ -74,6 +79,8 @@ def run(
         print_report(report, json=json)
         if report.interrupted:
             raise typer.Exit(INTERRUPTED)
+        if report.nothing_measured:
+            raise typer.Exit(NOTHING_MEASURED)
         return
     results = report.tournament.results
     if not report.interrupted or results.played:
@@ -81,7 +88,9 @@ def run(
     if report.interrupted:
         say(
             f"knightfall: interrupted after {results.played:,} of "
-            f"{report.tournament.plan.total:,} pairs; the same command goes on with run "
+            f"{count(report.tournament.plan.total, 'pair')}; the same command goes on with run "
             f"{report.tournament.run.id}"
         )
         raise typer.Exit(INTERRUPTED)
+    if report.tournament.broken:
+        raise typer.Exit(NOTHING_MEASURED)

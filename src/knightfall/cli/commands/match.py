@@ -8,6 +8,7 @@ import typer
 
 from knightfall.cli.options.arena import BudgetText, Event, plays_a_run
 from knightfall.cli.options.common import at_least_one
+from knightfall.cli.options.course import Generation, of_generation
 from knightfall.cli.options.sprt import Alpha, Beta, Bounds, Model, given_test
 
 A = Annotated[str, typer.Argument(metavar="A", help="The agent whose Elo it is.")]
@@ -32,8 +33,11 @@ def match(
     alpha: Alpha = None,
     beta: Beta = None,
     budget: BudgetText = None,
+    generation: Generation = None,
 ) -> Event:
     """Let two agents meet, each opening from both seats.
+
+    --generation is for every course: agent that does not say its own.
 
     \b
     Examples:
@@ -42,6 +46,7 @@ def match(
     """
     from knightfall.arena import events
 
+    a, b = of_generation([a, b], generation)
     return events.match, {
         "a": a,
         "b": b,

@@ -6,14 +6,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from knightfall.cli.options.common import Json
-from knightfall.cli.options.store import StorePath, find_run, reading, some, store_path
+from knightfall.cli.options.store import FEW, StorePath, find_run, reading, some, store_path
 from knightfall.cli.screen.guard import say
 from knightfall.cli.screen.output import print_json, print_line
+from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def runs(
     """List the runs in the store.
 
     A run is not finished while it is being played, or after it was stopped: the command that
-    began it goes on with it.  Where runs of the same agents differ in a file of yours, a short
-    hash of that file tells them apart.
+    began it goes on with it.  Submissions of the course are named with their paths and clocks.
+    Where runs of the same agents differ in a file of yours, a short hash of that file tells them
+    apart.
 
     \b
     Examples:
@@ -55,7 +57,7 @@ def runs(
     with reading(store) as opened:
         found, path = opened.runs(), opened.file.path
     if json:
-        print_json({"store": str(path), "runs": [asdict(info) for info in found]})
+        print_json({"store": str(path), "runs": [_as_json(info) for info in found]})
         return
     if not found:
         raise KnightfallError(f"no runs yet in {path}")
@@ -64,9 +66,25 @@ def runs(
         pairs = f"{info.played:,}" if info.finished else f"{info.played:,}/{info.total:,}"
         board = info.board.replace("x", "×")
         outcome = (info.verdict or "finished") if info.finished else "not finished"
-        agents = some(info.names) + _edition(info, found)
+        agents = "\n".join([some(info.names) + _edition(info, found), *_submissions(info)])
         table.add(str(info.id), info.kind, agents, outcome, board, pairs, _here(info.created))
     print_parts([table])
+
+
+def _as_json(info: RunInfo) -> dict[str, Any]:
+    from knightfall.agents import submissions
+
+    return {**asdict(info), "submissions": [one._asdict() for one in submissions(info.agents)]}
+
+
+def _submissions(info: RunInfo) -> list[str]:
+    """Return a line for each of the first submissions that play under other names."""
+    from knightfall.agents import submissions
+
+    named = zip(info.names, info.agents, strict=True)
+    found = [str(one) for one in submissions(agent for name, agent in named if name != agent)]
+    more = [f"and {count(len(found) - FEW, 'more submission')}"] if len(found) > FEW else []
+    return found[:FEW] + more
 
 
 def _edition(info: RunInfo, found: Sequence[RunInfo]) -> str:

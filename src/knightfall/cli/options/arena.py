@@ -66,6 +66,10 @@ Event = tuple["Callable[..., RunReport]", dict[str, Any]]
 """A function of `knightfall.arena.events`, and what it is asked beside the options below."""
 
 
+NOTHING_MEASURED = 1
+"""The exit code if every game was lost by crashes, timeouts and illegal moves."""
+
+
 def _options(
     seed: Seed = 0,
     board: BoardText = "7x7",
@@ -116,3 +120,5 @@ def _play(event: Callable[..., RunReport], *, json: bool, store: str | None, **h
             f"the same command goes on with run {report.run.id}"
         )
         raise typer.Exit(INTERRUPTED)
+    if report.broken:
+        raise typer.Exit(NOTHING_MEASURED)

@@ -75,6 +75,8 @@ def guarded() -> Iterator[None]:
         _silence(sys.stdout)
         raise typer.Exit(PIPE_CLOSED) from None
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not error.filename:  # as os.getcwd raises it
+            _fail("the folder you are in no longer exists: go to another one", BAD_INPUT)
         name = f"{error.filename}: " if error.filename else ""
         _fail(f"{name}{error.strerror or error}", INTERNAL)
     except Exception as error:

@@ -5,7 +5,6 @@ It reads the name of a check, a line of JSON, and answers with a line, until nob
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import random
@@ -21,12 +20,15 @@ from knightfall.containment import (
     enter_namespace,
     limit_memory,
 )
+from knightfall.course.checker import successor
 from knightfall.course.checker.declared import is_complete, scores_are_floats
-from knightfall.course.checker.outcome import BY_ID, Finding, Outcome
-from knightfall.course.checker.searching import finds_best_moves, prunes, says_so_without_moves
+from knightfall.course.checker.outcome import BY_ID, KINDS, Finding, Outcome
+from knightfall.course.checker.pruning import prunes
+from knightfall.course.checker.resigning import plays_on
+from knightfall.course.checker.searching import finds_best_moves, says_so_without_moves
 from knightfall.course.checker.subject import Subject, told
-from knightfall.course.checker.timing import answers_in_time, deepens, plays_on, stops_in_time
-from knightfall.course.paths import folder as modules_of
+from knightfall.course.checker.timing import answers_in_time, deepens, stops_in_time
+from knightfall.course.checker.watched import count_all_clocks
 
 MEMORY = 1 << 30
 """Bytes that a submission may use."""
@@ -42,6 +44,14 @@ DOES: dict[str, Callable[[Subject, Any], str]] = {
     "deepening": lambda subject, kind: deepens(subject),
 }
 
+ON_11X9: dict[str, Callable[[Subject], str]] = {
+    "player": successor.has_player,
+    "actions": successor.puts_legal_actions,
+    "ends": successor.sees_the_end,
+    "games": successor.plays_games,
+    "further": successor.looks_further,
+}
+
 
 def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
     """Make one check."""
@@ -50,10 +60,13 @@ def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
     try:
         if id == "interface":
             note = is_complete(subject)
+        elif id in ON_11X9:
+            note = ON_11X9[id](subject)
         elif id == "scores":
             note = scores_are_floats(subject)
         elif id == "resigning":
-            note = plays_on(subject, kinds)
+            # Our own words: some players compare `method` by identity.
+            note = plays_on(subject, [kind for kind in KINDS if kind in kinds])
         else:
             note = DOES[id.partition("-")[2]](subject, check.about)
     except Finding as found:
@@ -68,16 +81,10 @@ def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
 
 
 def load(file: Path, generation: str) -> Subject | Outcome:
-    """The submission; an outcome if it cannot be loaded."""
-    sys.path[:0] = [str(modules_of(generation)), str(file.parent)]
-    spec = importlib.util.spec_from_file_location("game_agent", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["game_agent"] = module  # some import themselves, and so do their helpers
-    subject = Subject(module, generation, file.parent)
+    """Return the submission; an outcome if it cannot be loaded."""
+    subject = Subject(file, generation)
     try:
-        spec.loader.exec_module(module)
+        subject.load()
     except SyntaxError as error:
         where = f"{Path(error.filename or file).name}, line {error.lineno}"
         text = (error.text or "").rstrip()
@@ -102,6 +109,7 @@ def serve(file: Path, generation: str, requests: int, answers: int) -> NoReturn:
     with os.fdopen(requests, encoding="utf-8") as asked, os.fdopen(answers, "w") as out:
         out.write("ready\n")
         out.flush()
+        count_all_clocks()
         found = load(file, generation)
         for line in asked:
             request = json.loads(line)

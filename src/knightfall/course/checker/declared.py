@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
+from functools import partial
 from math import isnan
 from typing import Any
 
 from knightfall.course.checker.outcome import KINDS, Finding
 from knightfall.course.checker.places import Place
 from knightfall.course.checker.searching import EARLY, LATE, MIDDLE, NEAR_THE_END, STUCK
-from knightfall.course.checker.subject import CLASSES, SCORES, TIMEOUTS, Subject, shown
-from knightfall.course.checker.watched import Watch
+from knightfall.course.checker.subject import CLASSES, Subject, scores_of, shown, timeout_of
+from knightfall.course.checker.watched import Clock, Watch
+from knightfall.course.player import parameters
 
-CONSTRUCTOR: dict[str, dict[str, Any]] = {
-    "2017b": {"search_depth": 3, "score_fn": None, "timeout": 10.0},
-    "2017a": {
-        "search_depth": 3,
-        "score_fn": None,
-        "iterative": True,
-        "method": "minimax",
-        "timeout": 10.0,
-    },
+CONSTRUCTOR: dict[str, tuple[str, ...]] = {
+    "2017b": ("score_fn",),
+    "2017a": ("score_fn", "iterative", "method"),
 }
+"""What the tournament gives to a player's constructor."""
+
+OTHERS = ("search_depth", "timeout")
+"""What else the course's constructor takes; the tournament leaves it as it is."""
 
 METHODS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "2017b": {
@@ -39,7 +40,7 @@ METHODS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
         ),
     },
 }
-"""How methods are called, beside self: by position."""
+"""How methods are called, beside self: by position.  The first way is needed, the others usual."""
 
 
 # -- the interface -------------------------------------------------------------------------------
@@ -48,22 +49,24 @@ METHODS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
 def is_complete(subject: Subject) -> str:
     """Every name is there and takes the arguments that it is given."""
     generation, module = subject.generation, subject.module
+    wanted = scores_of(generation)
     missing = [
         f"there is no function {name}"
-        for name in SCORES[generation]
+        for name in wanted
         if not callable(getattr(module, name, None))
     ]
     missing += [
         f"{name} cannot be called as {name}(game, player)"
-        for name in SCORES[generation]
+        for name in wanted
         if callable(getattr(module, name, None)) and not _takes(getattr(module, name), "gp")
     ]
-    timeout = getattr(module, TIMEOUTS[generation], None)
-    if not (isinstance(timeout, type) and issubclass(timeout, BaseException)):
-        missing.append(f"there is no exception {TIMEOUTS[generation]}")
-    classes = list(dict.fromkeys(CLASSES[generation].values()))
-    for name in classes:
-        missing += _lacking(subject, name)
+    odd: list[str] = []
+    usual = getattr(module, timeout_of(generation), None)
+    if not (isinstance(usual, type) and issubclass(usual, BaseException)):
+        odd.append(f"there is no exception {timeout_of(generation)}")
+    for name in dict.fromkeys(CLASSES[generation].values()):
+        lacking, unusual = _lacking(subject, name)
+        missing, odd = missing + lacking, odd + unusual
     if missing:
         raise Finding(
             missing[0] if len(missing) == 1 else f"{len(missing)} things are missing",
@@ -72,32 +75,41 @@ def is_complete(subject: Subject) -> str:
                 *missing,
             ),
         )
+    if odd:
+        raise Finding(
+            odd[0] if len(odd) == 1 else f"{len(odd)} things are not the course's",
+            ("The tournament does not need it, but the course's file has it so:", *odd),
+            mark="warning",
+        )
     return "every name is there and takes its arguments"
 
 
-def _lacking(subject: Subject, name: str) -> list[str]:
-    """What a class lacks."""
-    generation = subject.generation
+def _lacking(subject: Subject, name: str) -> tuple[list[str], list[str]]:
+    """Return what a class lacks, and what is only otherwise than in the course's file."""
+    generation = "2017b" if subject.generation == "2017b" else "2017a"
     made = getattr(subject.module, name, None)
     if not isinstance(made, type):
-        return [f"there is no class {name}"]
-    lacking = []
-    options = CONSTRUCTOR[generation]
-    if not _takes(made, "", options):
-        lacking.append(f"{name} cannot be made with {', '.join(f'{key}=' for key in options)}")
+        return [f"there is no class {name}"], []
+    lacking: list[str] = []
+    odd: list[str] = []
+    needed, taken = CONSTRUCTOR[generation], parameters(made)
+    if not _takes(made, "", dict.fromkeys(needed)):
+        lacking.append(f"{name} cannot be made with {', '.join(f'{key}=' for key in needed)}")
+    else:
+        odd += [f"{name} cannot be made with {key}=" for key in OTHERS if key not in taken]
     kinds = [kind for kind in KINDS if CLASSES[generation][kind] == name]
     for method in ("get_move", *kinds):
         found = getattr(made, method, None)
         if not callable(found):
             lacking.append(f"{name} has no method {method}")
             continue
-        for arguments in METHODS[generation][method]:
+        for number, arguments in enumerate(METHODS[generation][method]):
             if not _takes(found, ("self", *arguments)):
-                lacking.append(
+                (odd if number else lacking).append(
                     f"{name}.{method} cannot be called as {method}({', '.join(arguments)})"
                 )
                 break
-    return lacking
+    return lacking, odd
 
 
 def _takes(called: Any, arguments: Any, options: dict[str, Any] | None = None) -> bool:
@@ -115,37 +127,52 @@ def _takes(called: Any, arguments: Any, options: dict[str, Any] | None = None) -
 
 def scores_are_floats(subject: Subject) -> str:
     """Each custom score is a float for both players, in running games and at their end."""
-    odd: list[tuple[str, str, Place]] = []
+    odd: list[tuple[str, str]] = []
+    at_end: list[Finding] = []
     asked = 0
-    for name in SCORES[subject.generation]:
-        score = getattr(subject.module, name, None)
-        if not callable(score):
+    for name in scores_of(subject.generation):
+        if not callable(getattr(subject.module, name, None)):
             continue
         for place in (EARLY, MIDDLE, LATE, NEAR_THE_END, *STUCK):
             for turn in ("to move", "not to move"):
-                value = _score(subject, name, score, place, turn == "to move")
                 asked += 1
-                kind = type(value)
-                if kind is float and not isnan(value):
+                question = partial(_number, subject, name, place, turn)
+                try:
+                    value = subject.afresh(question)
+                except Finding as found:
+                    if place in STUCK:
+                        at_end.append(found)
+                    elif not _serves(subject, name, place):
+                        raise
+                    else:
+                        odd.append((name, f"{found.short} if it is asked outside of get_move"))
                     continue
-                if not _is_real(value):
-                    raise Finding(
-                        f"{name} returns {shown(value)}",
-                        (f"{name}(game, player), for the player who is {turn}, is no number.",),
-                        "a float",
-                        shown(value),
-                        place,
-                    )
-                odd.append((name, f"{kind.__module__}.{kind.__name__}", place))
-    if odd:
-        names = ", ".join(dict.fromkeys(name for name, _, _ in odd))
-        kinds = ", ".join(dict.fromkeys(k.removeprefix("builtins.") for _, k, _ in odd))
+                if type(value) is not float:
+                    kind = f"{type(value).__module__}.{type(value).__name__}"
+                    odd.append((name, f"{kind.removeprefix('builtins.')} instead of float"))
+    if at_end:
+        first = at_end[0]
         raise Finding(
-            f"{names}: {kinds} instead of float",
+            f"{first.short} at the end of a game",
             (
-                f"The course asks for a float, and its own tests look at the type. {names} "
-                f"returns {kinds} in {len(odd)} of {asked} cases; float(value) mends it. Nothing "
-                "else is wrong with these values.",
+                *first.why,
+                "The game is over in this position. If your search never scores such positions, "
+                "it costs nothing.",
+            ),
+            first.expected,
+            first.got,
+            first.place,
+            first.trace,
+            mark="warning",
+        )
+    if odd:
+        names = ", ".join(dict.fromkeys(name for name, _ in odd))
+        kinds = ", ".join(dict.fromkeys(kind for _, kind in odd))
+        raise Finding(
+            f"{names}: {kinds}",
+            (
+                "The course asks for a float, and its own tests look at the type. In "
+                f"{len(odd)} of {asked} cases: {kinds}. Nothing else is wrong with these values.",
             ),
             "float",
             kinds,
@@ -156,12 +183,42 @@ def scores_are_floats(subject: Subject) -> str:
     return f"floats, {asked} times of {asked}"
 
 
-def _score(subject: Subject, name: str, score: Any, place: Place, to_move: bool) -> Any:
-    """Scores may read their players' attributes, so the players are the submission's own."""
+def _number(subject: Subject, name: str, place: Place, turn: str) -> Any:
+    """Return what a score says of a position, if that is a number.
+
+    Scores may read their players' attributes, so both players are the submission's own.
+    """
+    score = getattr(subject.module, name)
     player, opponent = subject.player("alphabeta"), subject.player("alphabeta")
-    game = place.board(player, Watch(), opponent)
-    asked = player if to_move else opponent
-    return subject.call(lambda: score(game, asked), name, place)
+    game = subject.board(place, player, Watch(), opponent)
+    asked = player if turn == "to move" else opponent
+    value = subject.call(lambda: score(game, asked), name, place)
+    if not _is_real(value):
+        raise Finding(
+            f"{name} returns {shown(value)}",
+            (f"{name}(game, player), for the player who is {turn}, is no number.",),
+            "a float",
+            shown(value),
+            place,
+        )
+    return value
+
+
+def _serves(subject: Subject, name: str, place: Place) -> bool:
+    """Whether a score gives numbers while get_move runs: it may need what get_move has noted."""
+    given: list[Any] = []
+
+    def noting(game: Any, player: Any) -> Any:
+        given.append(None)
+        given[-1] = getattr(subject.module, name)(game, player)
+        return given[-1]
+
+    watch = Watch()
+    with suppress(Finding):
+        agent = subject.player("alphabeta", noting)
+        game = subject.board(place, agent, watch)
+        subject.get_move(agent, game, Clock(watch, 150.0), place)
+    return bool(given) and all(_is_real(value) for value in given)
 
 
 def _is_real(value: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from knightfall.apart import Ended
-from knightfall.course.checker.outcome import CHECKS, KINDS, Check, Kind, Outcome
+from knightfall.course.checker.outcome import BY_ID, KINDS, Check, Kind, Outcome, checks_of
 from knightfall.course.checker.process import Examinee
 from knightfall.course.checker.report import Examination
 from knightfall.course.checker.subject import CLASSES
@@ -16,6 +16,9 @@ from knightfall.course.submission import read_submission
 from knightfall.errors import KnightfallError, nearest
 from knightfall.reading import read_bytes
 
+CHECKED = (*CLASSES, "successor")
+"""The generations that are examined."""
+
 SECONDS = 10.0
 """What one check may take.  Most take some milliseconds."""
 
@@ -23,43 +26,46 @@ SECONDS = 10.0
 def examine(
     path: str | Path, *, generation: str | None = None, seconds: float = SECONDS
 ) -> Examination:
-    """Examine a submission: a `game_agent.py`, or the folder that holds it.
+    """Examine a submission: a `game_agent.py` or `my_custom_player.py`, or its folder.
 
-    Its generation, 2017b or 2017a, is found out by looking.  `seconds` bounds each check.
+    Its generation is found out by looking, unless it is given.  `seconds` bounds each check.
     """
     file = find_file(str(path))
-    generation = _known(generation) if generation else generation_of(file)
+    generation, why = (_known(generation), "as you say") if generation else generation_of(file)
     outcomes: dict[str, Outcome] = {}
     with Examinee(file, generation, seconds) as examinee:
-        for check in CHECKS:
+        for check in checks_of(generation):
             outcomes[check.id] = _skipped(check, outcomes) or _asked(examinee, check, outcomes)
     printed = bytes(examinee.printed).decode("utf-8", "replace")
-    return Examination(str(path), generation, tuple(outcomes.values()), printed, examinee.much)
+    told = tuple(outcomes.values())
+    return Examination(str(path), generation, why, told, printed, examinee.much)
 
 
-def generation_of(file: Path) -> str:
-    """2017b or 2017a, by what a file defines; also of one that is not valid Python."""
+def generation_of(file: Path) -> tuple[str, str]:
+    """Return the generation of a file and what tells it; also of one that is not valid Python."""
     try:
-        found = read_submission(str(file)).generation
+        submission = read_submission(str(file))
     except KnightfallError:  # which is for the examination to tell
+        if file.name == "my_custom_player.py":
+            return "successor", "it is called my_custom_player.py"
         text = read_bytes(file).decode("utf-8", "replace")
-        return "2017a" if re.search(r"^class\s+CustomPlayer\b", text, re.M) else "2017b"
-    if found == "early":
-        return "2017a"  # and asked on the board that came next
-    if found not in CLASSES:
-        other = "; --generation 2017a examines it all the same" if found == "oldest" else ""
+        if re.search(r"^class\s+CustomPlayer\b", text, re.M):
+            return "2017a", "it has CustomPlayer"
+        return "2017b", "nothing in it tells of another"
+    found = submission.generation
+    if found not in CHECKED:
         raise KnightfallError(
-            f"{str(file)!r} is a submission of generation {found}; only 2017b and 2017a are "
-            f"checked{other}"
+            f"{str(file)!r} is a submission of generation {found}; only those of "
+            f"{', '.join(CHECKED)} are checked"
         )
-    return found
+    return found, submission.why
 
 
 def _known(generation: str) -> str:
-    if generation not in CLASSES:
+    if generation not in CHECKED:
         raise KnightfallError(
-            f"generation {generation!r} is not checked: there are {' and '.join(CLASSES)}"
-            + nearest(generation, CLASSES)
+            f"generation {generation!r} is not checked: there are {', '.join(CHECKED)}"
+            + nearest(generation, CHECKED)
         )
     return generation
 
@@ -69,7 +75,7 @@ def _skipped(check: Check, outcomes: Mapping[str, Outcome]) -> Outcome | None:
     for id in check.needs:
         if outcomes[id].mark == "wrong":
             return Outcome(check.id, "skipped", f"not tried before {_name(id)!r} is right")
-    for other in CHECKS:
+    for other in BY_ID.values():
         done = outcomes.get(other.id)
         if done and done.fatal and (other.about == check.about and check.about):
             return Outcome(check.id, "skipped", f"not tried before {other.name!r} is right")
@@ -79,7 +85,7 @@ def _skipped(check: Check, outcomes: Mapping[str, Outcome]) -> Outcome | None:
 
 
 def _name(id: str) -> str:
-    return next(check.name for check in CHECKS if check.id == id)
+    return BY_ID[id].name
 
 
 def _sound(outcomes: Mapping[str, Outcome]) -> list[Kind]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
-
-from knightfall.course.checker.places import Place
+from typing import Any, Literal, Protocol
 
 Mark = Literal["ok", "wrong", "warning", "skipped"]
 Kind = Literal["minimax", "alphabeta"]
@@ -48,7 +46,22 @@ CHECKS = (
     Check("resigning", "never resigns", ("load",)),
 )
 
-BY_ID = {check.id: check for check in CHECKS}
+SUCCESSOR_CHECKS = (
+    CHECKS[0],
+    Check("player", "interface", ("load",)),
+    Check("actions", "legal actions", ("load", "player")),
+    Check("ends", "near the end", ("load", "player", "actions")),
+    Check("games", "whole games", ("load", "player", "actions")),
+    Check("further", "deepening", ("load", "player", "actions")),
+)
+"""What is examined of a submission for 11×9."""
+
+BY_ID = {check.id: check for check in (*CHECKS, *SUCCESSOR_CHECKS)}
+
+
+def checks_of(generation: str) -> tuple[Check, ...]:
+    """Return the checks of a generation, in their order."""
+    return SUCCESSOR_CHECKS if generation == "successor" else CHECKS
 
 
 @dataclass(frozen=True)
@@ -75,6 +88,18 @@ class Outcome:
         return asdict(self)
 
 
+class Shown(Protocol):
+    """A position that a report can show."""
+
+    @property
+    def picture(self) -> str:
+        """The board as text."""
+
+    @property
+    def fen(self) -> str:
+        """The position as one line that a program can read."""
+
+
 @dataclass
 class Finding(Exception):
     """Ends a check that has found something; it becomes an `Outcome`."""
@@ -83,7 +108,7 @@ class Finding(Exception):
     why: tuple[str, ...] = ()
     expected: str = ""
     got: str = ""
-    place: Place | None = None
+    place: Shown | None = None
     trace: tuple[str, ...] = ()
     fatal: bool = False
     mark: Mark = field(default="wrong", kw_only=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knightfall.course.checker.watched import Watch, WatchedBoard
+from knightfall.course.checker.watched import AnyBoard, Watch, WatchedBoard
 from knightfall.course.knights import Cell
+from knightfall.course.sample_players_2017b import RandomPlayer
 
-OPPONENT = "the opponent"
+OPPONENT = RandomPlayer()
+"""Whoever plays against the submission; nobody asks it for a move."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,16 @@ class Place:
         return [(int(pair[0]), int(pair[1])) for pair in self.moves.split()]
 
     def board(
-        self, player: Any, watch: Watch | None = None, opponent: Any = OPPONENT
-    ) -> WatchedBoard:
-        """The position with a player to move, and from now on what is done is noted."""
+        self,
+        player: Any,
+        watch: Watch | None = None,
+        opponent: Any = OPPONENT,
+        kind: type[AnyBoard] = WatchedBoard,
+    ) -> AnyBoard:
+        """Return the position with a player to move; from now on what is done is noted."""
         cells = self.cells
         players = (opponent, player) if len(cells) % 2 else (player, opponent)
-        board = WatchedBoard(*players, self.width, self.height)
+        board = kind(*players, self.width, self.height)
         board.watch = Watch()
         for cell in cells:
             board.apply_move(cell)
@@ -61,10 +67,9 @@ class Place:
             rows.append(marks)
         return f"{'/'.join(rows)} {'b' if len(self.cells) % 2 else 'w'}"
 
-    def _mark(self, board: WatchedBoard, row: int, column: int) -> str:
-        index, state = row + column * self.height, board._board_state
-        if index == state[-1]:
-            return "N"
-        if index == state[-2]:
-            return "n"
-        return "*" if state[index] else "."
+    def _mark(self, board: AnyBoard, row: int, column: int) -> str:
+        cell, second = (row, column), len(self.cells) % 2
+        knights = [board.get_player_location(one) for one in (board.active_player, OPPONENT)]
+        if cell in knights:
+            return "Nn"[knights.index(cell) ^ second]
+        return "." if board.move_is_legal(cell) else "*"

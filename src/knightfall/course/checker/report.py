@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from knightfall.course.checker.outcome import CHECKS, Mark, Outcome
+from knightfall.course.checker.outcome import BY_ID, Mark, Outcome
 from knightfall.display.printable import printable
 from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
 
 COLUMNS = 80
-NAMES = max(len(check.name) for check in CHECKS) + 2
+NAMES = max(len(check.name) for check in BY_ID.values()) + 2
 PRINTED = 300
 
 _HELD = "\0"
@@ -33,6 +33,8 @@ class Examination(Displayable):
 
     path: str
     generation: str
+    why: str
+    """What told its generation."""
     outcomes: tuple[Outcome, ...]
     printed: str = ""
     printed_bytes: int = 0
@@ -48,9 +50,10 @@ class Examination(Displayable):
 
     def parts(self) -> Iterator[Part]:
         """A line for each check, then what there is to explain, then the sum."""
-        yield Heading(_fit(f"{self.path}, generation {self.generation}"))
+        yield Heading(_fit(self.path))
+        yield from _wrapped(f"generation {self.generation}: {self.why}", "", "  ")
         yield ""
-        names = {check.id: check.name for check in CHECKS}
+        names = {id: check.name for id, check in BY_ID.items()}
         for outcome in self.outcomes:
             short = printable(" ".join(outcome.short.split()))
             yield _fit(f"{_sign(outcome.mark)} {names[outcome.id]:<{NAMES}}{short}")
@@ -82,6 +85,7 @@ class Examination(Displayable):
         return {
             "path": self.path,
             "generation": self.generation,
+            "why": self.why,
             "ok": self.passed,
             "checks": [outcome.to_dict() for outcome in self.outcomes],
             "printed": self.printed[:PRINTED],
@@ -119,4 +123,5 @@ def _explained(outcome: Outcome) -> Iterator[str]:
     if outcome.picture:
         yield ""
         yield from (_fit(f"    {line}") for line in outcome.picture.splitlines())
-        yield _fit(f"    FEN {outcome.fen}")
+        label = "" if outcome.fen.startswith("Isolation") else "FEN "
+        yield _fit(f"    {label}{outcome.fen}")

@@ -2,46 +2,116 @@
 
 from __future__ import annotations
 
+import inspect
+import os
+import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from knightfall.course.checker.outcome import NO_MOVE, Finding, Kind
-from knightfall.course.checker.places import Place
-from knightfall.course.checker.watched import MOST_CALLS, Clock, Endless, ScoreFn
+from knightfall.course.checker.places import OPPONENT, Place
+from knightfall.course.checker.watched import (
+    MOST_CALLS,
+    AnyBoard,
+    Clock,
+    Endless,
+    ScoreFn,
+    Watch,
+    WatchedBoard,
+    WatchedOldestBoard,
+    running,
+)
 from knightfall.course.knights import Cell
+from knightfall.course.player import WITH_MOVES, load_module, make_player
+from knightfall.course.returns import Returned, find_return
+
+T = TypeVar("T")
 
 CLASSES: dict[str, dict[Kind, str]] = {
     "2017b": {"minimax": "MinimaxPlayer", "alphabeta": "AlphaBetaPlayer"},
     "2017a": {"minimax": "CustomPlayer", "alphabeta": "CustomPlayer"},
+    "early": {"minimax": "CustomPlayer", "alphabeta": "CustomPlayer"},
+    "oldest": {"minimax": "CustomPlayer", "alphabeta": "CustomPlayer"},
 }
-SCORES = {
-    "2017b": ("custom_score", "custom_score_2", "custom_score_3"),
-    "2017a": ("custom_score",),
-}
-TIMEOUTS = {"2017b": "SearchTimeout", "2017a": "Timeout"}
+"""The generations that can be examined, and who searches how."""
 
 PLENTY = 10_000.0
-"""Milliseconds for whoever is not to look at the clock."""
+"""Milliseconds for a question in which time does not matter."""
 
 FRAMES = 6
 
 
-class Subject:
-    """A loaded submission."""
+def scores_of(generation: str) -> tuple[str, ...]:
+    """Return the names of the scores that a generation asks for."""
+    if generation == "2017b":
+        return ("custom_score", "custom_score_2", "custom_score_3")
+    return ("custom_score",)
 
-    def __init__(self, module: ModuleType, generation: str, folder: Path) -> None:
-        self.module = module
+
+def timeout_of(generation: str) -> str:
+    """Return the name of the exception that a generation's searches raise."""
+    return "SearchTimeout" if generation == "2017b" else "Timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a search is asked directly; `but` says what is odd if it is right only so."""
+
+    but: str = ""
+    after_get_move: bool = False
+    sets_depth: bool = False
+
+
+WAYS = (
+    Way(),
+    Way("only after get_move has been called", after_get_move=True),
+    Way("only if the player is made with search_depth=depth", sets_depth=True),
+)
+"""First as the tournament makes players, with no get_move before; the others cost no game either,
+for the tournament asks get_move and nothing else."""
+
+
+class Subject:
+    """A submission in the process in which it is examined."""
+
+    def __init__(self, file: Path, generation: str) -> None:
+        self.file, self.folder = file, file.parent
         self.generation = generation
-        self.folder = folder
+        self.module = ModuleType("nothing")
+        """What was imported; `load` does that."""
+        self.ways: dict[Kind, Way] = {}
+        """How each search is to be asked; the first way if it is not known otherwise."""
 
     # -- what is there -------------------------------------------------------------------------
 
+    def load(self) -> None:
+        """Import the submission, anew if it was imported before: nothing of it is remembered."""
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None) or "").startswith(f"{self.folder}{os.sep}"):
+                del sys.modules[name]
+        self.module = load_module(self.file, self.generation)
+
+    def afresh(self, question: Callable[[], T]) -> T:
+        """Ask a question; if something is found, load the submission anew and ask again.
+
+        In the tournament a process plays one game, so that nothing that is kept outlives it.
+        """
+        try:
+            return question()
+        except Finding as found:
+            if found.mark == "skipped":
+                raise
+        self.load()
+        return question()
+
     def class_of(self, kind: Kind) -> Any:
-        """The class that searches in this way; not tried if there is none."""
+        """Return the class that searches in this way; the check is not tried if there is none."""
         name = CLASSES[self.generation][kind]
         found = getattr(self.module, name, None)
         if not isinstance(found, type):
@@ -51,37 +121,36 @@ class Subject:
     @property
     def timeout(self) -> type[BaseException]:
         """What it raises when its time is over."""
-        usual = getattr(self.module, TIMEOUTS[self.generation], None)
-        others = [value for name, value in vars(self.module).items() if "timeout" in name.lower()]
+        name = timeout_of(self.generation)
+        usual = getattr(self.module, name, None)
+        others = [value for key, value in vars(self.module).items() if "timeout" in key.lower()]
         for found in (usual, *others):
             if isinstance(found, type) and issubclass(found, BaseException):
                 return found
-        raise Finding(
-            f"not tried: there is no exception {TIMEOUTS[self.generation]}", mark="skipped"
-        )
+        raise Finding(f"not tried: there is no exception {name}", mark="skipped")
 
     def player(
-        self, kind: Kind, depth: int = 3, score: ScoreFn | None = None, *, iterative: bool = True
+        self, kind: Kind, score: ScoreFn | None = None, *, search_depth: int | None = None
     ) -> Any:
-        """One of its players."""
+        """Make one of its players as the course's tournament makes it."""
         made = self.class_of(kind)
-        options: dict[str, Any] = {"search_depth": depth}
-        if score is not None:
-            options["score_fn"] = score
-        if self.generation == "2017a":
-            options |= {"method": kind, "iterative": iterative and kind == "alphabeta"}
+        usual = getattr(self.module, "custom_score", None)
+        return self.call(
+            lambda: make_player(
+                made,
+                self.generation,
+                score=score,
+                usual=usual,
+                method=kind,
+                search_depth=search_depth,
+            ),
+            f"{made.__name__}()",
+        )
 
-        def make() -> Any:
-            try:
-                return made(**options)
-            except TypeError:  # a constructor of another kind, of which the interface check tells
-                agent = made()
-            agent.search_depth = depth
-            if score is not None:
-                agent.score = score
-            return agent
-
-        return self.call(make, f"{made.__name__}()")
+    def board(self, place: Place, player: Any, watch: Watch, opponent: Any = OPPONENT) -> AnyBoard:
+        """Return a position on the board of the submission's generation."""
+        kind = WatchedOldestBoard if self.generation == "oldest" else WatchedBoard
+        return place.board(player, watch, opponent, kind)
 
     def named(self, kind: Kind, method: str) -> str:
         """A method as it is written about."""
@@ -89,21 +158,47 @@ class Subject:
 
     # -- questions -----------------------------------------------------------------------------
 
-    def search(
-        self, kind: Kind, agent: Any, game: Any, depth: int, place: Place, clock: Any = None
-    ) -> tuple[float | None, Any]:
-        """What `minimax` or `alphabeta` answers: the value (None in 2017b) and the move.
+    def ask_search(
+        self,
+        kind: Kind,
+        depth: int,
+        place: Place,
+        watch: Watch,
+        score: ScoreFn,
+        clock: Clock | None = None,
+    ) -> tuple[Any, float | None, Any]:
+        """Ask `minimax` or `alphabeta` in a position.
 
-        With a clock, the submission's own timeout is raised here.
+        Returns the player, the value (None in 2017b) and the move.  With a clock, the submission's
+        own timeout is raised here.
         """
-        agent.time_left = clock or (lambda: PLENTY)
+        way = self.ways.get(kind, WAYS[0])
+        agent = self.player(
+            kind, watch.scorer(score), search_depth=depth if way.sets_depth else None
+        )
+        time_left: Callable[[], float] = clock or (lambda: PLENTY)
+        if way.after_get_move:
+            before = Watch()
+            first = Clock(before, 150.0)
+            handed_out: list[Callable[[], float]] = [first]
+            with suppress(Finding):
+                game = self.board(place, agent, before)
+                self.get_move(agent, game, first, place, lambda: handed_out[0]())
+            handed_out[:] = [time_left]  # which it may have kept under another name
+            watch.forget()
+        agent.time_left = time_left
         method = getattr(agent, kind, None)
         if method is None:
             raise Finding(f"not tried: there is no method {kind}", mark="skipped")
         what = f"{kind}(game, depth={depth})"
-        answer = self.call(lambda: method(game, depth), what, place, passes=clock is not None)
+        if way.sets_depth:
+            what += f" of a player made with search_depth={depth}"
+        arguments = _arguments(method, self.board(place, agent, watch), depth)
+        answer = self.call(
+            lambda: method(*arguments), what, place, passes=clock is not None, clock=clock
+        )
         if self.generation == "2017b":
-            return None, answer
+            return agent, None, answer
         if not isinstance(answer, tuple) or len(answer) != 2 or not _is_number(answer[0]):
             raise Finding(
                 "does not answer (value, move)",
@@ -112,17 +207,33 @@ class Subject:
                 shown(answer),
                 place,
             )
-        return float(answer[0]), answer[1]
+        return agent, float(answer[0]), answer[1]
 
-    def get_move(self, agent: Any, game: Any, clock: Any, place: Place) -> Any:
-        """What `get_move` answers."""
+    def get_move(
+        self,
+        agent: Any,
+        game: Any,
+        clock: Clock,
+        place: Place,
+        time_left: Callable[[], float] | None = None,
+    ) -> Any:
+        """Return what `get_move` answers; it gets the clock, or `time_left` in its place."""
+        asked = time_left or clock
 
         def ask() -> Any:
-            if self.generation == "2017a":
-                return agent.get_move(game, game.get_legal_moves(), clock)
-            return agent.get_move(game, clock)
+            if self.generation in WITH_MOVES:
+                return agent.get_move(game, game.get_legal_moves(), asked)
+            return agent.get_move(game, asked)
 
         return self.call(ask, "get_move", place, clock=clock)
+
+    def source_of(self, ask: Callable[[], Any], answer: Any) -> Returned | None:
+        """Ask once more, and return the line that answers; None if the answer is another now."""
+        with suppress(Finding):
+            again, line = find_return(ask, self.folder)
+            if again == answer:
+                return line
+        return None
 
     def call(
         self,
@@ -138,7 +249,8 @@ class Subject:
         What it raises as its timeout `passes`, where that is what is expected.
         """
         try:
-            return work()
+            with running(clock):
+                return work()
         except Finding:
             raise
         except NotImplementedError as error:
@@ -182,6 +294,15 @@ def _endless(what: str, clock: Clock | None) -> str:
     if not clock.questions:
         asked = "It never asked time_left()."
     return f"{what} was still at it long after its time was over. {asked}"
+
+
+def _arguments(method: Any, game: Any, depth: int) -> tuple[Any, ...]:
+    """Return what a search is called with: game and depth, and what it wants beside them."""
+    for more in ((), (-inf, inf), (-inf, inf, True), (True,)):
+        with suppress(TypeError, ValueError):
+            inspect.signature(method).bind(game, depth, *more)
+            return game, depth, *more
+    return game, depth
 
 
 def _is_number(value: Any) -> bool:

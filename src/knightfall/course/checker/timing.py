@@ -5,15 +5,16 @@ Time is counted (`Clock`), so that a busy machine changes nothing.
 
 from __future__ import annotations
 
-from math import inf
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from knightfall.course.checker.outcome import Finding, Kind
 from knightfall.course.checker.places import Place
-from knightfall.course.checker.reference import values_of_moves
-from knightfall.course.checker.searching import EARLY, LATE, MIDDLE, NEAR_THE_END
-from knightfall.course.checker.subject import Subject, is_move, is_no_move, shown
+from knightfall.course.checker.searching import EARLY, LATE, MIDDLE, NEAR_THE_END, TIES
+from knightfall.course.checker.subject import WAYS, Subject, is_move, is_no_move, shown
 from knightfall.course.checker.watched import CALL_MILLIS, Clock, Watch
+from knightfall.course.returns import Returned
 from knightfall.course.scores import improved_score
 
 THRESHOLD = 10.0
@@ -26,14 +27,12 @@ DEEP = 12
 QUESTIONS = (1, 25, 180, 700)
 """How much can be asked before the threshold."""
 
+SHORT_MILLIS = THRESHOLD + 180 * CALL_MILLIS
+"""Too short a time for the fixed depth of minimax players, as on a slow machine."""
+
 LATE_BY = 1.0
 OVERTIME_CALLS = 15_000
 """Milliseconds by which a timeout may be late, and what can be asked after the end at most."""
-
-LOST = (
-    Place("65 22 53 10 41 31 33 23 54 35 66 16 45 24 26 05 14 13"),
-    Place("62 04 43 12 31 24 10 32 22 51 34 30 13 11 25 23 44 15 63"),
-)
 
 
 def timed(millis: float) -> tuple[Watch, Clock]:
@@ -47,44 +46,72 @@ def timed(millis: float) -> tuple[Watch, Clock]:
 
 def stops_in_time(subject: Subject, kind: Kind) -> str:
     """When `time_left` runs out in the middle, the exception comes out of the search."""
+    try:
+        for questions in QUESTIONS:
+            subject.afresh(partial(_stops, subject, kind, questions))
+    except Finding as found:
+        if found.mark == "wrong" and _has_its_own_clock(subject, kind):
+            raise Finding(
+                "goes by a clock of its own",
+                (
+                    "It asks Python for the time instead of time_left(), and get_move is in time. "
+                    "So it cannot be seen whether the search stops when time_left() runs out; "
+                    "with more or less time than it expects, it will not notice.",
+                ),
+                mark="warning",
+            ) from None
+        if found.mark == "wrong" and subject.ways.get(kind, WAYS[0]).sets_depth:
+            found.mark = "warning"  # for the tournament does not make it so
+        raise
+    return f"{subject.timeout.__name__} comes out, {len(QUESTIONS)} times of {len(QUESTIONS)}"
+
+
+def _stops(subject: Subject, kind: Kind, questions: int) -> None:
+    """Ask a search for more plies than it has time for."""
     timeout = subject.timeout
-    for questions in QUESTIONS:
-        watch, clock = timed(THRESHOLD + questions * CALL_MILLIS)
-        agent = subject.player(kind, DEEP, watch.scorer(improved_score))
-        game = MIDDLE.board(agent, watch)
-        expected = f"{timeout.__name__} raised out of {kind}"
-        try:
-            _, answer = subject.search(kind, agent, game, DEEP, MIDDLE, clock)
-        except timeout:
-            if clock.left() < -LATE_BY:
-                raise Finding(
-                    "stops too late",
-                    (
-                        f"It raises {timeout.__name__}, but only after {watch.calls} questions "
-                        f"asked of the board, when the time had been over for long: ask "
-                        "self.time_left() in every call of the search, not only at its top.",
-                    ),
-                    place=MIDDLE,
-                ) from None
-            continue
-        except Finding as found:
-            if found.short == "does not come to an end":
-                raise _goes_on(kind, clock, expected) from None
-            raise
-        if not clock.questions:
-            raise _goes_on(kind, clock, expected)
-        raise Finding(
-            "answers although its time is over",
-            (
-                f"The time ran out in the middle of {kind}(game, depth={DEEP}), which answered all "
-                f"the same. {timeout.__name__} has to leave {kind}, so that get_move knows that "
-                "this depth was not finished: catch it in get_move and nowhere else.",
-            ),
-            expected,
-            f"the answer {shown(answer)}",
-            MIDDLE,
-        )
-    return f"{timeout.__name__} comes out, {len(QUESTIONS)} times of {len(QUESTIONS)}"
+    watch, clock = timed(THRESHOLD + questions * CALL_MILLIS)
+    expected = f"{timeout.__name__} raised out of {kind}"
+    try:
+        _, _, answer = subject.ask_search(kind, DEEP, MIDDLE, watch, improved_score, clock)
+    except timeout:
+        if clock.left() < -LATE_BY:
+            raise Finding(
+                "stops too late",
+                (
+                    f"It raises {timeout.__name__}, but only after {watch.calls} questions "
+                    f"asked of the board, when the time had been over for long: ask "
+                    "self.time_left() in every call of the search, not only at its top.",
+                ),
+                place=MIDDLE,
+            ) from None
+        return
+    except Finding as found:
+        if found.short == "does not come to an end":
+            raise _goes_on(kind, clock, expected) from None
+        raise
+    if not clock.questions:
+        raise _goes_on(kind, clock, expected)
+    raise Finding(
+        "answers although its time is over",
+        (
+            f"The time ran out in the middle of {kind}(game, depth={DEEP}), which answered all "
+            f"the same. {timeout.__name__} has to leave {kind}, so that get_move knows that "
+            "this depth was not finished: catch it in get_move and nowhere else.",
+        ),
+        expected,
+        f"the answer {shown(answer)}",
+        MIDDLE,
+    )
+
+
+def _has_its_own_clock(subject: Subject, kind: Kind) -> bool:
+    """Whether `get_move` asks another clock than `time_left` and answers in time by it."""
+    watch, clock = timed(MOVE_MILLIS)
+    with suppress(Finding):
+        agent = subject.player(kind, watch.scorer(improved_score))
+        subject.get_move(agent, subject.board(EARLY, agent, watch), clock, EARLY)
+        return clock.read_elsewhere > 0 and not clock.questions and clock.left() >= 0
+    return False
 
 
 def _goes_on(kind: Kind, clock: Clock, expected: str) -> Finding:
@@ -109,45 +136,64 @@ def _goes_on(kind: Kind, clock: Clock, expected: str) -> Finding:
 
 def answers_in_time(subject: Subject, kind: Kind) -> str:
     """`get_move` answers a legal move before the time is over, whatever the search raises."""
-    fixed = kind == "minimax"  # deepens not: a depth that is too great finds nothing, in time
-    for depth, place in ((3, MIDDLE), (DEEP, EARLY), (3, LATE), (3, NEAR_THE_END)):
-        millis = LONG_MILLIS if fixed and depth == 3 else MOVE_MILLIS
-        watch, clock = timed(millis)
-        agent = subject.player(kind, depth, watch.scorer(improved_score))
-        game = place.board(agent, watch)
-        moves = place.board("reference").get_legal_moves()
-        answer = subject.get_move(agent, game, clock, place)
-        left = clock.left()
-        asked = clock.questions
-        if left < 0:
-            raise Finding(
-                "answers too late",
-                (
-                    f"get_move had {millis:g} ms by a clock that counts {CALL_MILLIS:g} ms for "
-                    f"each question asked of the board, and was {-left:g} ms late. It asked "
-                    f"time_left() {asked} times.",
-                ),
-                place=place,
-            )
-        if is_move(answer, moves) or (fixed and depth == DEEP and is_no_move(answer)):
-            continue
-        raise _no_answer(answer, moves, millis, place)
+    fixed = kind == "minimax"  # it does not deepen, so that it has no answer in too short a time
+    millis = LONG_MILLIS if fixed else MOVE_MILLIS
+    for place in (EARLY, LATE, TIES, NEAR_THE_END):
+        subject.afresh(partial(_answers, subject, kind, place, millis))
+    if fixed:
+        subject.afresh(partial(_answers, subject, kind, EARLY, SHORT_MILLIS, or_none=True))
     return "a legal move in time"
 
 
-def _no_answer(answer: Any, moves: list[Any], millis: float, place: Place) -> Finding:
+def _answers(
+    subject: Subject, kind: Kind, place: Place, millis: float, *, or_none: bool = False
+) -> None:
+    """Ask `get_move` in a position; with `or_none` it need not have found a move."""
+    moves = place.board("reference").get_legal_moves()
+
+    def ask() -> tuple[Any, Clock]:
+        watch, clock = timed(millis)
+        agent = subject.player(kind, watch.scorer(improved_score))
+        return subject.get_move(agent, subject.board(place, agent, watch), clock, place), clock
+
+    answer, clock = ask()
+    if or_none and clock.read_elsewhere and not clock.questions:
+        return  # it expects the tournament's time by a clock of its own
+    if clock.left() < 0:
+        raise Finding(
+            "answers too late",
+            (
+                f"get_move had {millis:g} ms by a clock that counts {CALL_MILLIS:g} ms for "
+                f"each question asked of the board, and was {-clock.left():g} ms late. It asked "
+                f"time_left() {clock.questions} times.",
+            ),
+            place=place,
+        )
+    if is_move(answer, moves) or (or_none and (answer is None or is_no_move(answer))):
+        return
     hint = "The board takes any other answer for a forfeit."
     if isinstance(answer, list):
         hint = "A move is a tuple, (row, column); the board takes a list for a forfeit."
-    if answer is None:
-        hint = "None comes from a function that ends without return."
-    return Finding(
+    line = subject.source_of(lambda: ask()[0], answer)
+    raise Finding(
         f"answers {shown(answer)}",
-        (f"There were {millis:g} ms and legal moves. {hint}",),
+        (f"There were {millis:g} ms and legal moves. {hint}", *told_source(line, answer)),
         " or ".join(map(str, moves)),
         shown(answer),
         place,
     )
+
+
+def told_source(line: Returned | None, answer: Any) -> tuple[str, ...]:
+    """Return a sentence about the line that an answer came from, if it is known."""
+    if line is None:
+        return ()
+    if line.ended:
+        return (
+            f"The None comes from {line.function}, which ends without return after line "
+            f"{line.line} of {line.file}.",
+        )
+    return (f"{shown(answer)} comes from {line}",)
 
 
 # -- deepening ---------------------------------------------------------------------------------
@@ -155,26 +201,46 @@ def _no_answer(answer: Any, moves: list[Any], millis: float, place: Place) -> Fi
 
 def deepens(subject: Subject) -> str:
     """With more time it looks further ahead, and it begins with little."""
+    try:
+        return subject.afresh(partial(_deepens, subject))
+    except Finding as found:
+        if not found.short.startswith("stays at depth") or subject.generation == "2017b":
+            raise
+        # Before 2017b the course's own tests made such players with search_depth=-1.
+        with suppress(Finding):
+            further = _deepens(subject, search_depth=-1)
+            found.mark = "warning"
+            found.why = (
+                *found.why,
+                f"Made with search_depth=-1 it goes on: {further}. The tournament leaves "
+                "search_depth as it is, and it stops there.",
+            )
+        raise
+
+
+def _deepens(subject: Subject, search_depth: int | None = None) -> str:
     reached: list[list[int]] = []
+    left: list[float] = []
     for millis in (MOVE_MILLIS, LONG_MILLIS):
         watch, clock = timed(millis)
-        agent = subject.player("alphabeta", 3, watch.scorer(improved_score))
-        game = EARLY.board(agent, watch)
-        subject.get_move(agent, game, clock, EARLY)
+        agent = subject.player("alphabeta", watch.scorer(improved_score), search_depth=search_depth)
+        subject.get_move(agent, subject.board(EARLY, agent, watch), clock, EARLY)
         reached.append(watch.depths or [0])
+        left.append(clock.left())
     short, long = (max(depths) for depths in reached)
     told = (
         f"By a counted clock, get_move looked {short} plies ahead in {MOVE_MILLIS:g} ms and {long} "
         f"in {LONG_MILLIS:g} ms."
     )
-    if long < 2 or long <= short:
+    # One with a limit of its own need not use more time than the tournament's.
+    by_itself = left[0] < MOVE_MILLIS / 2 and left[1] > LONG_MILLIS / 2 and len(reached[0]) > 1
+    if long < 2 or (long <= short and not by_itself):
         raise Finding(
             f"stays at depth {long}",
             (
-                told,
+                f"{told} It had {left[0]:.0f} and {left[1]:.0f} ms left.",
                 "Iterative deepening searches at depth 1, then 2, then 3 and so on until the time "
-                "runs out, and answers the move of the last depth that it finished. It ends by "
-                "SearchTimeout, not by search_depth.",
+                "runs out, and answers the move of the last depth that it finished.",
             ),
             "a greater depth with more time",
             f"depth {short}, then depth {long}",
@@ -191,44 +257,6 @@ def deepens(subject: Subject) -> str:
             "depth 1, then 2, then 3",
             f"depths {', '.join(map(str, reached[1]))}",
             EARLY,
+            mark="warning",
         )
     return f"{short} plies ahead in {MOVE_MILLIS:g} ms, {long} in {LONG_MILLIS:g}"
-
-
-# -- resigning ---------------------------------------------------------------------------------
-
-
-def plays_on(subject: Subject, kinds: list[Kind]) -> str:
-    """Where every line loses there are still moves, and opponents err."""
-    given_up = []
-    for kind in kinds:
-        for place in LOST:
-            watch, clock = timed(LONG_MILLIS if kind == "minimax" else MOVE_MILLIS)
-            agent = subject.player(kind, 3, watch.scorer(improved_score))
-            game = place.board(agent, watch)
-            moves = place.board("reference").get_legal_moves()
-            answer = subject.get_move(agent, game, clock, place)
-            if not is_move(answer, moves):
-                given_up.append((subject.named(kind, "get_move"), place, answer, moves))
-    if not given_up:
-        return "moves where every line loses"
-    who = " and ".join(dict.fromkeys(name for name, *_ in given_up))
-    _, place, answer, moves = given_up[0]
-    assert set(values_of_moves(place.board("r"), 2, improved_score).values()) == {-inf}
-    raise Finding(
-        "gives up where every line it sees loses",
-        (
-            f"Every move loses here, if the opponent finds the replies, and {who} says "
-            f"{shown(answer)}: a forfeit, though there are legal moves. As a rule, such a search "
-            "begins with the worst value and no move, and takes a move only if it is better; when "
-            "all are equally bad, none is.",
-            "Most of the course's agents did so, and it cost them games: the deeper they looked, "
-            "the more of them they gave away to opponents that had not seen the win. How much it "
-            'cost is told in docs/studies, under "What they really measured".',
-            "Begin with any legal move as the answer, for instance the first.",
-        ),
-        " or ".join(map(str, moves)),
-        shown(answer),
-        place,
-        mark="warning",
-    )

@@ -5,12 +5,16 @@ The same submission is seen doing the same, however busy the machine is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import datetime
+import time
+import timeit
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import inf
 from typing import Any
 
-from knightfall.course import board_2017a
-from knightfall.course.knights import Cell
+from knightfall.course import board_2017a, board_oldest
+from knightfall.course.knights import Cell, cells_by_column
 
 MOST_CALLS = 60_000
 """What a search may ask of boards before it counts as one that does not end."""
@@ -31,8 +35,10 @@ class Endless(BaseException):
 class Watch:
     """What was done with a board and with all that came of it."""
 
-    def __init__(self, most: int = MOST_CALLS) -> None:
+    def __init__(self, most: int = MOST_CALLS, worst: float = -inf) -> None:
         self.most = most
+        self.worst = worst
+        """What a lost game is worth by `utility` and `scorer`."""
         self.calls = 0
         self.visited: list[Path] = []
         self.scored: list[tuple[Path, Any]] = []
@@ -54,11 +60,21 @@ class Watch:
             self.scored.append((getattr(game, "path", ()), player))
             before, self._aside = self._aside, True
             try:
-                return value(game, player)
+                return self.bounded(value(game, player))
             finally:
                 self._aside = before
 
         return score
+
+    def forget(self) -> None:
+        """Forget what was done so far."""
+        self.calls = 0
+        self.visited.clear()
+        self.scored.clear()
+
+    def bounded(self, value: float) -> float:
+        """Return a value of the scale in which a loss is worth `worst` and a win `-worst`."""
+        return min(max(value, self.worst), -self.worst)
 
     def leaves(self, depth: int) -> list[Path]:
         """The positions so many plies ahead that were scored, each once, in that order."""
@@ -77,69 +93,145 @@ class Clock:
         self._watch = watch
         self._millis = millis
         self.questions = 0
-        self.calls_at_end: int | None = None
+        self.read_elsewhere = 0
+        """How often the player asked a clock of Python's instead."""
 
     def __call__(self) -> float:
-        """The milliseconds left."""
+        """Return the milliseconds left; asking costs time."""
         self.questions += 1
         if self.questions > self._watch.most:
             raise Endless
-        left = self.left()
-        if left < 0 and self.calls_at_end is None:
-            self.calls_at_end = self._watch.calls
-        return left
+        return self.left()
 
     def left(self) -> float:
-        """The same without asking."""
+        """Return the milliseconds left without asking."""
         return self._millis - CALL_MILLIS * (self._watch.calls + self.questions)
 
+    def seconds(self) -> float:
+        """Return the seconds since it began, for a player with a clock of its own."""
+        self._watch.count()
+        self.read_elsewhere += 1
+        return CALL_MILLIS * (self._watch.calls + self.questions) / 1000.0
 
-class WatchedBoard(board_2017a.Board):
-    """The course's board (2017b's and 2017a's in one); moves always come in the same order.
 
-    That is the order in which the course's board finds them before it shuffles them.
+# -- the clocks of the machine -----------------------------------------------------------------
+
+_running: list[Clock | None] = []
+
+
+@contextmanager
+def running(clock: Clock | None) -> Iterator[None]:
+    """Inside the block, Python's clocks go by a counted one; without one they stand still."""
+    _running.append(clock)
+    try:
+        yield
+    finally:
+        _running.pop()
+
+
+def count_all_clocks() -> None:
+    """Let Python's clocks go by the running `Clock`, so that players with one of their own see it.
+
+    Call it before the submission is imported.  Outside of `running` they tell the real time.
+    """
+    for name in ("time", "perf_counter", "monotonic", "process_time"):
+        setattr(time, name, _counted(getattr(time, name)))
+    timeit.default_timer = time.perf_counter
+    now = datetime.datetime.now
+    start = now()
+
+    class CountedDatetime(datetime.datetime):
+        """A datetime whose `now` goes by the running clock."""
+
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            if not _running:
+                return now(tz)
+            return start.astimezone(tz) + datetime.timedelta(seconds=_seconds())
+
+    datetime.datetime = CountedDatetime  # type: ignore[misc]
+
+
+def _counted(real: Callable[[], float]) -> Callable[[], float]:
+    start = real()
+    return lambda: start + _seconds() if _running else real()
+
+
+def _seconds() -> float:
+    clock = _running[-1]
+    return 0.0 if clock is None else clock.seconds()
+
+
+# -- boards ------------------------------------------------------------------------------------
+
+
+class Watching:
+    """What a watched board does otherwise than the board that comes after it among its bases.
+
+    Moves always come in the same order: by rows, then columns.
     """
 
     watch: Watch
     path: Path = ()
 
     def __get_moves__(self, loc: Cell | None) -> list[Cell]:
-        """See `Board`; by rows, then columns.  `get_legal_moves` comes this way, too."""
+        """See `Board`.  `get_legal_moves` comes this way, too."""
         self.watch.count()
-        return sorted(super().__get_moves__(loc))
+        return sorted(super().__get_moves__(loc))  # type: ignore[misc]
 
     _Board__get_moves = __get_moves__
 
-    def copy(self) -> WatchedBoard:
+    def copy(self) -> Any:
         """See `Board`; a watched one."""
-        board = object.__new__(WatchedBoard)
-        board.__dict__.update(super().copy().__dict__, watch=self.watch, path=self.path)
+        board = object.__new__(type(self))
+        plain = super().copy()  # type: ignore[misc]
+        board.__dict__.update(plain.__dict__, watch=self.watch, path=self.path)
         return board
 
     def apply_move(self, move: Cell) -> None:
         """See `Board`.  `forecast_move` comes this way, too."""
         self.watch.count()
-        super().apply_move(move)
+        super().apply_move(move)  # type: ignore[misc]
         self.path = (*self.path, move)
         self.watch.visited.append(self.path)
+
+    def utility(self, player: Any) -> float:
+        """See `Board`."""
+        return self.watch.bounded(super().utility(player))  # type: ignore[misc]
+
+
+class WatchedBoard(Watching, board_2017a.Board):
+    """The board of 2017b and 2017a in one."""
+
+
+class WatchedOldestBoard(Watching, board_oldest.Board):
+    """The oldest board, with its own private names."""
+
+
+AnyBoard = WatchedBoard | WatchedOldestBoard
 
 
 # -- values ----------------------------------------------------------------------------------
 
 
 def scrambled(salt: int) -> ScoreFn:
-    """A score without sense, so that no two positions are worth the same; ±inf at the end."""
+    """Return a score without sense, by which no two positions are equal; ±inf at the end."""
 
     def score(game: Any, player: Any) -> float:
         if not game.get_legal_moves():
             return -inf if player == game.active_player else inf
-        state = game._board_state
+        first = game.__player_1__ if hasattr(game, "__player_1__") else game._player_1
+        places = {cell: at for at, cell in enumerate(cells_by_column(game.width, game.height))}
+        own, other = (
+            places.get(game.get_player_location(one), 0)
+            for one in (first, game.get_opponent(first))
+        )
+        blank = set(game.get_blank_spaces())
         mixed = salt
-        for place, value in enumerate(state[:-3]):
-            if value:
+        for cell, place in places.items():
+            if cell not in blank:
                 mixed = (mixed * 31 + place + 7) % 1_000_003
-        mixed = (mixed * 31 + 53 * (state[-1] or 0) + 97 * (state[-2] or 0)) * 7919 % 1_000_003
-        own = player == game._player_1
-        return float(mixed % 2001 - 1000) / (10.0 if own else -10.0)
+        mixed = (mixed * 31 + 53 * own + 97 * other) * 7919 % 1_000_003
+        return float(mixed % 2001 - 1000) / (10.0 if player == first else -10.0)
 
     return score

@@ -18,8 +18,9 @@ from knightfall.course.classroom.lessons import Lessons, from_json, to_dict
 from knightfall.course.classroom.likeness import near_identical
 from knightfall.course.classroom.playing import Season, load_each
 from knightfall.course.classroom.report import ClassReport
-from knightfall.course.classroom.roster import described, read_class
-from knightfall.course.classroom.schedule import Conditions, usual_opponents
+from knightfall.course.classroom.roster import Student, described, read_class
+from knightfall.course.classroom.schedule import Conditions, is_successor, usual_opponents
+from knightfall.course.classroom.successor_class import SuccessorSeason
 from knightfall.course.classroom.table import class_table
 from knightfall.course.trial.plan import TIME
 from knightfall.display.numbers import count
@@ -46,6 +47,7 @@ def hold_class(
     classmates: int = 4,
     time: str | None = None,
     clock: str = "ticks",
+    generations: Sequence[str] = (),
     seed: int = 0,
     workers: int | None = None,
     progress: bool = True,
@@ -53,8 +55,9 @@ def hold_class(
 ) -> ClassReport:
     """Let all submissions of a folder play, and write a page for each and a table of all.
 
-    What was played is kept in the output folder: after Ctrl-C, and when somebody hands in another
-    version, only what is missing is played.
+    `generations` are those of the students named, such as ``alice=oldest``, or of all, such as
+    ``oldest``; others are found by reading.  What was played is kept in the output folder: after
+    Ctrl-C, and when somebody hands in another version, only what is missing is played.
     """
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
@@ -64,7 +67,7 @@ def hold_class(
         raise KnightfallError(f"pairs {pairs} must be 1 or more")
     limit = parse_budget({"time": time}).time if time is not None else TIME
     place = output_folder(folder, output)
-    students = read_class(folder, place)
+    students = read_class(folder, place, generations)
     conditions = Conditions(
         opponents=tuple(opponents) or usual_opponents(students),
         pairs=pairs,
@@ -72,17 +75,15 @@ def hold_class(
         time=limit or TIME,
         counted=clock == "ticks",
         seed=seed,
+        successor=is_successor(students),
     )
+    if conditions.successor:
+        return _successor_class(folder, place, students, conditions, workers, progress, notice)
     enter(conditions.opponents)  # which refuses whoever is none, before anything is written
     crew, before = Crew(workers), load()
     with _opened(place) as store:
         students = load_each(students, conditions, store, progress)
-        if all(student.problem for student in students):
-            first = students[0]
-            raise KnightfallError(
-                f"none of {count(len(students), 'submission')} can be used; the first is "
-                f"{first.name}: {first.problem}"
-            )
+        _some_play(students)
         notice(described(students))
         season = Season(students, conditions, store, crew)
         season.play(notice, progress)
@@ -102,6 +103,53 @@ def hold_class(
     return report
 
 
+def _successor_class(
+    folder: str,
+    place: Path,
+    students: list[Student],
+    conditions: Conditions,
+    workers: int | None,
+    progress: bool,
+    notice: Notice,
+) -> ClassReport:
+    """Let a class of the successor play; its games are kept in a file of their own."""
+    season, before = SuccessorSeason(students, conditions, place), load()
+    make_folder(place)
+    notice(described(students))
+    table = season.play(workers, progress)
+    _some_play(season.students)
+    report = ClassReport(
+        name=Path(folder).resolve().name or folder,
+        table=table,
+        broken=[student for student in season.students if student.problem],
+        alike=near_identical(students),
+        conditions=conditions,
+        load=(before, load()),
+        cores=cores(),
+        output=place,
+    )
+    report.write()
+    return report
+
+
+def _some_play(students: Sequence[Student]) -> None:
+    """Refuse a class in which nobody can play."""
+    if all(student.problem for student in students):
+        first = students[0]
+        raise KnightfallError(
+            f"none of {count(len(students), 'submission')} can be used; the first is "
+            f"{first.name}: {first.problem}"
+        )
+
+
+def make_folder(place: Path) -> None:
+    """Make a folder, unless it is there."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KnightfallError(f"{place}: {error.strerror or error}") from None
+
+
 def output_folder(folder: str, output: str | None) -> Path:
     """Where everything goes: beside us, named after the class, unless told."""
     if output is not None:
@@ -111,11 +159,7 @@ def output_folder(folder: str, output: str | None) -> Path:
 
 @contextmanager
 def _opened(place: Path) -> Iterator[Store]:
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        (place / LESSONS).mkdir(exist_ok=True)
-    except OSError as error:
-        raise KnightfallError(f"{place}: {error.strerror or error}") from None
+    make_folder(place / LESSONS)
     with Store.open(place / GAMES) as store:
         yield store
 

@@ -25,6 +25,7 @@ from knightfall.course.classroom.schedule import (
     own_plan,
 )
 from knightfall.course.trial.judging import kind_of
+from knightfall.course.trial.never_moved import never_moved
 from knightfall.display.progress import progress
 from knightfall.errors import AgentFailure
 from knightfall.machine import cores
@@ -112,14 +113,16 @@ class Season:
         return [student for student in self.students if not student.problem]
 
     def _first_round(self, notice: Notice, show: bool) -> None:
-        """One pair against each opponent: who never finishes a game is out, and costs no more."""
+        """Play a pair against each opponent; who never moves or finishes a game plays no more."""
         plans = [own_plan(student, self.conditions, 1) for student in self.playing]
         runs = self._conduct(plans, "games of the first round", notice, show)
         found = dict(zip((student.name for student in self.playing), runs, strict=True))
         for place, student in enumerate(self.students):
             if student.name in found:
-                problem = hopeless(found[student.name])
-                self.students[place] = replace(student, problem=problem)
+                run = found[student.name]
+                idle = never_moved(run, [0]).get(0)
+                problem = hopeless(run) if idle is None else idle.words
+                self.students[place] = replace(student, problem=problem, never_moved=idle)
 
     def _all_rounds(self, notice: Notice, show: bool) -> None:
         playing = self.playing

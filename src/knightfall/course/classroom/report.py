@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from knightfall.arena.reports.report import no_verdict, too_late
 from knightfall.course.classroom.lessons import to_dict as lessons_dict
 from knightfall.course.classroom.likeness import Likeness
 from knightfall.course.classroom.pages import STYLE, table
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions
-from knightfall.course.classroom.student_page import student_page
+from knightfall.course.classroom.student_page import never_moved_page, student_page
 from knightfall.course.classroom.table import ClassTable, Row
 from knightfall.course.trial.judging import KINDS
 from knightfall.display.numbers import count, for_json, interval, percent, plus_minus
@@ -26,6 +28,9 @@ from knightfall.display.table import Table
 from knightfall.files import atomic_write
 
 INDEX, SHEET, PAGES = "index.html", "class.csv", "students"
+
+UNSOLVED = "The board has 99 cells: no solver reaches that far, so wins kept are not told."
+"""What is said of a class of the successor."""
 
 
 @dataclass
@@ -58,11 +63,16 @@ class ClassReport(Displayable):
                 percent(None if lessons is None else lessons.keeping.rate),
                 "" if lessons is None else str(sum(map(lessons.times, KINDS))),
             )
-        yield rows
+        yield rows.where_known("kept")
         yield ""
         yield f"{self.zero} {self._neighbours()}"
+        if self.conditions.successor:
+            yield UNSOLVED
         for student in self.broken:
-            yield f"not played: {student.name}: {student.problem}"
+            told = "not ranked" if student.never_moved else "not played"
+            yield f"{told}: {student.name}: {student.problem}"
+            if student.never_moved and student.never_moved.line:
+                yield f"  the answer comes from {student.never_moved.line}"
         for one in self.alike:
             yield f"look at: {one.a} and {one.b}: {one.words}"
         yield ""
@@ -71,14 +81,13 @@ class ClassReport(Displayable):
     @property
     def clock(self) -> str:
         """How time was kept."""
-        wanted = f"{self.conditions.time / 1000:g} ms a move"
         if self.conditions.counted:
-            return f"{wanted}, by a clock that counts how often it is asked: the same each time."
+            return f"{self.conditions.clock}: the same each time."
         before, after = self.load
         busy = ""
         if before is not None and after is not None:
             busy = f"; load {before:.1f} before and {after:.1f} after on {self.cores} cores"
-        return f"{wanted} by the wall clock, one game to a core at a time{busy}."
+        return f"{self.conditions.clock}, one game to a core at a time{busy}."
 
     @property
     def zero(self) -> str:
@@ -88,9 +97,21 @@ class ClassReport(Displayable):
         return "Elo around the mean, ± 95 %."
 
     def _neighbours(self) -> str:
+        late = self._too_late()
+        if late:
+            return late
         pairs = list(pairwise(self.table.students))
         apart = sum(self.table.told_apart(better, worse) for better, worse in pairs)
-        return f"{apart} of {count(len(pairs), 'couple')} of neighbours are told apart."
+        return f"Neighbours in the ranking told apart: {apart} of {len(pairs)}."
+
+    def _too_late(self) -> str:
+        """Return why nothing is concluded: too many games lost to the wall clock; "" if not."""
+        late = [
+            f"{row.name} lost {row.late:,} of {count(2 * sum(row.pairs), 'game')} to the clock"
+            for row in self.table.students
+            if too_late(row.late, 2 * sum(row.pairs))
+        ]
+        return "" if self.conditions.counted else no_verdict(late, ticks=True)
 
     # -- for others ------------------------------------------------------------------------
 
@@ -109,7 +130,14 @@ class ClassReport(Displayable):
                 {"name": row.name, "elo": for_json(row.elo), "elo_error": for_json(row.error)}
                 for row in self.table.opponents
             ],
-            "not_played": [{"name": one.name, "problem": one.problem} for one in self.broken],
+            "not_played": [
+                {
+                    "name": one.name,
+                    "problem": one.problem,
+                    "never_moved": one.never_moved and asdict(one.never_moved),
+                }
+                for one in self.broken
+            ],
             "alike": [
                 {"a": one.a, "b": one.b, "share": one.share, "same": one.same} for one in self.alike
             ],
@@ -121,12 +149,17 @@ class ClassReport(Displayable):
         page = StringIO()
         writer = csv.writer(page)
         against = [row.name for row in self.table.opponents]
-        writer.writerow([*_COLUMNS, *(f"won against {name}" for name in against), "problem"])
+        kept = [at for at, name in enumerate(_COLUMNS)
+                if not (self.conditions.successor and name in _SOLVED)]  # fmt: skip
+        columns = [_COLUMNS[at] for at in kept]
+        writer.writerow([*columns, *(f"won against {name}" for name in against), "problem"])
         for place, row in enumerate(self.table.students, start=1):
-            cells = [place, *_cells(row), *(row.against.get(name, (0, 0))[0] for name in against)]
+            every = [place, *_cells(row)]
+            cells = [every[at] for at in kept]
+            cells += [row.against.get(name, (0, 0))[0] for name in against]
             writer.writerow([csv_cell(cell) for cell in [*cells, ""]])
         for student in self.broken:
-            empty = [""] * (len(_COLUMNS) - 2 + len(against))
+            empty = [""] * (len(columns) - 2 + len(against))
             writer.writerow(
                 [csv_cell(cell) for cell in ["", student.name, *empty, student.problem]]
             )
@@ -139,6 +172,10 @@ class ClassReport(Displayable):
             assert row.student is not None
             page = student_page(self.table, row, self.conditions, self.clock)
             atomic_write(self.output / PAGES / f"{row.student.page}.html", page)
+        for student in self.broken:
+            if student.never_moved is not None:
+                page = never_moved_page(student, self.clock)
+                atomic_write(self.output / PAGES / f"{student.page}.html", page)
         atomic_write(self.output / SHEET, self.csv())
         atomic_write(self.output / INDEX, self.page())
 
@@ -151,19 +188,25 @@ class ClassReport(Displayable):
         handed_in = len(self.table.students) + len(self.broken)
         yield (
             f"<p>{count(handed_in, 'submission')}, {len(self.table.students)} of which played. "
-            f"{text(self.clock)} {self.conditions.pairs} openings against each of the course’s "
-            f"opponents, from both seats. {text(self.zero)} {self._neighbours()} "
+            f"{text(self.clock)} {count(self.conditions.pairs, 'opening')} against each of the "
+            f"course’s opponents, from both seats. {text(self.zero)} {self._neighbours()} "
             f'The same as a sheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
         )
+        solved = [] if self.conditions.successor else ["Wins kept", "Heuristic right"]
         yield table(
-            ["", "Student", "Elo", "Won", "95 %", "Wins kept", "Heuristic right", *_LOST],
+            ["", "Student", "Elo", "Won", "95 %", *solved, *_LOST, "Generation"],
             (self._cells(place, row) for place, row in enumerate(self.table.students, start=1)),
             "class",
         )
+        told = UNSOLVED
+        if solved:
+            told = (
+                "Wins kept: where some moves win and some lose, by an exact solver. Heuristic "
+                "right: how often the score alone would choose a winning move there."
+            )
         yield (
-            '<p class="soft">Won: of the games against the course’s opponents. Wins kept: where '
-            "some moves win and some lose, by an exact solver. Heuristic right: how often the "
-            "score alone would choose a winning move there.</p>\n"
+            f'<p class="soft">Won: of the games against the course’s opponents. {told} Point at a '
+            "generation to see what tells it.</p>\n"
         )
         if self.alike:
             yield "<h2>Nearly the same</h2>\n"
@@ -177,8 +220,8 @@ class ClassReport(Displayable):
                 "what half of the class has. It is a reason to look, not a finding.</p>\n"
             )
         if self.broken:
-            yield "<h2>Not played</h2>\n"
-            rows = ((text(one.name), text(one.problem)) for one in self.broken)
+            yield "<h2>Not ranked</h2>\n"
+            rows = ((_linked(one), text(one.problem)) for one in self.broken)
             yield table(["Student", "What is wrong"], rows, "words")
         yield "<h2>The course’s opponents</h2>\n"
         yield table(
@@ -192,26 +235,46 @@ class ClassReport(Displayable):
     def _cells(self, place: int, row: Row) -> Sequence[str]:
         assert row.student is not None
         estimate, lessons = row.estimate, row.lessons
-        link = f'<a href="{PAGES}/{row.student.page}.html">{text(row.name)}</a>'
+        link = f'<a href="{PAGES}/{quote(row.student.page)}.html">{text(row.name)}</a>'
         opinion = None if lessons is None else lessons.opinion
+        solved = [
+            percent(None if lessons is None else lessons.keeping.rate),
+            percent(None if opinion is None else opinion.right / opinion.of),
+        ]
         return [
             str(place),
             link,
             plus_minus(row.elo, row.error),
             percent(estimate.score),
             interval(estimate.low, estimate.high),
-            percent(None if lessons is None else lessons.keeping.rate),
-            percent(None if opinion is None else opinion.right / opinion.of),
+            *([] if self.conditions.successor else solved),
             *("" if lessons is None else str(lessons.times(kind)) for kind in KINDS),
+            _generation(row.student),
         ]
+
+
+def _linked(student: Student) -> str:
+    """Return a name, with a link to its page if it has one without being ranked."""
+    name = text(student.name)
+    return f'<a href="{PAGES}/{student.page}.html">{name}</a>' if student.never_moved else name
+
+
+def _generation(student: Student) -> str:
+    """Return a generation for a page; what tells it is shown where one points at it."""
+    assert student.submission is not None
+    found = student.submission
+    return f'<span title="{text(found.why)}">{text(found.generation)}</span>'
 
 
 _LOST = ("timeouts", "resigned", "illegal answers", "crashes")
 """The headings of `KINDS`."""
 
+_SOLVED = ("wins kept %", "heuristic right %")
+"""Columns that need an exact solver."""
+
 _COLUMNS = (
     "place", "student", "elo", "elo error", "won %", "won % low", "won % high", "games",
-    "wins kept %", "heuristic right %", *_LOST, "generation", "file",
+    "wins kept %", "heuristic right %", *_LOST, "generation", "generation known by", "file",
 )  # fmt: skip
 
 
@@ -230,6 +293,7 @@ def _cells(row: Row) -> list[Any]:
         "" if opinion is None else round(100 * opinion.right / opinion.of, 2),
         *("" if lessons is None else lessons.times(kind) for kind in KINDS),
         row.student.submission.generation,
+        row.student.submission.why,
         str(row.student.submission.file),
     ]
 
@@ -237,8 +301,11 @@ def _cells(row: Row) -> list[Any]:
 def _row_dict(row: Row) -> dict[str, Any]:
     estimate = row.estimate
     assert row.student is not None
+    assert row.student.submission is not None
     return {
         "name": row.name,
+        "generation": row.student.submission.generation,
+        "why": row.student.submission.why,
         "page": f"{PAGES}/{row.student.page}.html",
         "elo": for_json(row.elo),
         "elo_error": for_json(row.error),

@@ -14,6 +14,7 @@ from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.plan import Entrant, Match, Plan, tournament
 from knightfall.arena.plan.protocols import PROTOCOLS
 from knightfall.course.classroom.roster import Student
+from knightfall.course.trial.successor_games import SAMPLES
 from knightfall.search.budget import Budget
 
 
@@ -27,10 +28,30 @@ class Conditions:
     time: int = 150_000
     counted: bool = True
     seed: int = 0
+    successor: bool = False
+    """Whether the game is that of 11×9, which no store and no solver here can hold."""
+
+    @property
+    def clock(self) -> str:
+        """Return how time is kept."""
+        wanted = f"{self.time / 1000:g} ms a move"
+        if self.counted and self.successor:
+            return f"{wanted}, by a clock that counts the questions asked of the state"
+        if self.counted:
+            return f"{wanted}, by a clock that counts how often it is asked"
+        return f"{wanted} by the wall clock"
+
+
+def is_successor(students: Sequence[Student]) -> bool:
+    """Return whether a class plays the successor's game: all of it does, or nobody."""
+    known = [student.submission for student in students if student.submission is not None]
+    return bool(known) and all(one.generation == "successor" for one in known)
 
 
 def usual_opponents(students: Sequence[Student]) -> tuple[str, ...]:
-    """The seven of the later tournament, unless nobody was in that."""
+    """Return the seven of the later tournament, unless nobody was in that; or the successor's."""
+    if is_successor(students):
+        return tuple(SAMPLES)
     later = any(s.submission is not None and s.submission.generation == "2017b" for s in students)
     return PROTOCOLS["2017b" if later else "2017a"].opponents
 
@@ -38,9 +59,9 @@ def usual_opponents(students: Sequence[Student]) -> tuple[str, ...]:
 def entrant_of(student: Student, conditions: Conditions) -> Entrant:
     """A submission as the agent that the course's tournament would have made of it."""
     if conditions.counted:
-        agent = Agent("course", str(student.path), ticks=conditions.time)
+        agent = Agent("course", str(student.reference), ticks=conditions.time)
     else:
-        agent = Agent("course", str(student.path), Budget(time=conditions.time))
+        agent = Agent("course", str(student.reference), Budget(time=conditions.time))
     return replace(enter([str(agent)])[0], name=student.name)
 
 

@@ -4,18 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from knightfall.arena.reports.report import no_verdict, too_late
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.pages import STYLE, board, rating_line, table
+from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions
 from knightfall.course.classroom.table import ClassTable, Row
 from knightfall.course.trial.judging import KINDS, SUBSTITUTE, TRIES
 from knightfall.display.numbers import count, interval, percent, plus_minus, signed
 from knightfall.display.page import document, text
+from knightfall.picture import svg
+from knightfall.position import Position
 
 
 def student_page(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> str:
     """The whole page."""
     return document(text(row.name), "".join(_body(found, row, conditions, clock)), STYLE)
+
+
+def never_moved_page(student: Student, clock: str) -> str:
+    """Return the page of one who never made a move: where that comes from, and no rating."""
+    found = student.never_moved
+    assert found is not None
+    assert student.submission is not None
+    position = Position.from_fen(found.fen)
+    line = f"<p>The answer comes from <code>{text(found.line)}</code>.</p>\n" if found.line else ""
+    body = (
+        f"<h1>{text(student.name)}</h1>\n<p>It {text(found.words)}. So it has no rank and no "
+        f"rating.</p>\n{line}<figure>{svg(position, size=300)}<figcaption>The first position in "
+        "which it was asked.</figcaption></figure>\n<h2>How this was measured</h2>\n"
+        f"<p>{text(student.submission.file.name)}, generation {student.submission.generation}: "
+        f"{text(student.submission.why)}. {text(clock)}</p>\n"
+    )
+    return document(text(student.name), body, STYLE)
 
 
 def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> Iterator[str]:
@@ -28,14 +49,14 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
     yield (
         f"<p>Rating <strong>{plus_minus(row.elo, row.error)} Elo</strong>{zero}, "
         f"{_ordinal(place)} of {len(found.students)}. Won <strong>{percent(estimate.score)}"
-        f"</strong> ({interval(estimate.low, estimate.high)} %) of "
+        f"</strong> ({interval(estimate.low, estimate.high, unit=' %')}) of "
         f"{count(2 * sum(row.pairs), 'game')} against the course’s opponents. "
         "Errors and intervals are 95 %.</p>\n"
     )
     yield rating_line(found, row)
     yield (
         '<p class="soft">Dots are the class, marks the course’s opponents. '
-        f"{_told_apart(found, row)}</p>\n"
+        f"{_told_apart(found, row, conditions)}</p>\n"
     )
     yield "<h2>Results</h2>\n"
     yield table(
@@ -49,17 +70,27 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
             f"{2 * both + split} won, {2 * lost + split} lost.</p>\n"
         )
     if row.lessons is not None:
-        yield from _lessons(row.lessons, "custom_score" in submission.names)
+        yield from _unusual(row.lessons)
+        if not conditions.successor:
+            yield from _lessons(row.lessons, "custom_score" in submission.names)
+    solved = "Positions were judged by an exact solver: what it calls won or lost is so against"
+    solved += " any play."
+    if conditions.successor:
+        solved = "No exact solver reaches as far as this board’s 99 cells: moves were not judged."
+    choice = " ".join(f"{text(line)}." for line in submission.choice())
     yield "<h2>How this was measured</h2>\n"
     yield (
         f"<p>{text(submission.file.name)}, generation {submission.generation}: "
-        f"{text(submission.why)}. {text(clock)} {conditions.pairs} openings against each opponent, "
-        "each from both seats, the same for everybody. Positions were judged by an exact solver: "
-        "what it calls won or lost is so against any play.</p>\n"
+        f"{text(submission.why)}. {choice} {text(clock)} {count(conditions.pairs, 'opening')} "
+        f"against each opponent, each from both seats, the same for everybody. {solved}</p>\n"
     )
 
 
-def _told_apart(found: ClassTable, row: Row) -> str:
+def _told_apart(found: ClassTable, row: Row, conditions: Conditions) -> str:
+    games = 2 * sum(row.pairs)
+    if not conditions.counted and too_late(row.late, games):
+        lost = f"This program lost {row.late:,} of {count(games, 'game')} to the clock"
+        return no_verdict([lost], ticks=True)
     place = found.students.index(row)
     near = sum(
         not found.told_apart(*((other, row) if at < place else (row, other)))
@@ -81,7 +112,7 @@ def _ordinal(number: int) -> str:
 # -- what there is to learn --------------------------------------------------------------------
 
 
-def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
+def _unusual(lessons: Lessons) -> Iterator[str]:
     yield "<h2>Lost otherwise than on the board</h2>\n"
     if lessons.unusual:
         yield table(
@@ -96,6 +127,9 @@ def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
         )
     else:
         yield "<p>No game: none was given up, late, illegal or broken off.</p>\n"
+
+
+def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
     yield from _resigned(lessons)
     yield "<h2>Wins kept and thrown away</h2>\n"
     kept = lessons.keeping
@@ -103,7 +137,7 @@ def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
         yield (
             f"<p>In {kept.of:,} positions some moves won and some lost. The winning side of that "
             f"was found in {kept.count:,}: <strong>{percent(kept.rate)}</strong> "
-            f"({interval(*kept.interval)} %); moves at random would have kept "
+            f"({interval(*kept.interval, unit=' %')}); moves at random would have kept "
             f"{percent(lessons.chance)}.</p>\n"
         )
     if lessons.blunders:

@@ -15,8 +15,30 @@ from knightfall.statistics import ratings as bradley_terry
 from knightfall.statistics.pairs import MatchEstimate
 from knightfall.statistics.ratings import Pairs, Ratings
 
-ANCHOR = "AB_Improved"
-"""Whose rating is 0, if it takes part: the course's own best player."""
+ANCHORS = ("AB_Improved", "Minimax")
+"""Opponents whose rating is 0, if they take part: the best players of the course and successor."""
+
+Key = tuple[str, bool]
+"""A name, and whether it is a student's: a student may be called as an opponent is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A pair of games: `outcome` is 2 if `a` won the one that it began, plus 1 if the other.
+
+    One that is `repeated` move for move counts only in the table of games.
+    """
+
+    a: Key
+    b: Key
+    outcome: int
+    opening: str
+    repeated: bool = False
+
+    @property
+    def won(self) -> int:
+        """Return how many of the two games `a` won."""
+        return self.outcome // 2 + self.outcome % 2
 
 
 @dataclass
@@ -34,6 +56,11 @@ class Row:
     against: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Games won and lost against each of the course's opponents."""
     lessons: Lessons | None = None
+
+    @property
+    def late(self) -> int:
+        """Return how many games against the course's opponents were lost to the clock."""
+        return 0 if self.lessons is None else self.lessons.times("timeout")
 
     @property
     def estimate(self) -> MatchEstimate:
@@ -65,41 +92,42 @@ def class_table(
     students: Sequence[Student],
     lessons: Mapping[str, Lessons],
 ) -> ClassTable:
-    """The table of finished runs."""
+    """Return the table of finished runs: everybody's own, and those among classmates."""
+    met = [one for run in own.values() for one in _pairs(run, classmates=False)]
+    met += [one for run in among for one in _pairs(run, classmates=True)]
+    return table_of(met, students, lessons)
+
+
+def table_of(
+    met: Sequence[Met], students: Sequence[Student], lessons: Mapping[str, Lessons]
+) -> ClassTable:
+    """Return the table of pairs in which students met opponents and classmates."""
     by_name = {student.name: student for student in students}
-    rows: dict[tuple[str, bool], Row] = {}  # a student may be called as an opponent is
-    pairs = _Collected()
-    for name, run in own.items():
-        row = rows[name, True] = Row(name, by_name[name], lessons=lessons.get(name))
-        against = [entrant.name for entrant in run.plan.entrants]
-        for match, outcome, opening, repeated in _pairs(run):
-            opponent = against[run.plan.matches[match].b]
-            other = rows.setdefault((opponent, False), Row(opponent))
-            won = outcome // 2 + outcome % 2
-            before = row.against.get(opponent, (0, 0))
-            row.against[opponent] = before[0] + won, before[1] + 2 - won
-            if not repeated:
-                row.pairs = _counted(row.pairs, won)
-                other.pairs = _counted(other.pairs, 2 - won)
-                pairs.add((name, True), (opponent, False), outcome, opening)
-    for run in among:
-        names = [entrant.name for entrant in run.plan.entrants]
-        for match, outcome, opening, repeated in _pairs(run):
-            a, b = (
-                names[number] for number in (run.plan.matches[match].a, run.plan.matches[match].b)
-            )
-            won = outcome // 2 + outcome % 2
-            if not repeated:
-                rows[a, True].among = _counted(rows[a, True].among, won)
-                rows[b, True].among = _counted(rows[b, True].among, 2 - won)
-                pairs.add((a, True), (b, True), outcome, opening)
-    return _rated(rows, pairs)
+    rows: dict[Key, Row] = {}
+    for key in dict.fromkeys(key for one in met for key in (one.a, one.b)):
+        name, student = key
+        rows[key] = Row(name)
+        if student:
+            rows[key] = Row(name, by_name[name], lessons=lessons.get(name))
+    for one in met:
+        row, other = rows[one.a], rows[one.b]
+        if one.b[1] and not one.repeated:
+            row.among = _counted(row.among, one.won)
+            other.among = _counted(other.among, 2 - one.won)
+        elif not one.b[1]:
+            won, lost = row.against.get(other.name, (0, 0))
+            row.against[other.name] = won + one.won, lost + 2 - one.won
+            if not one.repeated:
+                row.pairs = _counted(row.pairs, one.won)
+                other.pairs = _counted(other.pairs, 2 - one.won)
+    return _rated(rows, [one for one in met if not one.repeated])
 
 
-def _rated(rows: dict[tuple[str, bool], Row], pairs: _Collected) -> ClassTable:
+def _rated(rows: dict[Key, Row], met: Sequence[Met]) -> ClassTable:
     number = {key: place for place, key in enumerate(rows)}
-    ratings = bradley_terry.of_pairs(len(rows), pairs.as_pairs(number))
-    anchors = [key for key in rows if not key[1] and key[0].rpartition(":")[2] == ANCHOR]
+    # Where nobody played there is one player of whom nothing is known.
+    ratings = bradley_terry.of_pairs(max(1, len(rows)), _as_pairs(met, number))
+    anchors = [key for key in rows if not key[1] and key[0].rpartition(":")[2] in ANCHORS]
     if anchors:
         ratings = ratings.anchored(number[anchors[0]])
     for key, row in rows.items():
@@ -120,31 +148,26 @@ def _counted(pairs: tuple[int, int, int], won: int) -> tuple[int, int, int]:
     return lost + (won == 0), split + (won == 1), both + (won == 2)
 
 
-def _pairs(run: Run) -> list[tuple[int, int, str, bool]]:
-    """Each pair's match, its outcome for the first of it, its opening, and whether it repeats."""
+def _pairs(run: Run, *, classmates: bool) -> list[Met]:
+    """Return the pairs of a run of students against opponents, or against classmates."""
     plan = run.plan
+    names = [entrant.name for entrant in plan.entrants]
     _, scores, firsts, repeats = run.outcomes()
     found = []
     for number, (score, first) in enumerate(zip(scores.tolist(), firsts.tolist(), strict=True)):
         round, place = divmod(number, len(plan.matches))
-        opening = plan.order(plan.matches[place].series)[round // plan.repeats]
-        found.append((place, 2 * first + (score - first), opening, bool(repeats[number])))
+        match = plan.matches[place]
+        opening = plan.order(match.series)[round // plan.repeats]
+        a, b = (names[match.a], True), (names[match.b], classmates)
+        found.append(Met(a, b, 2 * first + (score - first), opening, bool(repeats[number])))
     return found
 
 
-class _Collected:
-    """Pairs between people, as ratings want them."""
-
-    def __init__(self) -> None:
-        self._rows: list[tuple[tuple[str, bool], tuple[str, bool], int, str]] = []
-
-    def add(self, a: tuple[str, bool], b: tuple[str, bool], outcome: int, opening: str) -> None:
-        self._rows.append((a, b, outcome, opening))
-
-    def as_pairs(self, number: Mapping[tuple[str, bool], int]) -> Pairs:
-        openings = {fen: place for place, fen in enumerate(dict.fromkeys(r[3] for r in self._rows))}
-        table = np.array(
-            [(number[a], number[b], outcome, openings[fen]) for a, b, outcome, fen in self._rows],
-            np.int64,
-        ).reshape(-1, 4)
-        return Pairs(a=table[:, 0], b=table[:, 1], outcome=table[:, 2], opening=table[:, 3])
+def _as_pairs(met: Sequence[Met], number: Mapping[Key, int]) -> Pairs:
+    """Return pairs as ratings want them."""
+    openings = {fen: place for place, fen in enumerate(dict.fromkeys(one.opening for one in met))}
+    table = np.array(
+        [(number[one.a], number[one.b], one.outcome, openings[one.opening]) for one in met],
+        np.int64,
+    ).reshape(-1, 4)
+    return Pairs(a=table[:, 0], b=table[:, 1], outcome=table[:, 2], opening=table[:, 3])

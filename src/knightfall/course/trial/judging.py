@@ -11,6 +11,7 @@ from knightfall.arena.game.records import GameRecord, PairTask
 from knightfall.arena.store.run import Run
 from knightfall.board import Board
 from knightfall.course.player import RESIGNED
+from knightfall.course.trial.never_moved import NeverMoved, never_moved
 from knightfall.oracle.grade import keeping
 from knightfall.oracle.grade_report import Keeping
 from knightfall.oracle.record import Decision, phase_of
@@ -50,6 +51,8 @@ class Judged:
     resigned: Resignations
     unusual: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Lost otherwise than on the board: the reason, how often, and the first detail."""
+    never_moved: NeverMoved | None = None
+    """If it never made a move; then nothing else is told of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,9 @@ def judge(
     on_choice: OnChoice = lambda match, task, choice: None,
     truth: Truth | None = None,
 ) -> list[Judged]:
-    """Look at every stored game of the test agents."""
+    """Look at every stored game of the test agents but those who never made a move."""
     plan = run.plan
+    idle = never_moved(run, tests)
     truth = truth or Truth(Board.named(plan.board))
     cases: list[list[tuple[Hashable, Decision]]] = [[] for _ in tests]
     resigned = [Resignations() for _ in tests]
@@ -101,6 +105,10 @@ def judge(
     for pair in run.pairs():
         place = pair.task.number % len(plan.matches)
         match = plan.matches[place]
+        if match.a in idle:
+            done += 2
+            on_game(done)
+            continue
         opening = Position.from_fen(pair.task.opening)
         for number, game in enumerate(pair.games):
             side: Side = "w" if number == 0 else "b"
@@ -119,8 +127,8 @@ def judge(
             done += 1
             on_game(done)
     return [
-        Judged(keeping(mine), given_up, kinds)
-        for mine, given_up, kinds in zip(cases, resigned, unusual, strict=True)
+        Judged(keeping(mine), given_up, kinds, idle.get(test))
+        for test, mine, given_up, kinds in zip(tests, cases, resigned, unusual, strict=True)
     ]
 
 

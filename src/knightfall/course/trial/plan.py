@@ -14,8 +14,9 @@ from knightfall.course.submission import Submission, checked
 from knightfall.errors import KnightfallError
 from knightfall.search.budget import Budget
 
-TIME, OLDEST_TIME = 150_000, 200_000
-"""Microseconds of a move: in all years but the first, and on the oldest board."""
+TIME = 150_000
+"""Microseconds of a move in every generation.  (The oldest board's own default is 200 ms, but
+nearly all repositories that have that board play with 150.)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def trial_plan(
 ) -> tuple[Submission, Plan]:
     """What a submission's generation played: its players against the course's seven.
 
-    The time of a move is that of its generation unless it is given.
+    A move has 150 ms unless it is told otherwise.
     """
     reference = parse_reference(path).absolute()
     found = checked(reference)
@@ -47,8 +48,8 @@ def trial_plan(
         )
     rules = PROTOCOLS["2017b" if found.generation == "2017b" else "2017a"]
     tests = tested(reference, found)
-    time = time or (OLDEST_TIME if found.generation == "oldest" else TIME)
-    entered = enter([_agent(test.reference, time, counted) for test in tests])
+    agents = [course_agent(test.reference, time or TIME, counted) for test in tests]
+    entered = enter([str(agent) for agent in agents])
     players = tuple(replace(one, name=test.name) for one, test in zip(entered, tests, strict=True))
     against = enter(list(opponents) or rules.opponents)
     return found, Plan(
@@ -96,7 +97,8 @@ def tested(reference: Reference, found: Submission) -> list[Tested]:
     ]
 
 
-def _agent(reference: Reference, time: int, counted: bool) -> str:
+def course_agent(reference: Reference, time: int, counted: bool) -> Agent:
+    """Return a submission's agent with so many microseconds a move, counted or by the wall."""
     if counted:
-        return str(Agent("course", str(reference), ticks=time))
-    return str(Agent("course", str(reference), Budget(time=time)))
+        return Agent("course", str(reference), ticks=time)
+    return Agent("course", str(reference), Budget(time=time))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.course.submission import Submission
 from knightfall.course.trial.judging import KINDS, SUBSTITUTE, TRIES, Judged
+from knightfall.course.trial.never_moved import MovedOnly, NeverMoved
 from knightfall.display.numbers import count, interval, percent
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
@@ -25,6 +27,8 @@ class TrialReport(Displayable):
     """
 
     submission: Submission
+    player: str
+    """The name of the class that played."""
     tournament: TournamentReport
     judged: list[Judged]
     counted: bool
@@ -42,7 +46,11 @@ class TrialReport(Displayable):
         yield Heading(f"{found.file.parent.name}/{found.file.name}")
         yield f"generation {found.generation}: {found.why}"
         yield self._clock()
+        yield from found.choice(self.player)
         yield ""
+        yield from self._never_moved()
+        if not self.moved:
+            return
         yield from self._table()
         yield ""
         yield Heading("Lost otherwise than on the board")
@@ -51,6 +59,35 @@ class TrialReport(Displayable):
         yield Heading("What the solver says of its moves")
         yield from self._kept()
         yield from self._resigned()
+
+    @property
+    def moved(self) -> list[tuple[str, Judged]]:
+        """The test agents who made moves, by name: all others have no part in the tables."""
+        named = zip(self.tournament.names, self.judged, strict=True)
+        return [(name, judged) for name, judged in named if judged.never_moved is None]
+
+    @cached_property
+    def _compared(self) -> TournamentReport:
+        """The tournament of those who made moves."""
+        left_out = [at for at, judged in enumerate(self.judged) if judged.never_moved]
+        if not left_out:
+            return self.tournament
+        return MovedOnly(self.tournament.run, left_out, interrupted=self.interrupted)
+
+    def _never_moved(self) -> Iterator[Part]:
+        names: dict[NeverMoved, list[str]] = {}
+        for name, judged in zip(self.tournament.names, self.judged, strict=True):
+            if judged.never_moved is not None:
+                names.setdefault(judged.never_moved, []).append(name)
+        for found, idle in names.items():
+            each = " each" if len(idle) > 1 else ""
+            yield Heading(f"{', '.join(idle)} {found.words}{each}")
+            if found.line:
+                yield f"The answer comes from {found.line}"
+            yield "The first position in which it was asked:"
+            yield from found.picture.splitlines()
+            yield "That has no part in tables, ratings and comparisons."
+            yield ""
 
     def _clock(self) -> str:
         if self.counted:
@@ -62,7 +99,7 @@ class TrialReport(Displayable):
         return text
 
     def _table(self) -> Iterator[Part]:
-        for part in self.tournament.parts():
+        for part in self._compared.parts():
             if isinstance(part, str) and " lost by: " in part:
                 continue  # it is told below, with what the course made of it
             yield part
@@ -71,7 +108,7 @@ class TrialReport(Displayable):
         total = Counter[str]()
         first: dict[str, str] = {}
         table = Table(["", "timeouts", "resigned", "illegal answers", "crashes"])
-        for name, judged in zip(self.tournament.names, self.judged, strict=True):
+        for name, judged in self.moved:
             cells = []
             for kind in KINDS:
                 times, detail = judged.unusual.get(kind, (0, ""))
@@ -91,14 +128,14 @@ class TrialReport(Displayable):
 
     def _kept(self) -> Iterator[Part]:
         table = Table(["", "wins kept", "of", "rate", "95 %", "at random"])
-        for name, judged in zip(self.tournament.names, self.judged, strict=True):
+        for name, judged in self.moved:
             row = judged.keeping
             table.add(
                 name,
                 f"{row.kept.count:,}",
                 f"{row.kept.of:,}",
                 percent(row.kept.rate),
-                f"{interval(*row.kept.interval)} %",
+                interval(*row.kept.interval, unit=" %"),
                 percent(row.chance),
             )
         yield table
@@ -109,7 +146,7 @@ class TrialReport(Displayable):
         yield ""
         yield Heading("Resigning")
         table = Table(["", "resigned", "was lost", "was won", "saved", "cost"])
-        for name, judged in zip(self.tournament.names, self.judged, strict=True):
+        for name, judged in self.moved:
             gone = judged.resigned
             saved = percent(gone.saved / gone.tries) if gone.tries else "–"
             cost = f"{gone.cost:.1f} games" if gone.tries else "–"
@@ -127,15 +164,17 @@ class TrialReport(Displayable):
             "file": str(found.file),
             "generation": found.generation,
             "why": found.why,
+            "player": self.player,
             "classes": [player.name for player in found.players],
             "scores": list(found.scores),
             "clock": "ticks" if self.counted else "wall",
             "load": list(self.load),
             "cores": self.cores,
-            "tournament": self.tournament.to_dict(),
+            "tournament": self._compared.to_dict() if self.moved else None,
             "judged": [
                 {
                     "name": name,
+                    "never_moved": judged.never_moved and asdict(judged.never_moved),
                     "lost_by": {
                         kind: {"games": times, "first": detail}
                         for kind, (times, detail) in judged.unusual.items()

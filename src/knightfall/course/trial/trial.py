@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
-from knightfall.agents import known_agent
-from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.plan.plan import Plan
 from knightfall.arena.plan.version import engine
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.runners.hire import Crew, Notice
@@ -21,7 +19,7 @@ from knightfall.course.trial.plan import TIME, trial_plan
 from knightfall.course.trial.report import TrialReport
 from knightfall.course.trial.successor import SuccessorReport, successor_trial
 from knightfall.display.progress import progress as shown_progress
-from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.errors import KnightfallError
 from knightfall.machine import cores, load
 from knightfall.search.budget import parse_budget
 
@@ -32,7 +30,8 @@ def trial(
     opponents: Sequence[str] = (),
     pairs: int | None = None,
     time: str | None = None,
-    clock: str = "wall",
+    clock: str = "ticks",
+    generation: str = "",
     seed: int = 0,
     workers: int | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -42,27 +41,31 @@ def trial(
 ) -> TrialReport | SuccessorReport:
     """Play the tournament of a submission's generation with it, and judge its games.
 
-    With ``clock="ticks"`` the time left goes down by the questions asked, and results repeat.
+    The generation is found by reading the submission, unless it is given.  By its clock of ticks,
+    time passes with each question for the time left, so results repeat; ``clock="wall"`` plays in
+    real time.
     """
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
     counted = clock == "ticks"
     limit = parse_budget({"time": time}).time if time is not None else None
     reference = parse_reference(path).absolute()
+    if generation:
+        reference = replace(reference, generation=generation)
     if checked(reference).generation == "successor":
-        if counted:
-            raise KnightfallError("clock ticks: players of the successor are not told their time")
         return successor_trial(
             reference,
             checked(reference),
             opponents=opponents,
             pairs=pairs,
             time=limit or TIME,
+            counted=counted,
             seed=seed,
+            workers=workers,
             show=progress,
         )
     submission, plan = trial_plan(
-        path,
+        str(reference),
         opponents=opponents,
         pairs=pairs,
         time=limit,
@@ -76,7 +79,6 @@ def trial(
         known = None if again else opened.find(plan, engine())
         if known is None or known.finished is None:
             check(plan, crew)
-            _load_once(plan)
         run, interrupted = play(
             plan, opened, crew, again=again, notice=notice, show_progress=progress
         )
@@ -87,15 +89,5 @@ def trial(
     except BaseException:
         opened.close()
         raise
-    return TrialReport(submission, report, judged, counted, (before, load()), cores())
-
-
-def _load_once(plan: Plan) -> None:
-    """Refuse a submission that cannot even be loaded: its table would say nothing."""
-    player = Hosted(known_agent(plan.entrants[0].agent))
-    try:
-        player.prepare()
-    except AgentFailure as failure:
-        raise KnightfallError(f"the submission cannot be loaded: {failure}") from None
-    finally:
-        player.close()
+    player = reference.name or submission.default
+    return TrialReport(submission, player, report, judged, counted, (before, load()), cores())

@@ -20,7 +20,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
 from knightfall.position import Position
-from knightfall.search.settings import LEAF_STEP_LIMIT
+from knightfall.search.budget import LEAF_STEP_LIMIT
 
 DIGITS = 4
 """Of a weight that was found: more would not be told apart by any number of games."""

@@ -20,9 +20,9 @@ from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, NO_LIMIT
 from knightfall.search import separation, symmetry
 from knightfall.search.alphabeta import alphabeta, plain_deepening
+from knightfall.search.budget import LEAF_STEP_LIMIT
 from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
-from knightfall.search.settings import LEAF_STEP_LIMIT
 from knightfall.search.state import STATE as SEARCH
 from knightfall.search.ties import any_move
 from knightfall.solver import distance, reflection, winloss

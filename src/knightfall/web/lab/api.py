@@ -17,6 +17,7 @@ from knightfall.web.lab import inputs, schemas
 from knightfall.web.lab.archive import NOT_THERE
 from knightfall.web.lab.guard import Refused
 from knightfall.web.lab.lab import Lab
+from knightfall.web.lab.lines import Answering
 from knightfall.web.lab.openapi import ENDPOINTS, PARAMETERS, Endpoint
 from knightfall.web.lab.positions import choose, opinions, tab_of
 from knightfall.web.lab.starting import game_spec, grading_spec, resuming
@@ -34,6 +35,7 @@ def endpoint_of(lab: Lab, endpoint: Endpoint) -> Callable[[Request], Awaitable[R
     async def answer(request: Request) -> Response:
         asked = _of_path(request)
         if endpoint.body is not None:
+            tab_of(request)  # a name that cannot be is refused, whatever else is asked
             inputs.read_query(_query(request), {})
             kind = request.headers.get("content-type", "")
             asked |= inputs.read_body(await request.body(), kind, endpoint.body)
@@ -98,8 +100,7 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
 async def events(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
     name = asked.get("client", "nobody")
-    with lab.tabs.stream(name):  # it is refused before anything is said
-        pass
+    lab.tabs.check_room()
 
     async def told() -> Any:
         with lab.tabs.stream(name):
@@ -135,7 +136,7 @@ async def run(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
     found = await _from_archive(lab, {"ask": "run", **asked})
     why = resuming(lab, found.pop("resume"))
-    playing = lab.jobs.playing(asked["run"])
+    playing = lab.jobs.playing(run=asked["run"])
     if playing is not None:
         why = "It is being played."
     job = None if playing is None else playing.to_dict()
@@ -152,9 +153,14 @@ async def game(lab: Lab, request: Request, asked: Asked) -> Any:
     return await _from_archive(lab, {"ask": "game", **asked})
 
 
-async def _from_archive(lab: Lab, question: Asked) -> Asked:
+async def truth(lab: Lab, request: Request, asked: Asked) -> Any:
+    """See `openapi`."""
+    return await _from_archive(lab, {"ask": "truth", **asked}, lab.judge)
+
+
+async def _from_archive(lab: Lab, question: Asked, archive: Answering | None = None) -> Asked:
     try:
-        return await lab.archive.ask(question)
+        return await (archive or lab.archive).ask(question)
     except KnightfallError as error:
         raise Refused(404 if str(error).startswith(NOT_THERE) else 422, str(error)) from None
 
@@ -165,18 +171,9 @@ async def _from_archive(lab: Lab, question: Asked) -> Asked:
 def _starts(kind: str) -> Handler:
     async def start(lab: Lab, request: Request, asked: Asked) -> Any:
         make = grading_spec if kind == "grading" else game_spec
-        spec, title = make(lab, kind, asked)
-        return _started(lab, request, spec, title)
+        return lab.jobs.start(*make(lab, kind, asked)).to_dict()
 
     return start
-
-
-def _started(lab: Lab, request: Request, spec: Asked, title: str) -> Any:
-    tab = tab_of(request)
-    job = lab.jobs.start(spec, title, tab)
-    if tab is not None:
-        lab.tabs.expect(tab)
-    return job.to_dict()
 
 
 async def resume(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -184,14 +181,14 @@ async def resume(lab: Lab, request: Request, asked: Asked) -> Any:
     found = await run(lab, request, asked)
     if not found["resumable"]:
         raise Refused(409, f"run {asked['run']} cannot be gone on with: {found['why_not']}")
-    names = ", ".join(entrant["name"] for entrant in found["entrants"])
-    spec = {"kind": "resume", "run": asked["run"], "store": lab.store, "files": lab.library.paths}
-    return _started(lab, request, spec, f"{found['kind']}: {names}")
+    names = [entrant["name"] for entrant in found["entrants"]]
+    spec = {"kind": found["kind"], "run": asked["run"], "store": lab.store}
+    return lab.jobs.start({**spec, "files": lab.library.paths}, names).to_dict()
 
 
 async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    job = lab.jobs.playing(asked["run"])
+    job = lab.jobs.playing(run=asked["run"])
     if job is None:
         await _from_archive(lab, {"ask": "run", **asked})
         raise Refused(409, f"run {asked['run']} is not being played here")
@@ -201,36 +198,63 @@ async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def gradings(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    all_of_them = [job.to_dict() for job in lab.jobs.all.values() if job.kind == "grading"]
-    return {"gradings": all_of_them[::-1]}
-
-
-def _grading(lab: Lab, id: str) -> Any:
-    job = lab.jobs.all.get(id)
-    if job is None or job.kind != "grading":
-        raise Refused(404, f"there is no grading {id}: those of another server are gone")
-    return job
+    return await _from_archive(lab, {"ask": "gradings"})
 
 
 async def grading(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    job = _grading(lab, asked["job"])
-    return {"job": job.to_dict(), "grade": job.grade, "games": job.games}
+    found = await _from_archive(lab, {"ask": "grading", **asked})
+    del found["agent"]
+    why = resuming(lab, found.pop("resume"))
+    playing = lab.jobs.playing(grading=asked["grading"])
+    if playing is not None:
+        why = "It is being played."
+    job = None if playing is None else playing.to_dict()
+    return {**found, "resumable": not why, "why_not": why, "job": job}
+
+
+async def resume_grading(lab: Lab, request: Request, asked: Asked) -> Any:
+    """See `openapi`."""
+    id = asked["grading"]
+    found = await grading(lab, request, asked)
+    if not found["resumable"]:
+        raise Refused(409, f"grading {id} cannot be gone on with: {found['why_not']}")
+    about = found["grading"]
+    stored = await _from_archive(lab, {"ask": "grading", **asked})
+    spec = {
+        "kind": "grading", "grading": id, "agent": stored["agent"], "store": lab.store,
+        "files": lab.library.paths,
+        **{name: about[name] for name in ("board", "openings", "seed")},
+    }  # fmt: skip
+    return lab.jobs.start(spec, [about["name"]]).to_dict()
 
 
 async def stop_grading(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    job = _grading(lab, asked["job"])
-    if job.over:
-        raise Refused(409, f"grading {job.id} is over")
+    job = lab.jobs.playing(grading=asked["grading"])
+    if job is None:
+        await _from_archive(lab, {"ask": "grading", **asked})
+        raise Refused(409, f"grading {asked['grading']} is not being played here")
     lab.jobs.stop(job)
+    return job.to_dict()
+
+
+async def dismiss(lab: Lab, request: Request, asked: Asked) -> Any:
+    """See `openapi`."""
+    job = lab.jobs.all.get(asked["job"])
+    if job is None:
+        raise Refused(404, f"there is no job {asked['job']}")
+    if not job.over:
+        raise Refused(409, f"job {job.id} is not over: stop it first")
+    lab.jobs.dismiss(job)
     return job.to_dict()
 
 
 HANDLERS: dict[str, Handler] = {
     "about": about, "events": events, "state": state, "files": files, "studies": studies,
     "runs": runs, "run": run, "games": games, "game": game, "resume": resume, "stop": stop,
-    "gradings": gradings, "grading": grading, "stop_grading": stop_grading,
+    "truth": truth, "gradings": gradings, "grading": grading, "resume_grading": resume_grading,
+    "stop_grading": stop_grading, "dismiss": dismiss,
     "choose": choose, "opinions": opinions, "grade": _starts("grading"),
     **{kind: _starts(kind) for kind in ("match", "tournament", "league")},
 }  # fmt: skip

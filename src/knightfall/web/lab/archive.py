@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,9 +17,16 @@ from knightfall.arena.store.store import Store
 from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError
 from knightfall.web.lab import run_facts
+from knightfall.web.lab.game_truth import game_truth
+from knightfall.web.lab.gradings import Gradings, StoredGrading
+from knightfall.web.lab.names import short_names
 
 NOT_THERE = "there is no"
 """How an error begins that means: not found."""
+
+
+VERDICTS = 0.5
+"""Seconds that verdicts may take in one list of runs."""
 
 
 class Archive:
@@ -28,6 +36,9 @@ class Archive:
         self._path = path
         self._opened: Store | None = None
         self._reports: dict[int, tuple[tuple[int, str | None], dict[str, Any]]] = {}
+        self._verdicts: dict[int, str] = {}
+        self._truths: dict[tuple[int, int, int], dict[str, Any]] = {}
+        self._gradings = Gradings(path)
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """What is asked, or an error."""
@@ -36,6 +47,9 @@ class Archive:
             "run": self.run,
             "games": self.games,
             "game": self.game,
+            "truth": self.truth,
+            "gradings": self.gradings,
+            "grading": self.grading,
             "watch": self.watch,
         }
         what = question.pop("ask")
@@ -77,15 +91,31 @@ class Archive:
         return {"version": version + 1, "played": played}
 
     def runs(self, limit: int) -> dict[str, Any]:
-        """The last runs, the very last first."""
+        """Return the last runs, the very last first, each finished one with its verdict.
+
+        A verdict takes a look at all pairs of the run.  Those for which there was no time are
+        empty, and `pending` says so: ask again.
+        """
         store = self._store
         found = [] if store is None else store.runs()[-limit:][::-1]
+        until = time.monotonic() + VERDICTS
+        for info in found:
+            if store is not None and info.finished and info.id not in self._verdicts:
+                if time.monotonic() > until:
+                    break
+                try:
+                    found_out = run_facts.verdict(store.run(info.id))
+                except KnightfallError as error:  # the others can be read all the same
+                    found_out = str(error)
+                self._verdicts[info.id] = found_out or info.verdict
         return {
+            "pending": any(info.finished and info.id not in self._verdicts for info in found),
             "runs": [
                 {
                     "id": info.id, "kind": info.kind, "names": list(info.names),
                     "played": info.played, "total": info.total, "created": info.created,
-                    "finished": info.finished, "verdict": printable(info.verdict),
+                    "finished": info.finished, "short": short_names(info.names),
+                    "verdict": printable(self._verdicts.get(info.id, "")),
                 }
                 for info in found
             ]
@@ -114,6 +144,43 @@ class Archive:
                 f"{NOT_THERE} pair {pair} in run {run}: it has {found.played:,}, counted from 0"
             )
         return run_facts.one_game(found, pair, game)
+
+    def truth(self, run: int, pair: int, game: int) -> dict[str, Any]:
+        """Return who was winning a game at its opening, and which moves threw the win away."""
+        key = run, pair, game
+        if key not in self._truths:
+            self._truths[key] = game_truth(self.game(run, pair, game))
+        return self._truths[key]
+
+    def gradings(self) -> dict[str, Any]:
+        """Return every stored grading in short, the last one first."""
+        return {"gradings": [_grading_in_short(one) for one in self._gradings.all()[::-1]]}
+
+    def grading(self, grading: int) -> dict[str, Any]:
+        """Return all about a grading."""
+        found = self._gradings.one(grading)
+        if found is None:
+            raise KnightfallError(f"{NOT_THERE} grading {grading}")
+        grade = found.grade()
+        return {
+            "grading": _grading_in_short(found),
+            "grade": None if grade is None else grade.to_dict(),
+            "games": list(found.games),
+            "resume": run_facts.grading_resuming(found),
+            "agent": found.header["agent"],
+        }
+
+
+def _grading_in_short(one: StoredGrading) -> dict[str, Any]:
+    about, grade = one.header, one.grade()
+    kept = None if grade is None else grade.keeping["overall"].kept
+    return {
+        "id": one.id, "name": printable(about["name"]), "board": printable(about["board"]),
+        "seed": about["seed"], "games": len(one.games), "openings": about["openings"],
+        "created": printable(about["created"]), "finished": one.finished,
+        "kept": None if kept is None else kept.rate,
+        "short": short_names([printable(about["name"])])[0],
+    }  # fmt: skip
 
 
 def main() -> None:

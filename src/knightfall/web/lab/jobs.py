@@ -1,22 +1,28 @@
 """Runs and gradings that are being played, each by a process of its own.
 
-What was played is in the store at any moment.  To stop a run is to interrupt its process, as Ctrl-C
-would; if the server dies, the system ends its processes, and the store has what was played.
+They belong to the server, not to the tab that started them: they end by Stop, at their end, or with
+the server.  What was played is in the store at any moment.  To stop a run is to interrupt its
+process, as Ctrl-C would; if the server dies, the system ends its processes, and the store has what
+was played.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
 import signal
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import Any
 
 from knightfall.display.printable import one_line
 from knightfall.web.lab.guard import Refused
+from knightfall.web.lab.names import short_names
 
 AT_ONCE = 2
 """Runs and gradings that are played at one time: each may use every core."""
@@ -32,19 +38,23 @@ AGAIN = 1.5
 
 LONGEST = 1 << 24
 
+SHOWN = 6
+"""Agents that a title names."""
+
 
 class Job:
     """Something that is being played, or was."""
 
-    def __init__(self, id: str, kind: str, title: str, tab: str | None) -> None:
-        self.id, self.kind, self.title, self.tab = id, kind, title, tab
+    def __init__(self, id: str, kind: str, names: Sequence[str]) -> None:
+        self.id, self.kind = id, kind
+        self.names = [one_line(name) for name in names]
+        """Of the agents, in full."""
         self.state = "starting"
         self.run: int | None = None
+        self.grading: int | None = None
         self.done = self.total = 0
         self.error = ""
         self.notices: list[str] = []
-        self.grade: dict[str, Any] | None = None
-        self.games: list[dict[str, Any]] = []
         self.stopping = False
         self.process: asyncio.subprocess.Process | None = None
         self.task: asyncio.Task[None] | None = None
@@ -55,12 +65,20 @@ class Job:
         """Whether it has ended, in whatever way."""
         return self.state in ("finished", "stopped", "failed")
 
+    @property
+    def title(self) -> str:
+        """What to call it: its kind, and its agents by their short names."""
+        more = f" and {len(self.names) - SHOWN} more" if len(self.names) > SHOWN else ""
+        who = ", ".join(short_names(self.names)[:SHOWN]) or "as the course had it"
+        return f"{self.kind}: {who}{more}"
+
     def to_dict(self) -> dict[str, Any]:
         """What a browser may know."""
         return {
             "id": self.id, "kind": self.kind, "title": self.title, "state": self.state,
-            "run": self.run, "done": self.done, "total": self.total, "error": self.error,
-            "notices": self.notices, "stopping": self.stopping and not self.over,
+            "run": self.run, "grading": self.grading, "done": self.done, "total": self.total,
+            "error": self.error, "notices": self.notices,
+            "stopping": self.stopping and not self.over, "names": self.names,
         }  # fmt: skip
 
 
@@ -77,16 +95,22 @@ class Jobs:
         """Those that are being played."""
         return [job for job in self.all.values() if not job.over]
 
-    def playing(self, run: int) -> Job | None:
-        """Whoever plays a run."""
-        return next((job for job in self.active if job.run == run), None)
+    def playing(self, *, run: int | None = None, grading: int | None = None) -> Job | None:
+        """Return the job that plays a run or a grading; None if it is not being played."""
+        wanted = run, grading
+        return next((job for job in self.active if (job.run, job.grading) == wanted), None)
 
-    def start(self, spec: dict[str, Any], title: str, tab: str | None) -> Job:
-        """Have something played; refused if there is enough going on."""
+    def dismiss(self, job: Job) -> None:
+        """Forget a job that is over: somebody has seen how it ended."""
+        del self.all[job.id]
+        self._on_change()
+
+    def start(self, spec: dict[str, Any], names: Sequence[str]) -> Job:
+        """Have something played by some agents; refuse it if there is enough going on."""
         if len(self.active) >= AT_ONCE:
             raise Refused(409, f"{AT_ONCE} runs are being played: stop one, or wait for its end")
-        job = Job(str(next(self._numbers)), spec["kind"], one_line(title)[:300], tab)
-        job.run = spec.get("run")
+        job = Job(str(next(self._numbers)), spec["kind"], names)
+        job.run, job.grading = spec.get("run"), spec.get("grading")
         self.all[job.id] = job
         over = [one for one in self.all.values() if one.over]
         for old in over[: max(0, len(over) - KEPT)]:
@@ -96,8 +120,13 @@ class Jobs:
         return job
 
     async def _play(self, job: Job, spec: dict[str, Any]) -> None:
-        """Start the process, hear what it says, note how it ended."""
+        """Start the process, hear what it says, note how it ended.
+
+        It has a folder for copies of the users' files, which goes however it ends.
+        """
+        folder = ""
         try:
+            folder = os.path.realpath(tempfile.mkdtemp(prefix="knightfall-run-"))
             job.process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-m", "knightfall.web.lab.play_run"),
                 stdin=asyncio.subprocess.PIPE,
@@ -109,7 +138,7 @@ class Jobs:
             assert job.process.stdin is not None
             assert job.process.stdout is not None
             with suppress(OSError):
-                job.process.stdin.write(json.dumps(spec).encode() + b"\n")
+                job.process.stdin.write(json.dumps({**spec, "snapshot": folder}).encode() + b"\n")
                 await job.process.stdin.drain()
                 job.process.stdin.close()
             if job.stopping:
@@ -130,24 +159,23 @@ class Jobs:
         else:
             job.state, job.error = "failed", f"its process ended with {code}"
         self._on_change()
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     def _hear(self, job: Job, line: bytes) -> None:
         try:
             said = json.loads(line)
         except ValueError:
             return
-        if "run" in said:
-            other = self.playing(said["run"])
-            job.run, job.total, job.state = said["run"], said["total"], "playing"
-            if other is not None and other is not job:
-                job.error = f"run {said['run']} is being played already"
-                self._interrupt(job)
+        for what in ("run", "grading"):
+            if what in said:
+                other = self.playing(**{what: said[what]})
+                setattr(job, what, said[what])
+                if other is not None and other is not job:
+                    job.error = f"{what} {said[what]} is being played already"
+                    self._interrupt(job)
         if "done" in said:
             job.state = "playing"
             job.done, job.total = said["done"], said.get("total", job.total)
-        if "game" in said:
-            job.games.append(said["game"])
-        job.grade = said.get("grade", job.grade)
         job.error = one_line(said.get("error", job.error))
         if "notice" in said and len(job.notices) < 20:
             job.notices.append(one_line(said["notice"])[:500])
@@ -165,12 +193,6 @@ class Jobs:
     def _interrupt(self, job: Job) -> None:
         if job.process is not None and job.process.returncode is None:
             job.ending = asyncio.get_running_loop().create_task(_end(job.process))
-
-    def stop_those_of(self, tab: str) -> None:
-        """A tab is gone: what it started ends."""
-        for job in self.active:
-            if job.tab == tab:
-                self.stop(job)
 
     async def end(self) -> int:
         """Stop everything and wait for it; how many there were."""

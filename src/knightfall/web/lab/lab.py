@@ -30,9 +30,10 @@ class Lab:
         self.version = 0
         self.library = Library(files, lambda: self.news.changed())
         self.jobs = Jobs(lambda: self.news.changed())
-        self.tabs = Tabs(self.jobs.stop_those_of, grace)
+        self.tabs = Tabs(grace)
         self.news = News(self.state)
         self.archive = Answering("knightfall.web.lab.archive", store)
+        self.judge = Answering("knightfall.web.lab.archive", store)  # another: it takes its time
         self.thinkers = Thinkers()
         self.stopped = 0
 
@@ -61,6 +62,7 @@ class Lab:
             for task in watching:
                 task.cancel()
             await self.archive.end()
+            await self.judge.end()
             self.thinkers.end()
             hands.shutdown(wait=False, cancel_futures=True)
 

@@ -37,19 +37,44 @@ def seen_in(path: str, shown: str) -> dict[str, Any]:
         return {**failed, "agents": players, "sources": [str(file)]}
     found: dict[str, Any] = {"error": "", "line": None, "heuristics": [], "agents": []}
     for name, thing in list(vars(loaded.module).items()):
+        if name.startswith("_"):
+            continue
+        if _is_agent_class(thing, loaded.module) and len(found["agents"]) < MOST:
+            found["agents"].append(_row(name, f"python({shown}:{name})", thing))
+            continue
         function = getattr(thing, "py_func", thing)
-        if not isinstance(function, FunctionType) or name.startswith("_"):
+        if not isinstance(function, FunctionType):
             continue
         if function.__code__.co_filename != str(file):
             continue
-        takes = _positional(function)
-        if takes == 5 and len(found["heuristics"]) < MOST:
+        if _is_meant_as_heuristic(thing, function) and len(found["heuristics"]) < MOST:
             found["heuristics"].append(_heuristic(path, name, function, shown))
-        elif takes == 1 and len(found["agents"]) < MOST:
+        elif _positional(function) == 1 and len(found["agents"]) < MOST:
             row = _row(name, f"python({shown}:{name})", function)
             found["agents"].append(row)
     found["agents"] += _players(path, shown)
     return {**found, "sources": sorted(loaded.stamps)}
+
+
+def _is_agent_class(thing: Any, module: Any) -> bool:
+    """Return whether it is a class of that module whose instances can be asked for moves."""
+    mine = isinstance(thing, type) and thing.__module__ == module.__name__
+    return mine and isinstance(getattr(thing, "choose", None), FunctionType)
+
+
+def _is_meant_as_heuristic(thing: Any, function: FunctionType) -> bool:
+    """Return whether a function takes five arguments, or was to be a heuristic and does not.
+
+    The latter is told by the decorator or by the names of the arguments; `_heuristic` finds out
+    what is wrong with it.
+    """
+    from knightfall.heuristics.registry import PARAMETERS, REGISTRY
+
+    declared = REGISTRY.get(function.__name__)
+    if _positional(function) == len(PARAMETERS) or (declared and declared.function is thing):
+        return True
+    names = list(inspect.signature(function).parameters)
+    return names[:2] == list(PARAMETERS[:2]) and {"me", "opp"} <= set(names)
 
 
 def line_of(error: str, shown: str) -> int | None:

@@ -7,15 +7,13 @@ refused before it is read, so that no path of a browser's is ever looked at, let
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
-from knightfall.agents import Agent, parse_agent
+from knightfall.agents import Agent, parse_agent, spelling
 from knightfall.agents.base import read_argument
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression
-from knightfall.user_files import UserFunction
 from knightfall.web.lab.guard import Refused
 
 Files = Mapping[str, str]
@@ -61,22 +59,46 @@ def _at_home(agent: Agent, text: str, files: Files) -> Agent:
             raise Refused(422, f"{printable(text)[:200]!r} names {name!r}: {_listed(files)}")
     if not named:
         return agent
-    if agent.kind == "course":
-        from knightfall.course.reference import parse_reference
+    return agent.relocated(lambda path, resolve: files[path])
 
-        reference = parse_reference(agent.heuristic)
-        return replace(agent, heuristic=str(replace(reference, path=files[reference.path])))
-    read = read_argument(agent.kind, agent.heuristic)
-    if isinstance(read, UserFunction):
-        found: UserFunction | Expression = replace(read, path=files[read.path])
-    else:
-        found = Expression(
-            tuple(
-                (weight, replace(a, path=files[a.path]) if isinstance(a, UserFunction) else a)
-                for weight, a in read.terms
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return a short name for each agent of a run, as different as the full ones are.
+
+    That is the heuristic, function or class alone where it tells them apart, with the kind of agent
+    before it where that does, and else the whole name.
+    """
+    choices = [_by_length(name) for name in names]
+    level = [0] * len(names)
+    while True:
+        found = [choice[at] for choice, at in zip(choices, level, strict=True)]
+        unclear = [
+            at
+            for at, short in enumerate(found)
+            if level[at] + 1 < len(choices[at])
+            and any(
+                short == one and names[at] != full for one, full in zip(found, names, strict=True)
             )
-        )
-    return replace(agent, heuristic=str(found), label="")
+        ]
+        if not unclear:
+            return found
+        for at in unclear:
+            level[at] += 1
+
+
+def _by_length(name: str) -> tuple[str, ...]:
+    """Return what an agent may be called, the shortest first."""
+    text, mark, number = name.partition(" #") if re.search(r" #[0-9]+$", name) else (name, "", "")
+    spelt = spelling(text)
+    if spelt is None or not spelt[1]:
+        plain = text.partition("(")[0].rpartition(":")[2] or text
+        return plain + mark + number, name
+    kind, about, _ = spelt
+    if kind == "course":
+        alone = about.rpartition("#")[2].rpartition("/")[2]
+    else:
+        alone = re.sub(r"[^+*\s:]+\.py:", "", about)
+    return alone + mark + number, f"{kind} {alone}{mark}{number}", name
 
 
 def _listed(files: Files) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from knightfall.oracle.record import Analyst, Record
+from knightfall.oracle.record import Analyst, Record, for_game
 from knightfall.position import Position
 from knightfall.search.report import Report
 
@@ -22,6 +22,7 @@ class Noting:
         """The other one's move."""
         if self._now is None or position.fen != self._now.fen:  # another game
             self._opening, self._moves = position, []
+            self._player = for_game(self._player, position.board)
         report = self._player.analyse(position)
         self._moves.append(report.move)
         self._now = position.play(report.move)

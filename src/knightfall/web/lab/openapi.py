@@ -46,7 +46,7 @@ def _start(name: str, path: str, body: s.Schema) -> Endpoint:
     return Endpoint(name, "POST", path, what, "Job", body=body, status="202", errors=("409",))
 
 
-_RUN = "/api/runs/{run}"
+_RUN, _GRADING = "/api/runs/{run}", "/api/gradings/{grading}"
 ENDPOINTS = (
     Endpoint("about", "GET", "/api/about", "What this lab is, and what it can do.", "About"),
     Endpoint(
@@ -80,14 +80,30 @@ ENDPOINTS = (
         "stop", "POST", f"{_RUN}/stop", "Stop a run; what was played is kept.", "Job",
         body=s.NOTHING, status="202", errors=("404", "409"),
     ),
-    Endpoint("gradings", "GET", "/api/gradings", "The gradings of this server.", "Gradings"),
-    _start("grade", "/api/gradings", s.GRADING),
     Endpoint(
-        "grading", "GET", "/api/gradings/{job}", "One grading.", "Grading", errors=("404", "422")
+        "truth", "GET", f"{_RUN}/games/{{pair}}/{{game}}/truth",
+        "Who was winning a game at its opening, and where wins were thrown away.", "Truth",
+        errors=("404", "422"),
     ),
     Endpoint(
-        "stop_grading", "POST", "/api/gradings/{job}/stop", "Stop a grading; it tells what it has.",
+        "gradings", "GET", "/api/gradings", "Every stored grading, the last one first.", "Gradings",
+        errors=("422",),
+    ),
+    _start("grade", "/api/gradings", s.GRADING),
+    Endpoint(
+        "grading", "GET", _GRADING, "All about one grading.", "Grading", errors=("404", "422")
+    ),
+    Endpoint(
+        "resume_grading", "POST", f"{_GRADING}/resume", "Go on with a grading.", "Job",
+        body=s.NOTHING, status="202", errors=("404", "409"),
+    ),
+    Endpoint(
+        "stop_grading", "POST", f"{_GRADING}/stop", "Stop a grading; its games are kept.",
         "Job", body=s.NOTHING, status="202", errors=("404", "409"),
+    ),
+    Endpoint(
+        "dismiss", "POST", "/api/jobs/{job}/dismiss", "Take a job that is over off the list.",
+        "Job", body=s.NOTHING, errors=("404", "409"),
     ),
     Endpoint(
         "choose", "POST", "/api/choose", "The move of an agent.", "Move", body=s.CHOOSE,
@@ -103,6 +119,7 @@ ENDPOINTS = (
 PARAMETERS: dict[str, s.Schema] = {
     "run": s.RUN_ID,
     "job": s.JOB_ID,
+    "grading": s.whole("A grading's number.", 1, 2**53 - 1),
     "pair": s.whole("A pair's number, from 0 on.", 0, 2**40),
     "game": s.whole("0 or 1.", 0, 1),
 }

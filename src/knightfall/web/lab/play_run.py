@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,14 +16,12 @@ from typing import Any
 
 from knightfall import sigint
 from knightfall.apart import quietly
+from knightfall.display.numbers import count
 from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError
 
 GENTLE = 10
 """How much longer it waits for a processor than those who answer somebody."""
-
-SUMMING = 0.5
-"""Seconds between two sums of a grading."""
 
 Tell = Callable[..., None]
 
@@ -57,7 +54,8 @@ def main() -> int:
 
 
 def _short(text: str, spec: dict[str, Any]) -> str:
-    """A text with files by the names that the page knows."""
+    """Return a text with files by the names that the page knows."""
+    text = text.replace(spec["snapshot"], "")
     for name, path in spec["files"].items():
         text = text.replace(path, name)
     return text
@@ -70,27 +68,31 @@ def _play(spec: dict[str, Any], tell: Tell) -> int:
     from knightfall.arena.conduct import conduct
     from knightfall.arena.plan import version
     from knightfall.arena.runners.hire import Crew
+    from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
     from knightfall.arena.runs import check
     from knightfall.arena.store.store import Store
 
     crew = Crew()
     with Store.open(spec["store"]) as store:
-        if spec["kind"] == "resume":
-            run = store.run(spec["run"])
-            plan = run.plan
-            check(plan, crew)
-        else:
-            plan = _plan(spec)
-            check(plan, crew)
-            run = store.begin(plan, version.engine(), version.versions(), again=spec["again"])
+        resumed = store.run(spec["run"]) if "run" in spec else None
+        plan = _plan(spec) if resumed is None else resumed.plan
+        agents = [entrant.agent for entrant in plan.entrants]
+        taken = Snapshot(spec["snapshot"], plan.files, agents)
+        taken.enter()
+        played = taken.plan(plan)
+        check(played, crew)
+        run = resumed or store.begin(
+            plan, version.engine(), version.versions(), again=spec["again"]
+        )
         tell(run=run.id, total=plan.total, done=run.played)
         if plan.exhausted:
-            tell(notice=f"there are only {len(plan.starts):,} openings: none is played twice")
+            starts = count(len(plan.starts), "opening")
+            tell(notice=f"the board has no more than {starts}: none is played twice")
         if run.finished:
             tell(notice="it was played before; tick “play anew” to play it again")
             return 0
-        with crew.hire(plan, lambda text: tell(notice=_short(text, spec))) as runner:
-            conduct(run, runner)
+        with crew.hire(played, lambda text: tell(notice=_short(text, spec))) as runner:
+            conduct(run, SnapshotRunner(runner, taken), files=taken.not_copied(played.entrants))
         tell(done=run.played)
     return 0
 
@@ -126,38 +128,46 @@ def _plan(spec: dict[str, Any]) -> Any:
 
 
 def _grade(spec: dict[str, Any], tell: Tell) -> int:
+    """Play the games of a grading that are not stored yet, and store each as it ends."""
     from knightfall.agents import parse_agent
     from knightfall.arena.game.agent_process import player
+    from knightfall.arena.plan import version
+    from knightfall.arena.plan.entrants import check_unchanged, enter, files_of
+    from knightfall.arena.runners.snapshot import Snapshot
+    from knightfall.arena.store.run import now
     from knightfall.board import Board
     from knightfall.oracle.games import records_of
-    from knightfall.oracle.grade import summed_up
-    from knightfall.oracle.record import Record, draw_openings
+    from knightfall.oracle.record import draw_openings
+    from knightfall.web.lab.gradings import Gradings
     from knightfall.web.lab.noting import Noting
 
     board = Board.named(spec["board"])
     drawn = draw_openings(board, spec["openings"], spec["seed"])
-    who = parse_agent(spec["agent"])
-    noting = Noting(player(who, board))
-    records: list[Record] = []
-    told = 0.0
-    tell(done=0, total=len(drawn))
-
-    def grade() -> dict[str, Any]:
-        found = summed_up(who, board, len(drawn), spec["seed"], records)
-        return replace(found, player=_short(found.player, spec)).to_dict()
-
+    (entrant,) = enter([spec["agent"]])
+    files = files_of([entrant])
+    taken = Snapshot(spec["snapshot"], files, [entrant.agent])
+    taken.enter()
+    played = replace(entrant, agent=taken.agent(entrant.agent))
+    elsewhere = taken.not_copied([played])
+    noting = Noting(player(parse_agent(played.agent), board))
+    stored = Gradings(spec["store"])
+    grading = stored.begin(
+        {
+            "agent": entrant.agent, "name": _short(entrant.name, spec), "board": board.text,
+            "openings": len(drawn), "seed": spec["seed"], "files": files,
+            "engine": version.engine(), "created": now(),
+        }
+    )  # fmt: skip
+    done = len(grading.games)
+    tell(grading=grading.id, done=done, total=len(drawn))
+    if grading.finished:
+        tell(notice="it was graded before: these are its numbers")
+        return 0
     sigint.raise_from_here()
-    try:
-        for record in records_of(noting, drawn):
-            records.append(record)
-            tell(done=len(records), game=noting.game(record))
-            if time.monotonic() - told > SUMMING or len(records) == len(drawn):
-                tell(grade=grade())
-                told = time.monotonic()
-    except KeyboardInterrupt:
-        if records:
-            tell(grade=grade())
-        return sigint.INTERRUPTED
+    for number, record in enumerate(records_of(noting, drawn[done:]), start=done):
+        check_unchanged(elsewhere)
+        stored.append(grading.id, number, noting.game(record), record)
+        tell(done=number + 1)
     return 0
 
 

@@ -7,20 +7,28 @@ from typing import Any
 
 from knightfall.agents import known_agent
 from knightfall.arena.game.records import GameRecord
-from knightfall.arena.plan.entrants import check_files
+from knightfall.arena.plan.entrants import check_files, file_hash
 from knightfall.arena.plan.version import engine
 from knightfall.arena.reports.kinds import report_on
+from knightfall.arena.reports.league import LeagueReport
+from knightfall.arena.reports.match import MatchReport
+from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.results.stopping import test_of
 from knightfall.arena.results.tallies import results
 from knightfall.arena.store.run import Run, StoredGame
 from knightfall.arena.store.scoresheets import position
-from knightfall.display.numbers import for_json
+from knightfall.display.numbers import for_json, percent
 from knightfall.display.printable import printable
 from knightfall.display.report import as_text
 from knightfall.errors import KnightfallError
+from knightfall.web.lab.game_truth import opening_winner
+from knightfall.web.lab.gradings import StoredGrading
+from knightfall.web.lab.names import short_names
 
 POINTS = 300
 """Points of a path; more cannot be seen."""
+
+EDITED = "A file that its agents come from was edited since: it would be another run."
 
 RECENT = 4
 """Games that are shown while a run goes on: the last that were stored."""
@@ -28,7 +36,8 @@ RECENT = 4
 
 def about(run: Run) -> dict[str, Any]:
     """Everything but whether it can be gone on with."""
-    plan, report = run.plan, report_on(run)
+    plan, report = run.plan, report_on(run, commands=False)
+    shorter = _short(run)
     return {
         "run": run.id,
         "report": report.to_dict() if run.played else None,
@@ -40,7 +49,10 @@ def about(run: Run) -> dict[str, Any]:
         "finished": run.finished,
         "board": plan.board,
         "seed": plan.seed,
-        "entrants": [{"name": e.name, "agent": printable(e.agent)} for e in plan.entrants],
+        "entrants": [
+            {"name": printable(e.name), "agent": printable(e.agent), "short": printable(one)}
+            for e, one in zip(plan.entrants, shorter, strict=True)
+        ],
         "tests": plan.options.get("tests"),
         "matches": [[match.a, match.b] for match in plan.matches],
         "llr": llr_path(run),
@@ -74,9 +86,83 @@ def resuming(run: Run) -> dict[str, Any]:
         try:
             check_files(plan)
         except KnightfallError:
-            why = "A file that its agents come from was edited since: it would be another run."
+            why = EDITED
     files = {path for entrant in plan.entrants for path in known_agent(entrant.agent).files}
     return {"why_not": why, "files": sorted(files)}
+
+
+def grading_resuming(found: StoredGrading) -> dict[str, Any]:
+    """Return what is against going on with a grading, and the files that its agent comes from."""
+    why, files = "", known_agent(found.header["agent"]).files
+    if found.finished:
+        why = "It is finished."
+    elif found.header["engine"] != engine():
+        why = "It was begun by another version of knightfall."
+    elif any(_is_edited(path, before) for path, before in found.header["files"].items()):
+        why = EDITED
+    return {"why_not": why, "files": sorted(files)}
+
+
+def _is_edited(path: str, before: str) -> bool:
+    try:
+        return file_hash(path) != before
+    except KnightfallError:
+        return True
+
+
+# -- verdicts --------------------------------------------------------------------------------
+
+
+def verdict(run: Run) -> str:
+    """Return who won a run, in a few words; empty for kinds of runs that nobody wins."""
+    report = report_on(run)
+    if report.nothing_measured():
+        return "nothing was measured"
+    if isinstance(report, MatchReport):
+        return _match_verdict(report)
+    if isinstance(report, TournamentReport):
+        return _tournament_verdict(report)
+    return _league_verdict(report) if isinstance(report, LeagueReport) else ""
+
+
+def _match_verdict(report: MatchReport) -> str:
+    a, b = _short(report.run)
+    found = report.statistics
+    share = f"{percent(found.score)} against {b}"
+    if report.test is not None:
+        passed = {"H1": "passed", "H0": "failed"}.get(report.accepted or "")
+        return f"{a} {passed} the test, {share}" if passed else f"not decided: {a} {share}"
+    if found.low > 0.5:
+        return f"{a} is better, {share}"
+    if found.high < 0.5:
+        return f"{b} is better, {percent(1 - found.score)} against {a}"
+    return f"not told apart: {a} {share}"
+
+
+def _tournament_verdict(report: TournamentReport) -> str:
+    rows, names = report.standings, _short(report.run)
+    best = max(range(len(rows)), key=lambda test: rows[test].rate or 0.0)
+    share = f"{names[best]} has the most points, {percent(rows[best].rate)}"
+    if len(rows) == 1:
+        return f"{names[0]} won {percent(rows[0].rate)}"
+    worse = [one for one in report.differences if one.real and one.difference < 0]
+    if best == 0:
+        certain = len(worse) == len(report.differences)
+    else:
+        certain = report.differences[best - 1].real
+    return share if certain else f"{share}; not told apart"
+
+
+def _league_verdict(report: LeagueReport) -> str:
+    names, (first, second) = _short(report.run), report.order[:2]
+    gap, error = report.ratings.difference(first, second)
+    if gap > error:
+        return f"{names[first]} is the best"
+    return f"{names[first]} leads, not told apart from {names[second]}"
+
+
+def _short(run: Run) -> list[str]:
+    return short_names([entrant.name for entrant in run.plan.entrants])
 
 
 # -- games -----------------------------------------------------------------------------------
@@ -96,7 +182,7 @@ def one_game(run: Run, pair: int, game: int) -> dict[str, Any]:
     match = plan.matches[pair % len(plan.matches)]
     played: GameRecord = record.games[game]
     seats = (match.a, match.b) if game == 0 else (match.b, match.a)
-    opening = position(record.task.opening)
+    opening, shorter = position(record.task.opening), _short(run)
     return {
         "id": f"{run.id}.{pair}.{game}",
         "run": run.id,
@@ -105,11 +191,13 @@ def one_game(run: Run, pair: int, game: int) -> dict[str, Any]:
         "first": seats[0],
         "second": seats[1],
         "names": [printable(plan.entrants[seat].name) for seat in seats],
+        "short": [printable(shorter[seat]) for seat in seats],
         "winner": played.winner,
         "reason": played.reason,
         "plies": len(played.column("depths")),
         "opening": record.task.opening,
         "hunter": opening.hunter,
+        "opening_winner": opening_winner(opening),
         "moves": list(played.moves(opening)),
         "scores": [for_json(score) for score in played.column("scores").tolist()],
         "depths": played.column("depths").tolist(),
@@ -121,14 +209,17 @@ def one_game(run: Run, pair: int, game: int) -> dict[str, Any]:
 
 def games(run: Run, *, skip: int, limit: int, **wanted: Any) -> dict[str, Any]:
     """The games that a number counts, and whether there are more."""
-    names = [printable(entrant.name) for entrant in run.plan.entrants]
+    told = {
+        "names": [printable(entrant.name) for entrant in run.plan.entrants],
+        "short": [printable(name) for name in _short(run)],
+    }
     found: list[dict[str, Any]] = []
     for number, line in enumerate(_wanted(run, **wanted)):
         if number >= skip + limit:
-            return {"games": found, "names": names, "more": True}
+            return {"games": found, **told, "more": True}
         if number >= skip:
             found.append(_in_short(line))
-    return {"games": found, "names": names, "more": False}
+    return {"games": found, **told, "more": False}
 
 
 def _wanted(
@@ -169,4 +260,5 @@ def _in_short(line: StoredGame) -> dict[str, Any]:
         "first": line.first, "second": line.second, "winner": line.winner,
         "reason": line.reason, "plies": line.plies, "opening": line.opening,
         "hunter": line.hunter, "repeats": line.repeats,
+        "opening_winner": opening_winner(position(line.opening)),
     }  # fmt: skip

@@ -16,14 +16,11 @@ from knightfall.web.lab.names import agent_named
 AGENTS = {"match": ("a", "b"), "tournament": ("tests", "against"), "league": ("agents",)}
 """The fields of each kind that name agents."""
 
-SHOWN = 6
-"""Agents that a title names."""
-
 Spec = dict[str, Any]
 
 
-def game_spec(lab: Lab, kind: str, asked: Spec) -> tuple[Spec, str]:
-    """What is to be played, and what to call it."""
+def game_spec(lab: Lab, kind: str, asked: Spec) -> tuple[Spec, list[str]]:
+    """Return what is to be played, and its agents as they were given."""
     spec = {**asked, "kind": kind, "store": lab.store, "files": lab.library.paths}
     spec["board"] = _board(asked["board"])
     _check_budget(asked.get("budget"))
@@ -40,15 +37,14 @@ def game_spec(lab: Lab, kind: str, asked: Spec) -> tuple[Spec, str]:
             spec[field] = _text(agent_named(given, lab.library.paths))
         else:
             spec[field] = [_text(agent_named(one, lab.library.paths)) for one in given]
-    more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
-    return spec, f"{kind}: {', '.join(shown[:SHOWN]) or 'as the course had it'}{more}"
+    return spec, shown
 
 
-def grading_spec(lab: Lab, kind: str, asked: Spec) -> tuple[Spec, str]:
-    """What is to be graded, and what to call it."""
+def grading_spec(lab: Lab, kind: str, asked: Spec) -> tuple[Spec, list[str]]:
+    """Return what is to be graded, and its agent as it was given."""
     agent = agent_named(asked["agent"], lab.library.paths)
     spec = {**asked, "kind": kind, "agent": _text(agent), "board": _board(asked["board"])}
-    return {**spec, "files": lab.library.paths}, f"grading: {asked['agent']}"
+    return {**spec, "store": lab.store, "files": lab.library.paths}, [asked["agent"]]
 
 
 def resuming(lab: Lab, found: Spec) -> str:

@@ -62,7 +62,6 @@ def in_short() -> dict[str, Any]:
     return {
         "report": report_page() is not None,
         "budgets": [] if measured is None else measured["budgets"],
-        "command": "" if measured is None else measured["command"],
         "studies": found,
     }
 

@@ -1,17 +1,20 @@
-"""The tabs that are open: each has one stream of news, and what it started ends when it goes."""
+"""The open tabs of browsers: each has a stream of news, and its searches end when it is gone.
+
+Runs and gradings do not belong to a tab: see `jobs`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from knightfall.web.lab.guard import Refused
 from knightfall.web.lab.schemas import CLIENT_PATTERN
 
 GRACE = 10.0
-"""Seconds that a tab may be away, to be loaded anew say, before its runs are stopped."""
+"""Seconds that a tab's stream may be away, to reconnect say, before its searches are ended."""
 
 SEARCHES = 2
 """Positions that one tab may have thought about at a time."""
@@ -32,10 +35,10 @@ class Tab:
 
 
 class Tabs:
-    """All of them."""
+    """All tabs that have a stream or a search."""
 
-    def __init__(self, on_gone: Callable[[str], None], grace: float = GRACE) -> None:
-        self._on_gone, self._grace = on_gone, grace
+    def __init__(self, grace: float = GRACE) -> None:
+        self._grace = grace
         self._all: dict[str, Tab] = {}
 
     @property
@@ -43,32 +46,36 @@ class Tabs:
         """How many streams are open."""
         return sum(tab.streams for tab in self._all.values())
 
-    @contextmanager
-    def stream(self, name: str) -> Iterator[None]:
-        """A tab is there as long as the block runs."""
+    def check_room(self) -> None:
+        """Refuse a stream if there are too many; call it before the answer has begun."""
         if self.watching >= MOST_STREAMS:
             raise Refused(429, f"{MOST_STREAMS} pages are open: close one")
+
+    @contextmanager
+    def stream(self, name: str) -> Iterator[None]:
+        """Count a tab's stream as open while the block runs.
+
+        Once the last one of a tab has ended, the tab has the grace time to open another.
+        """
         tab = self._all.setdefault(name, Tab())
         tab.streams += 1
-        self._stay(tab)
+        if tab.leaving is not None:
+            tab.leaving.cancel()
+            tab.leaving = None
         try:
             yield
         finally:
             tab.streams -= 1
             if not tab.streams:
-                for search in list(tab.searches):
-                    search.cancel()
-                self._leave(name, tab)
-
-    def expect(self, name: str) -> None:
-        """Something was started for a tab: if it is not there, it has some seconds to come."""
-        tab = self._all.setdefault(name, Tab())
-        if not tab.streams and tab.leaving is None:
-            self._leave(name, tab)
+                loop = asyncio.get_running_loop()
+                tab.leaving = loop.call_later(self._grace, self._forget, name)
 
     @contextmanager
     def searching(self, name: str) -> Iterator[None]:
-        """A search of a tab; refused if there are too many."""
+        """Count a search of a tab while the block runs; refuse it if there are too many.
+
+        The tab needs no stream: a page may ask before its stream is open.
+        """
         tab = self._all.setdefault(name, Tab())
         if len(tab.searches) >= SEARCHES:
             raise Refused(429, f"a page has at most {SEARCHES} searches at once: wait for one")
@@ -81,26 +88,18 @@ class Tabs:
             yield
         finally:
             tab.searches.discard(task)
-            if not tab.streams and not tab.searches and tab.leaving is None:
-                self._all.pop(name, None)
+            in_use = tab.streams or tab.searches or tab.leaving is not None
+            if not in_use and self._all.get(name) is tab:
+                del self._all[name]
 
-    def _stay(self, tab: Tab) -> None:
-        if tab.leaving is not None:
-            tab.leaving.cancel()
-            tab.leaving = None
-
-    def _leave(self, name: str, tab: Tab) -> None:
-        self._stay(tab)
-        loop = asyncio.get_running_loop()
-        tab.leaving = loop.call_later(self._grace, self._gone, name)
-
-    def _gone(self, name: str) -> None:
-        self._all.pop(name, None)
-        self._on_gone(name)
+    def _forget(self, name: str) -> None:
+        """End the searches of a tab that did not come back."""
+        for search in list(self._all.pop(name).searches):
+            search.cancel()
 
 
 def checked_name(given: str | None) -> str | None:
-    """What a tab calls itself; None if it does not say."""
+    """Return what a tab calls itself; None if it does not say."""
     if given is None:
         return None
     if not re.fullmatch(CLIENT_PATTERN, given, re.ASCII):

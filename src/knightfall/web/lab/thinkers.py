@@ -1,7 +1,8 @@
 """Moves and opinions, thought of in processes of their own: agents may hang, crash or lie there.
 
 They are the processes in which the arena has its agents asked (`knightfall.arena.game`).  A few are
-kept, so that the next question to the same agent is answered in a millisecond.
+kept, so that the next question to the same agent is answered in a millisecond.  A position that
+goes on with the game of one of them is asked there; any other begins a game, with a fresh state.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ STARTING = 60.0
 KEPT = 6
 """Processes that are kept for the next question."""
 
+SIDES = 2
+"""Processes of one agent that are kept in their games: it may play either side of one."""
+
 STEPS = 20_000_000
 """Steps that a costly heuristic may spend on one position."""
 
@@ -55,13 +59,15 @@ class Thinkers:
         own = agent.budget.seconds
         if own is not None and own > SECONDS:
             raise Refused(422, f"{agent.name} thinks too long: here it has {SECONDS:g} s at most")
-        limit = SECONDS if own is None else min(SECONDS, own + LATE)
+        limit = SECONDS
+        if own is not None and agent.has_users_code:  # a search of ours stops by itself
+            limit = min(SECONDS, own + LATE)
 
         def ask(child: Child) -> dict[str, Any]:
             child.prepare(position.board)
             return asdict(child.ask(position, seed, limit))
 
-        report = await self._ask(agent, version, ask)
+        report = await self._ask(agent, version, ask, (position, seed))
         return {**report, "score": for_json(report["score"]), "note": printable(report["note"])}
 
     async def opinions(self, asked: Agent, version: str, position: Position) -> dict[str, Any]:
@@ -78,11 +84,20 @@ class Thinkers:
 
         return await self._ask(asked, version, ask) if moves else {}
 
-    async def _ask(self, agent: Agent, version: str, ask: Callable[[Child], Answer]) -> Answer:
-        """Ask the agent's process; it ends if it fails, takes too long, or nobody waits for it."""
+    async def _ask(
+        self,
+        agent: Agent,
+        version: str,
+        ask: Callable[[Child], Answer],
+        move: tuple[Position, int] | None = None,
+    ) -> Answer:
+        """Ask the agent's process; it ends if it fails, takes too long, or nobody waits for it.
+
+        `move` is the position that it is asked to move in, with the seed.
+        """
         text = str(replace(agent, seed=0))
         key = f"{text}\n{version}"
-        asked = self._take(key) or await self._start(agent, text)
+        asked = self._take(key, move) or await self._start(agent, text)
         well = False
         try:
             await asyncio.wait_for(self._in_thread(asked.begin), STARTING)
@@ -105,12 +120,23 @@ class Thinkers:
 
     # -- processes -------------------------------------------------------------------------
 
-    def _take(self, key: str) -> Child | None:
-        found = self._kept.get(key)
-        child = found.pop() if found else None
-        if found is not None and not found:
+    def _take(self, key: str, move: tuple[Position, int] | None = None) -> Child | None:
+        """Take a process out of those kept: the one whose game the move belongs to, or the oldest.
+
+        None if there is none, or fewer than an agent may need for the sides of a game.
+        """
+        found = self._kept.get(key, [])
+        chosen = found[:1]
+        if move is not None:
+            chosen = [child for child in found if child.plays(*move)]
+            if not chosen and len(found) >= SIDES:
+                chosen = [child for child in found if child.can_play(*move)]
+        if not chosen:
+            return None
+        found.remove(chosen[0])
+        if not found:
             del self._kept[key]
-        return child
+        return chosen[0]
 
     def _give_back(self, key: str, child: Child, well: bool) -> None:
         if not well:

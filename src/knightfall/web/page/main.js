@@ -29,7 +29,12 @@ export class App {
     this.about = source.load.about;
     this.rules = new Engine(source); // answers at once, and is never stopped
     this.solver = new Engine(source); // the truth about what is looked at
-    this.player = new Engine(source); // who plays against you
+    const engine = new Engine(source);
+    this.providers = []; // what the lab can do beside the engine: {agentOf, judges, opinionsOf, player}
+    this.player = { // who plays against you
+      ask: (what, asked) => (this.providers[asked.agent.provider]?.player ?? engine).ask(what, asked),
+      stop: () => [engine, ...this.providers.map((one) => one.player)].forEach((one) => one.stop()),
+    };
     this.guide = new Engine(source); // lines, walks and images, for those who look at them
     this.tree = new Tree(emptyBoard(7, 7));
     this.you = "w";
@@ -164,7 +169,8 @@ export class App {
   }
 
   agentOf(text) {
-    return parseAgent(text, this.about.heuristics);
+    const found = this.providers.map((one) => one.agentOf(text)), provider = found.findIndex(Boolean);
+    return provider < 0 ? parseAgent(text, this.about.heuristics) : { ...found[provider], provider };
   }
 
   async placedAtRandom(width, height) {
@@ -325,7 +331,10 @@ export class App {
   }
 
   opinionsOf(position, names) {
-    return this.rules.ask("opinions", { position, sums: names.map((name) => parseTerms(name, this.about.heuristics)) });
+    const sums = (some) => some.map((name) => parseTerms(name, this.about.heuristics));
+    const here = (some) => this.rules.ask("opinions", { position, sums: sums(some) });
+    const provider = this.providers.find((one) => names.some((name) => one.judges(name)));
+    return provider ? provider.opinionsOf(position, names, here) : here(names);
   }
 
   async addOpinions(node, seen) {

@@ -1,7 +1,7 @@
 // Games on small boards: shown move by move where motion is welcome, else as they ended.
 
 import { cellNamed, parseFen } from "../notation.js";
-import { el, link } from "./make.js";
+import { agentName, el, link } from "./make.js";
 
 const STEP = 450, REST = 5;
 
@@ -18,7 +18,8 @@ export function positionsOf(game) {
   for (const name of game.moves) {
     const cell = cellNamed(position, name), own = position.side === "w" ? "white" : "black";
     const last = [position[own], cell];
-    position = { ...position, [own]: cell, open: position.open & ~(1n << BigInt(cell)), side: position.side === "w" ? "b" : "w" };
+    const open = position.open & ~(1n << BigInt(cell)), side = position.side === "w" ? "b" : "w";
+    position = { ...position, [own]: cell, open, side };
     found.push({ position, last });
   }
   return found;
@@ -48,11 +49,13 @@ export class SmallBoards {
     this.waiting = null;
     this.shown = games.map((game) => {
       const board = el("knight-board", { inert: true }), positions = positionsOf(game);
-      const winner = game.names[game.winner === "w" ? 0 : 1];
+      const name = (seat) => agentName(game.short[seat], game.names[seat], false);
       const caption = el("figcaption", {},
-        link(`#/lab/run/${game.run}/game/${game.pair}/${game.game}`, `Game ${game.id}`), ` ${game.names[0]} (first) against ${game.names[1]}: `,
-        `${winner} won after ${positions.length - 1} plies (${reasonOf(game)}). `, link(analysisLink(game), "Analyse"));
-      return { board, positions, at: this.moving ? 0 : positions.length - 1, element: el("figure", {}, board, caption) };
+        link(`#/lab/run/${game.run}/game/${game.pair}/${game.game}`, `Game ${game.id}`), " ",
+        name(0), " (first) against ", name(1), ": ", name(game.winner === "w" ? 0 : 1),
+        ` won after ${positions.length - 1} plies (${reasonOf(game)}). `, link(analysisLink(game), "Analyse"));
+      const at = this.moving ? 0 : positions.length - 1;
+      return { board, positions, at, element: el("figure", {}, board, caption) };
     });
     this.element.replaceChildren(...this.shown.map((one) => one.element));
     for (const one of this.shown) one.board.show(one.positions[one.at]);

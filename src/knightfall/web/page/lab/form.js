@@ -3,15 +3,24 @@
 import { el } from "./make.js";
 
 const KINDS = { match: "Match", tournament: "Tournament", league: "League", grading: "Grading" };
-const PATHS = { match: "/api/matches", tournament: "/api/tournaments", league: "/api/leagues", grading: "/api/gradings" };
+const PATHS = {
+  match: "/api/matches", tournament: "/api/tournaments", league: "/api/leagues", grading: "/api/gradings",
+};
 const TOLD = {
-  match: "Two agents meet, each opening from both seats: so many pairs, or until one of two hypotheses about A’s strength is accepted.",
-  tournament: "Each test agent meets each opponent. Without agents, it is the course’s: the baseline and what five studies recommend against the course’s seven.",
+  match: "Two agents meet, each opening from both seats: so many pairs, or until one of two hypotheses about A’s "
+    + "strength is accepted.",
+  tournament: "Each test agent meets each opponent. Without agents, it is the course’s: the baseline and what five "
+    + "studies recommend against the course’s seven.",
   league: "Everyone meets everyone, and gets a rating.",
-  grading: "The agent plays itself, and the exact solver judges every choice: how often does it keep a won position won? A grading is not stored: the same seed gives the same numbers again.",
+  grading: "The agent plays itself, and the exact solver judges every choice: how often does it keep a won position "
+    + "won?",
 };
 const COURSE = ["AB_Improved", "AB_Open", "AB_Center", "MM_Improved", "MM_Open", "MM_Center", "Random"];
-const USUAL = ["id(improved, nodes=2500)", "id(bfs_reach, nodes=2500)", "id(main, nodes=2500)", "alphabeta(improved, depth=5)", "greedy(improved)", "perfect(nodes=3000000)", "random"];
+const USUAL = [
+  "id(improved, nodes=2500)", "id(bfs_reach, nodes=2500)", "id(main, nodes=2500)", "alphabeta(improved, depth=5)",
+  "greedy(improved)", "perfect(nodes=3000000)", "random",
+];
+const GAMES = "match tournament league", ALL = `${GAMES} grading`;
 
 export class StartForm {
   constructor(server) {
@@ -30,31 +39,41 @@ export class StartForm {
   }
 
   make() {
-    const field = (label, kinds, input, ...more) => el("label", { "data-kinds": kinds }, `${label} `, input, ...more);
-    const agent = (name, value) => el("input", { name, value, list: "lab-agents", spellcheck: "false", autocomplete: "off", maxlength: 500, class: "agent" });
-    const number = (name, value, min, max, step = 1) => el("input", { name, type: "number", value, min, max, step, inputmode: "numeric", class: "number" });
-    const lines = (name, value, placeholder = "") => el("textarea", { name, rows: 4, spellcheck: "false", placeholder, class: "agent" }, value);
+    const field = (label, kinds, input) => el("label", { "data-kinds": kinds }, `${label} `, input);
+    const tick = (label, kinds, name) =>
+      el("label", { "data-kinds": kinds }, el("input", { type: "checkbox", name }), ` ${label}`);
+    const words = { spellcheck: "false", class: "agent" };
+    const agent = (name, value) =>
+      el("input", { name, value, list: "lab-agents", autocomplete: "off", maxlength: 500, ...words });
+    const number = (name, value, min, max, step = 1) =>
+      el("input", { name, type: "number", value, min, max, step, inputmode: "numeric", class: "number" });
+    const lines = (name, value, placeholder = "") =>
+      el("textarea", { name, rows: 4, placeholder, ...words }, value);
+    const choice = (name, options) =>
+      el("select", { name }, Object.entries(options).map(([value, text]) => el("option", { value }, text)));
+    const board = { name: "board", value: "7x7", pattern: "[0-9]{1,2}x[0-9]{1,2}", maxlength: 5, class: "number" };
+    const budget = { name: "budget", placeholder: "nodes=2500", maxlength: 40, spellcheck: "false" };
     return el("form", { class: "start" },
-      field("Start a", "match tournament league grading", el("select", { name: "kind" }, Object.entries(KINDS).map(([value, text]) => el("option", { value }, text)))),
+      field("Start a", ALL, choice("kind", KINDS)),
       this.told,
       field("A", "match", agent("a", "id(bfs_reach, nodes=2500)")),
       field("B", "match", agent("b", "id(improved, nodes=2500)")),
       field("Test agents, one a line", "tournament", lines("tests", "", "AB_Improved")),
       field("Opponents, one a line", "tournament", lines("against", "", "Random")),
-      field("Protocol", "tournament", el("select", { name: "protocol" }, ["2017b", "2017a"].map((value) => el("option", {}, value)))),
+      field("Protocol", "tournament", choice("protocol", { "2017b": "2017b", "2017a": "2017a" })),
       field("Agents, one a line", "league", lines("agents", USUAL.slice(0, 3).join("\n"))),
       field("Agent", "grading", agent("agent", "id(improved, nodes=2500)")),
       field("Games", "grading", number("openings", 20, 1, 2352)),
-      field("Pairs", "match tournament league", number("pairs", 100, 1, 100000)),
-      el("label", { "data-kinds": "match" }, el("input", { type: "checkbox", name: "sequential" }), " until it is decided (SPRT)"),
+      field("Pairs", GAMES, number("pairs", 100, 1, 100000)),
+      tick("until it is decided (SPRT)", "match", "sequential"),
       field("nElo, H0", "match sprt", number("elo0", 0, -1000, 1000, "any")),
       field("H1", "match sprt", number("elo1", 20, -1000, 1000, "any")),
       el("details", {}, el("summary", {}, "More"), el("div", { class: "fields" },
-        field("Board", "match tournament league grading", el("input", { name: "board", value: "7x7", pattern: "[0-9]{1,2}x[0-9]{1,2}", maxlength: 5, class: "number" })),
-        field("Seed", "match tournament league grading", number("seed", 0, 0, 2 ** 53 - 1)),
-        field("Budget of all who deepen", "match tournament league", el("input", { name: "budget", placeholder: "nodes=2500", maxlength: 40, spellcheck: "false" })),
-        field("Stop once known to within Elo", "league", el("input", { name: "until", type: "number", min: 0.1, max: 9999, step: "any", class: "number" })),
-        el("label", { "data-kinds": "match tournament league" }, el("input", { type: "checkbox", name: "again" }), " play anew even if it is stored"))),
+        field("Board", ALL, el("input", board)),
+        field("Seed", ALL, number("seed", 0, 0, 2 ** 53 - 1)),
+        field("Budget of all who deepen", GAMES, el("input", budget)),
+        field("Stop once known to within Elo", "league", number("until", "", 0.1, 9999, "any")),
+        tick("play anew even if it is stored", GAMES, "again"))),
       el("button", { class: "main" }, "Start"),
       this.said, this.agents);
   }
@@ -79,15 +98,19 @@ export class StartForm {
     const given = this.element.elements, kind = this.kind;
     const lines = (name) => given[name].value.split("\n").map((line) => line.trim()).filter(Boolean);
     const body = { board: given.board.value.trim(), seed: Number(given.seed.value) };
-    if (kind === "grading") return { ...body, agent: given.agent.value.trim(), openings: Number(given.openings.value) };
+    if (kind === "grading") {
+      return { ...body, agent: given.agent.value.trim(), openings: Number(given.openings.value) };
+    }
     if (given.budget.value.trim()) body.budget = given.budget.value.trim();
     if (given.again.checked) body.again = true;
-    if (given.pairs.value && !(kind === "match" && given.sequential.checked)) body.pairs = Number(given.pairs.value);
+    const sequential = kind === "match" && given.sequential.checked;
+    if (given.pairs.value && !sequential) body.pairs = Number(given.pairs.value);
     if (kind === "match") {
       Object.assign(body, { a: given.a.value.trim(), b: given.b.value.trim() });
-      if (given.sequential.checked) body.sprt = [Number(given.elo0.value), Number(given.elo1.value)];
-    } else if (kind === "tournament") Object.assign(body, { tests: lines("tests"), against: lines("against"), protocol: given.protocol.value });
-    else {
+      if (sequential) body.sprt = [Number(given.elo0.value), Number(given.elo1.value)];
+    } else if (kind === "tournament") {
+      Object.assign(body, { tests: lines("tests"), against: lines("against"), protocol: given.protocol.value });
+    } else {
       body.agents = lines("agents");
       if (given.until.value) body.until = Number(given.until.value);
     }
@@ -110,7 +133,7 @@ export class StartForm {
     const job = this.job && state.jobs.find((one) => one.id === this.job.id);
     if (!job) return;
     if (job.state === "failed") this.say(job.error, true);
-    else if (job.kind === "grading") location.hash = `/lab/grading/${job.id}`;
+    else if (job.grading) location.hash = `/lab/grading/${job.grading}`;
     else if (job.run) location.hash = `/lab/run/${job.run}`;
     else return;
     this.job = null;
@@ -118,7 +141,10 @@ export class StartForm {
 
   /** What can be typed: the user's own first. */
   offer(files) {
-    const own = files.flatMap((file) => [...file.heuristics.map((one) => `id(${one.id}, nodes=2500)`), ...file.agents.map((one) => one.id)]);
+    const own = files.flatMap((file) => [
+      ...file.heuristics.filter((one) => !one.error).map((one) => `id(${one.id}, nodes=2500)`),
+      ...file.agents.map((one) => one.id),
+    ]);
     const all = [...own, ...USUAL, ...COURSE], text = all.join("\n");
     if (this.offered === text) return;
     this.offered = text;

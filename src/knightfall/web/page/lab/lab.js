@@ -33,7 +33,8 @@ function showConnection(server) {
   document.querySelector("header").append(place);
   server.addEventListener("connection", () => {
     place.hidden = server.here;
-    place.textContent = server.here ? "" : "The server is gone; trying again … Runs that were going on are in the store.";
+    place.textContent = server.here
+      ? "" : "The server is gone; trying again … Runs that were going on are in the store.";
     document.body.classList.toggle("server-gone", !server.here);
   });
 }

@@ -8,7 +8,7 @@ export function el(name, attributes = {}, ...children) {
     else if (value === true) made.setAttribute(key, "");
     else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
   }
-  made.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+  made.append(...children.flat(3).filter((child) => ![null, undefined, false].includes(child)));
   return made;
 }
 
@@ -21,24 +21,35 @@ export function svg(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Draw a place anew; whoever had a link or a button of it in focus has it still. */
+/**
+ * An agent by its short name; the full string is told on hover, and at the foot of the window while the name has the
+ * focus. In tables that name the same agents in every row, `focusable` is false: a hundred stops help nobody.
+ */
+export function agentName(short, full, focusable = true) {
+  if (short === full) return short;
+  return el("abbr", { class: "agent-name", title: full, "data-full": full, tabindex: focusable ? "0" : null }, short);
+}
+
+const keyOf = (element) => element.getAttribute("href") ?? element.dataset.key;
+
+/** Draw a place anew; a link or a button in it that had the focus has it still. */
 export function renew(place, ...children) {
   const before = place.contains(document.activeElement) ? document.activeElement : null;
-  const key = before && (before.getAttribute("href") ?? before.dataset.key);
+  const key = before && keyOf(before);
   const scrolled = [...place.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
   place.replaceChildren(...children.flat(3).filter(Boolean));
   place.querySelectorAll(".scroll").forEach((one, at) => (one.scrollLeft = scrolled[at] ?? 0));
-  if (key) [...place.querySelectorAll("a, button")].find((one) => (one.getAttribute("href") ?? one.dataset.key) === key)?.focus();
+  if (key) [...place.querySelectorAll("a, button")].find((one) => keyOf(one) === key)?.focus();
 }
 
 /** A table that scrolls by itself where it is too wide; `rows` are lists of cells, the first a heading. */
-export function table(caption, headings, rows) {
+export function table(caption, headings, rows, kind = null) {
   const cell = (content, at) => {
     const list = Array.isArray(content) ? content : [content];
     return at ? el("td", {}, ...list) : el("th", { scope: "row" }, ...list);
   };
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    el("table", {},
+    el("table", { class: kind },
       el("caption", {}, caption),
       el("thead", {}, el("tr", {}, headings.map((text) => el("th", { scope: "col" }, text)))),
       el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell))))));
@@ -50,8 +61,8 @@ export const link = (href, ...children) => el("a", { href }, ...children);
 
 const minus = (text) => text.replace("-", "−");
 export const count = (number) => Number(number).toLocaleString("en");
-export const percent = (share, digits = 1) => (share === null || share === undefined ? "" : `${(100 * share).toFixed(digits)} %`);
-export const interval = (low, high) => (low === null || low === undefined ? "" : `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}`);
+export const percent = (share, digits = 1) => (share == null ? "" : `${(100 * share).toFixed(digits)} %`);
+export const interval = (low, high) => (low == null ? "" : `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}`);
 export const many = (number, one, several = `${one}s`) => `${count(number)} ${number === 1 ? one : several}`;
 
 /** A number with its sign; a rating may be infinite, which JSON says as a text. */
@@ -65,4 +76,7 @@ export const plusMinus = (value, error, digits = 0) =>
   `${signed(value, digits)} ± ${typeof error === "string" ? "∞" : error.toFixed(digits)}`;
 
 /** A stored time on this machine's clock. */
-export const here = (time) => new Date(time).toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+export const here = (time) =>
+  new Date(time).toLocaleString("en-GB", {
+    day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit",
+  });

@@ -11,7 +11,8 @@ export class RunPage {
     this.server = server;
     this.id = id;
     this.boards = new SmallBoards();
-    this.places = Object.fromEntries(["facts", "job", "tables", "charts", "text"].map((name) => [name, el("div")]));
+    const parts = ["facts", "job", "tables", "charts", "text"];
+    this.places = Object.fromEntries(parts.map((name) => [name, el("div")]));
     this.said = el("p", { role: "status" });
     this.resume = el("button", { type: "button", onclick: () => this.goOn() }, "Go on with it");
     this.redraw = () => this.run && this.drawCharts();
@@ -41,7 +42,8 @@ export class RunPage {
     const text = JSON.stringify(job ?? null);
     if (text !== this.seenJob) {
       this.seenJob = text;
-      renew(this.places.job, job && !["finished", "stopped"].includes(job.state) ? jobLine(this.server, job) : null);
+      const shown = job && !["finished", "stopped"].includes(job.state);
+      renew(this.places.job, shown ? jobLine(this.server, job) : null);
       this.stale = true;
     }
     if (this.version !== state.store || this.stale) this.load();
@@ -75,22 +77,26 @@ export class RunPage {
     const same = before && before.played === run.played && before.finished === run.finished;
     if (!same) {
       const far = run.finished ? many(run.played, "pair") : `${count(run.played)} of ${many(run.total, "pair")}`;
-      renew(this.places.facts, el("p", {}, `A ${run.kind} on ${run.board.replace("x", "×")}, seed ${run.seed}: ${far} (`,
-        link(`#/lab/run/${run.run}/games`, many(2 * run.played, "game")), `), begun ${here(run.created)}${run.finished ? "" : ", not finished"}.`));
+      const where = `A ${run.kind} on ${run.board.replace("x", "×")}, seed ${run.seed}`;
+      renew(this.places.facts, el("p", {}, `${where}: ${far} (`,
+        link(`#/lab/run/${run.run}/games`, many(2 * run.played, "game")),
+        `), begun ${here(run.created)}${run.finished ? "" : ", not finished"}.`));
       renew(this.places.tables, ...tablesOf(run));
       this.drawCharts();
       this.recent.hidden = !run.recent.length;
       this.boards.show(run.recent);
       const open = this.places.text.querySelector("details")?.open;
-      renew(this.places.text, run.text && el("details", { open }, el("summary", {}, "As the command prints it"),
+      renew(this.places.text, run.text && el("details", { open }, el("summary", {}, "The whole report as text"),
         el("pre", { class: "scroll", tabindex: "0" }, run.text)));
     }
-    this.said.textContent = run.finished || run.resumable || run.job ? "" : `It cannot be gone on with here. ${run.why_not}`;
+    const stuck = !(run.finished || run.resumable || run.job);
+    this.said.textContent = stuck ? `It cannot be gone on with here. ${run.why_not}` : "";
   }
 
   drawCharts() {
     const { run } = this, width = Math.max(300, Math.min(760, this.places.charts.clientWidth || 600));
-    renew(this.places.charts, run.llr && run.played > 0 && llrChart(run.llr, width), ratingsChart(ratingsOf(run), width));
+    renew(this.places.charts,
+      run.llr && run.played > 0 && llrChart(run.llr, width), ratingsChart(ratingsOf(run), width));
   }
 
   async goOn() {
@@ -107,7 +113,9 @@ export class RunPage {
 }
 
 /** Whose ratings there are to draw. */
-function ratingsOf({ report }) {
+function ratingsOf({ report, entrants }) {
   const rows = report?.agents ?? report?.tests ?? [];
-  return rows.map((row) => ({ name: row.name, elo: row.elo, error: row.elo_error }));
+  return rows.map(({ name, elo, elo_error: error }) => ({
+    name, elo, error, short: entrants.find((one) => one.name === name)?.short ?? name,
+  }));
 }

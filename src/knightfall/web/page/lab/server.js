@@ -50,7 +50,9 @@ export class Server extends EventTarget {
   }
 
   post(path, body = {}, signal = undefined) {
-    const headers = { "Content-Type": "application/json", "X-Knightfall-Token": this.token, "X-Knightfall-Client": this.tab };
+    const headers = {
+      "Content-Type": "application/json", "X-Knightfall-Token": this.token, "X-Knightfall-Client": this.tab,
+    };
     return this.ask(path, { method: "POST", headers, body: JSON.stringify(body), signal });
   }
 

@@ -2,7 +2,9 @@
 
 import { el, table } from "./make.js";
 
-const TITLES = { course: "as the authors’ agents played", time: "at equal time", nodes: "at equal nodes", never: "nobody resigns" };
+const TITLES = {
+  course: "as the authors’ agents played", time: "at equal time", nodes: "at equal nodes", never: "nobody resigns",
+};
 const MARKS = { holds: "✓", "does not hold": "✗", "cannot be told apart": "?" };
 
 export class Studies {
@@ -15,7 +17,8 @@ export class Studies {
 
   async show() {
     if (this.drawn) return;
-    this.place.replaceChildren(el("h2", { id: "h-studies" }, "The five studies"), el("p", { role: "status" }, "Reading them …"));
+    this.place.replaceChildren(
+      el("h2", { id: "h-studies" }, "The five studies"), el("p", { role: "status" }, "Reading them …"));
     try {
       const found = await this.server.get("/api/studies");
       this.place.replaceChildren(...this.parts(found));
@@ -25,12 +28,14 @@ export class Studies {
     }
   }
 
-  parts({ studies, report, budgets, command }) {
+  parts({ studies, report, budgets }) {
     return [
       el("h2", { id: "h-studies" }, "The five studies"),
       el("p", {}, "Students published heuristics for this game, and claims about them, most on 70 to 140 games. ",
-        budgets.length ? "Their tournaments were played again, with thousands of games each. " : "knightfall reproduce plays them again and judges the claims. ",
-        report ? el("a", { href: "/studies", target: "_blank", rel: "noopener" }, "The whole report") : "", report ? ` (${command}) opens in another tab.` : ""),
+        budgets.length ? "Their tournaments were played again, with thousands of games each. "
+          : "There is no report on them here. ",
+        report ? el("a", { href: "/studies", target: "_blank", rel: "noopener" }, "The whole report") : "",
+        report ? " opens in another tab." : ""),
       ...studies.flatMap((study) => this.study(study, budgets)),
     ];
   }
@@ -41,7 +46,10 @@ export class Studies {
     return [
       el("h3", {}, study.title),
       table(`Win rates in %, ${study.id}`, ["Heuristic", "published", ...shown.map((name) => TITLES[name] ?? name)],
-        study.heuristics.map((row) => [el("code", {}, row.heuristic), `${row.published} (${row.games} games)`, ...shown.map((name) => rate(row.measured[name]))])),
+        study.heuristics.map((row) => [
+          el("code", {}, row.heuristic), `${row.published} (${row.games} games)`,
+          ...shown.map((name) => rate(row.measured[name])),
+        ])),
       table(`Claims, ${study.id}`, ["Claim", ...budgets.map((name) => TITLES[name] ?? name)],
         study.claims.map((claim) => [claim.sentence, ...budgets.map((name) => {
           const one = claim.verdicts[name];

@@ -1,0 +1,233 @@
+"""Games of the successor on 11×9: who plays them, from which openings, and what comes of them.
+
+A player is a string: one of the course's samples by its name, a submission (``course(…)``), or a
+search of ours in plain Python.  A game is a value, so any process can play it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from knightfall.agents import Agent, known_agent, parse_agent, timing
+from knightfall.arena.game.agent_process import Hosted
+from knightfall.arena.game.play import REPLAYS, need_core
+from knightfall.arena.runners.calls import Calls
+from knightfall.arena.runners.worker import Job
+from knightfall.arena.runners.workers import Workers
+from knightfall.course import sample_players_successor as samples
+from knightfall.course.reference import parse_reference
+from knightfall.course.submission import checked
+from knightfall.course.successor import Isolation
+from knightfall.course.successor_search import SCORES, Search
+from knightfall.errors import AgentFailure, KnightfallError, nearest
+from knightfall.machine import ENOUGH, core_share, cores
+
+SAMPLES: dict[str, type[samples.BasePlayer]] = {
+    "Random": samples.RandomPlayer,
+    "Greedy": samples.GreedyPlayer,
+    "Minimax": samples.MinimaxPlayer,
+}
+
+FEW_GAMES = 8
+"""Games up to which it does not pay to start processes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """Two players by their strings, the first to move first, and where their game begins."""
+
+    first: str
+    second: str
+    opening: int
+    seed: int = 0
+
+    @property
+    def start(self) -> tuple[Isolation, int]:
+        """Return the position in which both knights are placed and can move, and a seed."""
+        drawn = random.Random(f"{self.seed}/{self.opening}")
+        while True:
+            state = Isolation()
+            for _ in range(2):
+                state = state.result(drawn.choice(state.actions()))
+            if not state.terminal_test():
+                return state, 1 + drawn.randrange(2**30)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Who lost a game, 0 or 1, and by what, unless it was on the board."""
+
+    loser: int
+    reason: str = ""
+    detail: str = ""
+
+
+def both_seats(a: str, b: str, pairs: int, seed: int) -> list[Game]:
+    """Return the games of so many pairs: each opening twice, with `a` first and then with `b`."""
+    return [
+        Game(*((a, b) if game == 0 else (b, a)), opening, seed)
+        for opening in range(pairs)
+        for game in (0, 1)
+    ]
+
+
+def play_all(games: Sequence[Game], workers: int | None = None) -> Iterator[tuple[int, Result]]:
+    """Yield the result of each game with its number, as they come to their end.
+
+    Games by the wall clock are played one at a time.
+    """
+    timed = any(_by_wall(text) for game in games for text in (game.first, game.second))
+    wanted = min(cores() if workers is None else workers, len(games))
+    if wanted < 2 or timed or (workers is None and len(games) <= FEW_GAMES):
+        yield from enumerate(map(play, games))
+        return
+    with Workers(wanted, Job(_load)) as crew:
+        calls = Calls(play, games, lambda game: f"the game of {game.first} and {game.second}")
+        yield from crew.do(calls)
+
+
+def _load() -> None:
+    """Do nothing: to find this function, a worker has imported what it needs."""
+
+
+def play(game: Game) -> Result:
+    """Play a game; once more if a player was late on a busy machine."""
+    by_wall = [text for text in (game.first, game.second) if _by_wall(text)]
+    for _ in range(REPLAYS):
+        for text in by_wall:
+            if known_agent(text).kind == "course":
+                need_core(known_agent(text))
+        result = _played(game)
+        if not by_wall or result.reason != "timeout" or core_share() >= ENOUGH:
+            return result
+    return _played(game)
+
+
+def _by_wall(text: str) -> bool:
+    found = timing(text)
+    return found is not None and found.clock == "wall"
+
+
+def _played(game: Game) -> Result:
+    state, seed = game.start
+    random.seed(seed)
+    players = [_player(text, seat, seed) for seat, text in enumerate((game.first, game.second))]
+    try:
+        while not state.terminal_test():
+            mover = state.player()
+            try:
+                state = state.result(players[mover].act(state))
+            except AgentFailure as failure:
+                return Result(mover, failure.reason, str(failure))
+        return Result(0 if state.utility(0) < 0 else 1)
+    finally:
+        for player in players:
+            player.close()
+
+
+# -- who plays -------------------------------------------------------------------------------
+
+
+def entered(name: str) -> str:
+    """Return a player's string in full; raise a `KnightfallError` if it cannot play on 11×9."""
+    if name in SAMPLES:
+        return name
+    try:
+        agent = parse_agent(name)
+    except KnightfallError:
+        raise KnightfallError(
+            f"the successor has no opponent {name!r}{nearest(name, SAMPLES)} (there are "
+            f"{', '.join(SAMPLES)}, course:PATH of another submission for 11×9, and "
+            "minimax(SCORE, depth=3), alphabeta(SCORE, depth=5) and id(SCORE, nodes=2500) with "
+            f"{', '.join(SCORES)})"
+        ) from None
+    if agent.kind == "course":
+        if checked(parse_reference(agent.heuristic)).generation != "successor":
+            raise KnightfallError(f"{name} is no submission for 11×9")
+    elif agent.kind not in ("minimax", "alphabeta", "id") or agent.heuristic not in SCORES:
+        raise KnightfallError(
+            f"{name!r} does not play on 11×9: minimax, alphabeta and id do, with "
+            f"{', '.join(SCORES)}"
+        )
+    return str(agent.absolute())
+
+
+class Player(Protocol):
+    """One that plays one game."""
+
+    def act(self, state: Isolation) -> int:
+        """Return the action; raise an `AgentFailure` that costs the game."""
+
+    def close(self) -> None:
+        """End what was there for this game."""
+
+
+def _player(text: str, seat: int, seed: int) -> Player:
+    if text in SAMPLES:
+        return _Sample(SAMPLES[text](seat))
+    agent = known_agent(text)
+    if agent.kind == "course":
+        return _Submission(replace(agent, seed=seed))
+    score, budget = SCORES[agent.heuristic], agent.budget
+    prunes = agent.kind != "minimax"
+    # What is left of the time is for the move itself.
+    seconds = None if budget.seconds is None else 0.95 * budget.seconds
+    return _Search(Search(score, budget.depth, seconds, budget.nodes, prunes=prunes))
+
+
+class _Submission:
+    """A submission, in a process of its own for each game."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._host = Hosted(agent)
+        self._ready = False
+
+    def act(self, state: Isolation) -> int:
+        """See `Player`."""
+        if not self._ready:
+            self._host.prepare()
+            self._ready = True
+        board, ply, locs = state
+        action = self._host.act((board, ply, locs))
+        if action not in state.actions():
+            raise AgentFailure("illegal", f"{action} is no legal action")
+        return action
+
+    def close(self) -> None:
+        """See `Player`."""
+        self._host.close()
+
+
+class _Sample:
+    """A player of the course's, in this process: it is ours."""
+
+    def __init__(self, player: samples.BasePlayer) -> None:
+        self._player = player
+
+    def act(self, state: Isolation) -> int:
+        """See `Player`."""
+        self._player.queue = self
+        self._player.get_action(state)
+        return int(self._action)
+
+    def put(self, action: Any) -> None:
+        """Take an answer of the player; the last one counts."""
+        self._action = action
+
+    def close(self) -> None:
+        """See `Player`."""
+
+
+class _Search:
+    def __init__(self, search: Search) -> None:
+        self._search = search
+
+    def act(self, state: Isolation) -> int:
+        """See `Player`."""
+        return int(self._search.action(state))
+
+    def close(self) -> None:
+        """See `Player`."""

@@ -1,0 +1,224 @@
+"""Games by the wall clock on a busy machine: played again, refused, and never judged."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_helpers import ENGINE, VERSIONS, fake_game, fake_plan
+
+from knightfall.agents import Agent, parse_agent, timing
+from knightfall.arena.game import agent_child
+from knightfall.arena.game import play as games
+from knightfall.arena.game.agent_process import Hosted
+from knightfall.arena.game.play import REPLAYS, play_pair
+from knightfall.arena.game.records import GameRecord, PairRecord, PairTask
+from knightfall.arena.plan.plan import Entrant, tournament
+from knightfall.arena.reports.kinds import report_on
+from knightfall.arena.store.store import Store
+from knightfall.board import Board
+from knightfall.errors import AgentFailure, RunnerFailure
+from knightfall.position import Position
+from knightfall.search.report import Report
+
+OPENING = "5/5/1N3/3n1/5 w"
+START = Position.from_fen(OPENING)
+WALL, TICKS = "course(it.py, time=150ms)", "course(it.py, time=150ms, clock=ticks)"
+
+CROWD = """
+import os, time
+def crowded(rivals):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    for _ in range(rivals):
+        if os.fork() == 0:
+            until = time.monotonic() + 5
+            while time.monotonic() < until:
+                pass
+            os._exit(0)
+"""
+pinned = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who waited for what")
+
+
+# -- what the machine did ------------------------------------------------------------------------
+
+
+@pinned
+def test_the_share_of_a_core_is_what_rivals_leave() -> None:
+    """Three rivals on one core leave a quarter of it; the rest of the time is waiting."""
+    script = (
+        f"{CROWD}\ncrowded(3)\nfrom knightfall.machine import core_share, seconds_waited\n"
+        "before = seconds_waited()\nprint(core_share(0.1), seconds_waited() - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    share, waited = map(float, done.stdout.split())
+    assert share < 0.5
+    assert waited > 0.1
+
+
+@pinned
+@pytest.mark.parametrize(
+    ("body", "starved"),
+    [
+        ("crowded(8)\n    until = time.process_time() + 0.1\n"
+         "    while time.process_time() < until: pass", True),
+        ("time.sleep(0.8)", False),
+    ],
+)  # fmt: skip
+def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
+    body: str, starved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_child, "GRACE", 30.0)  # however late it is, it tells so
+    file = tmp_path / "mine.py"
+    head = f"{CROWD}\ndef choose(position):\n"
+    file.write_text(f"{head}    {body}\n    return position.legal_moves[0]\n")
+    player = Hosted(parse_agent(f"python({file}:choose, time=400ms)"))
+    player.prepare(START.board)
+    with pytest.raises(AgentFailure) as failure:
+        player.analyse(START)
+    player.close()
+    assert failure.value.reason == "timeout"
+    assert failure.value.starved == starved
+
+
+# -- playing again -------------------------------------------------------------------------------
+
+
+class Late:
+    """Answers late, for want of a core or not, the first so many times that it is asked."""
+
+    def __init__(self, times: int, starved: bool) -> None:
+        self.times, self.starved, self.games = times, starved, 0
+
+    def prepare(self, board: Board) -> None:
+        self.games += 1
+
+    def analyse(self, position: Position) -> Report:
+        if self.times:
+            self.times -= 1
+            raise AgentFailure("timeout", "late", self.starved)
+        move = position.legal_moves[0]
+        return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=0.01, pv=(move,))
+
+
+def late_pair(late: Late, agent: str = "python(mine.py:choose, time=1s)") -> PairRecord:
+    def asked(one: Agent) -> Any:
+        return late if one.kind in ("python", "course") else one
+
+    return play_pair(PairTask(0, agent, "random", OPENING, 1), asked)
+
+
+def test_a_game_lost_for_want_of_a_core_is_played_again() -> None:
+    late = Late(REPLAYS, starved=True)
+    assert [game.reason for game in late_pair(late).games] == ["no moves"] * 2
+    assert late.games == REPLAYS + 2
+
+
+def test_but_not_for_ever() -> None:
+    late = Late(100, starved=True)
+    assert [game.reason for game in late_pair(late).games] == ["timeout"] * 2
+    assert late.games == 2 * (REPLAYS + 1)
+
+
+def test_who_is_late_by_itself_has_lost() -> None:
+    late = Late(1, starved=False)
+    assert [game.reason for game in late_pair(late).games] == ["timeout", "no moves"]
+    assert late.games == 2
+
+
+def test_a_submission_s_games_are_refused_while_the_machine_is_busy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shares: list[float] = []
+    monkeypatch.setattr(games, "wait_for_core", lambda patience: shares.append(0.4) or 0.4)
+    with pytest.raises(RunnerFailure, match=r"40 % of a core.*clock ticks"):
+        late_pair(Late(0, False), WALL)
+    assert len(shares) == 1
+    assert late_pair(Late(0, False), TICKS).games[0].reason == "no moves"
+    assert len(shares) == 1
+
+
+# -- what is said of it --------------------------------------------------------------------------
+
+
+def lost_to_the_clock(game: GameRecord) -> GameRecord:
+    """The same moves, after which the first entrant is late."""
+    return replace(game, reason="timeout", detail="it answered 0.7 ms after its 150 ms")
+
+
+def told(agent: str, late: int, kind: str, **options: Any) -> dict[str, Any]:
+    """The report on 40 games, of which the entrant of interest lost so many by being late."""
+    names = ("other", "mine") if kind == "tournament" else ("mine", "other")
+    plan = fake_plan(1, 20, names=names, kind=kind, **options)
+    entrants = tuple(
+        Entrant(agent, one.name) if one.name == "mine" else one for one in plan.entrants
+    )
+    plan = replace(plan, entrants=entrants)
+    if kind == "tournament":
+        entrants = (*entrants, Entrant("random(seed=9)", "third"))
+        plan = replace(plan, entrants=entrants, matches=tournament(2, 1))
+    mine = names.index("mine")
+    left = late
+    with Store.open(":memory:") as store:
+        run = store.begin(plan, ENGINE, VERSIONS)
+        pairs = []
+        for task in plan.tasks():
+            rng = random.Random(task.number)
+            played = [fake_game(task.opening, rng, unusual=0.0) for _ in range(2)]
+            match = plan.matches[task.number % len(plan.matches)]
+            for number, game in enumerate(played):
+                seat = "w" if number == 0 else "b"
+                lost = game.winner != seat
+                if match.a == mine and lost and left:
+                    played[number] = lost_to_the_clock(game)
+                    left -= 1
+            pairs.append(PairRecord(task, (played[0], played[1])))
+        run.append(pairs)
+        run.finish({})
+        assert not left
+        report = report_on(run)
+        return {**report.to_dict(), "text": str(report)}
+
+
+@pytest.mark.parametrize("kind", ["match", "tournament", "league"])
+def test_no_verdict_is_printed_where_the_clock_decided(kind: str) -> None:
+    options: dict[str, Any] = {}
+    if kind == "tournament":
+        options = {"options": {"tests": 2, "protocol": "2017b"}}
+    found = told(WALL, 9, kind, **options)
+    assert "No verdict: mine lost 9 of 40 games to the clock" in found["no_verdict"]
+    assert "--clock ticks" in found["no_verdict"]
+    assert found["no_verdict"] in found["text"]
+    for word in ("better", "worse", "told apart", "cannot tell", "Elo (other"):
+        assert word not in found["text"], word
+    for agent, late in ((WALL, 3), (TICKS, 9)):  # a few are no matter; by ticks it is its own fault
+        found = told(agent, late, kind, **options)
+        assert found["no_verdict"] == ""
+        assert "No verdict" not in found["text"]
+        assert any(word in found["text"] for word in ("better", "worse", "apart", "cannot tell"))
+
+
+def test_a_sequential_test_accepts_nothing_by_such_games() -> None:
+    stop = {"stop": {"rule": "sprt", "elo0": 0.0, "elo1": 900.0}}
+    assert told(TICKS, 9, "match", **stop)["verdict"] == "H0"
+    assert told(WALL, 9, "match", **stop)["verdict"] is None
+
+
+def test_by_which_clock_agents_play() -> None:
+    expected = {
+        "course:it.py": ("ticks", "150ms"),
+        "course(it.py)": ("ticks", "150ms"),
+        "course(it.py, clock=wall)": ("wall", "150ms"),
+        "course(it.py, time=1s)": ("wall", "1s"),
+        "course(it.py, time=1s, clock=ticks)": ("ticks", "1s"),
+        "id(improved, time=5ms)": ("wall", "5ms"),
+        "student(improved, time=25ms)": None,
+        "id(improved)": None,
+    }
+    assert {text: timing(str(parse_agent(text))) for text in expected} == expected
