@@ -187,6 +187,7 @@ def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, 
 def test_any_position_can_be_played_against_an_opponent(browser: Any, file: Path) -> None:
     position = random_position(3, 8)
     with opened(browser, file_url(file)) as page:
+        page.click("#analyse")
         page.fill("#fen", position.fen)
         page.click("text=Set up")
         page.wait_for_function(
@@ -214,8 +215,7 @@ def test_any_position_can_be_played_against_an_opponent(browser: Any, file: Path
 
 
 def test_redo_and_a_click_in_the_list_leave_the_board_alive(browser: Any, file: Path) -> None:
-    with opened(browser, file_url(file)) as page:
-        begin_against(page, "greedy(open)", "w")
+    with opened(browser, file_url(file, of(["d4", "a1"]) + "&vs=greedy(open)&you=w")) as page:
         move_and_wait(page)
         move_and_wait(page)
         whole = moves_of(page)
@@ -307,6 +307,7 @@ def test_teaching_takes_a_blunder_back_and_keeps_the_answer(browser: Any, file: 
 
 def test_the_truth_is_the_solver_s(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file)) as page:
+        page.click("#analyse")
         page.check("#truth")
         for seed in range(8):
             position = random_position(seed, 20 + seed)  # a busy machine has time enough for it
@@ -473,3 +474,74 @@ def test_mistakes_are_found_and_can_be_gone_to(browser: Any, file: Path) -> None
         page.click("#previous")
         until_said(page, "threw the win away here")
         assert page.locator("#moves .here").inner_text().startswith(f"{marked[-1] - 1}.")
+
+
+# -- the window ------------------------------------------------------------------------------
+
+WINDOWS = [(1366, 650), (1280, 720), (1024, 600), (820, 600), (390, 844), (844, 390), (320, 568)]
+BOX = """(id) => {
+  const { left, top, right, bottom } = document.getElementById(id).getBoundingClientRect();
+  return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+}"""
+
+
+def test_the_board_fits_the_window_with_its_status(browser: Any, file: Path) -> None:
+    for width, height in WINDOWS:
+        size = {"viewport": {"width": width, "height": height}}
+        for board in ("7x7", "4x7", "8x8"):
+            address = f"board={board}&moves=a1.c4&vs=greedy(open)&you=w"
+            with opened(browser, file_url(file, address), **size) as page:
+                for part in ("board", "status", "strip-w", "strip-b"):
+                    assert page.evaluate(BOX, part), (width, height, board, part)
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                if board == "7x7" and height > 600:
+                    assert page.evaluate(BOX, "new")
+                    assert page.evaluate(BOX, "moves")
+
+
+def test_the_board_grows_with_the_window_and_survives_large_letters(
+    browser: Any, file: Path
+) -> None:
+    widths = []
+    for width, height in ((1024, 600), (1920, 1080)):
+        with opened(
+            browser, file_url(file, of(["d4", "a1"])), viewport={"width": width, "height": height}
+        ) as page:
+            widths.append(page.evaluate("document.getElementById('board').offsetWidth"))
+    assert widths[1] > 1.6 * widths[0]
+    with opened(
+        browser, file_url(file, of(["d4", "a1"])), viewport={"width": 1366, "height": 768}
+    ) as page:
+        page.evaluate("document.documentElement.style.fontSize = '32px'")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        cells = page.locator("#board button").evaluate_all("all => all.map(b => b.offsetWidth)")
+        assert min(cells) >= 24
+
+
+# -- the end of a game -----------------------------------------------------------------------
+
+
+def test_the_card_at_the_end_tells_what_decided_the_game(browser: Any, file: Path) -> None:
+    rng, position, moves = random.Random(5), Position.start(), []
+    while position.legal_moves:
+        moves.append(rng.choice(position.legal_moves))
+        position = position.play(moves[-1])
+    you = "b" if position.winner == "w" else "w"  # you lost
+    remarks = kf.annotate(" ".join(moves), progress=False).blunders
+    mine = [one for one in remarks if one.ply > 2 and (one.ply % 2 == 1) == (you == "w")]
+    start = kf.solve(Position.from_moves(moves[:2]), distance=False, progress=False)
+    address = f"{of(moves)}&vs=greedy(open)&you={you}"
+    with opened(browser, file_url(file, address)) as page:
+        page.wait_for_selector("#end:has-text('From the start')")
+        told = page.inner_text("#end")
+        assert "Casual won" in told  # by its name, not as an agent string
+        assert "has no cell left to go to" in told
+        assert ("was won for you" in told) == (start.winner == you)
+        if mine:
+            assert f"{moves[mine[-1].ply - 1]} at move {mine[-1].ply}" in told
+            assert page.locator("#end knight-board").count() == 1
+        page.click("#end >> text=Other side")
+        page.wait_for_function(f"you => knightfall.you !== you && ({YOUR_TURN})()", arg=you)
+        assert page.locator("#end").is_hidden()
+        page.go_back()
+        page.wait_for_selector("#end:has-text('has no cell left')")

@@ -15,7 +15,7 @@ export class Ending {
   /** Show the card if the game that is looked at is over, and hide it if it is not. */
   async draw(seen) {
     const { app } = this, node = app.tree.at, won = winnerOf(app, seen);
-    $("end").hidden = !won;
+    $("end").hidden = !won || app.mode === "analyse"; // which has more to say
     if (!won) {
       this.shownFor = null;
       return;

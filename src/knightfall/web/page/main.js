@@ -135,6 +135,7 @@ export class App {
     this.mode = mode;
     $("analysis").hidden = mode !== "analyse";
     $("analyse").setAttribute("aria-pressed", String(mode === "analyse"));
+    if (this.seen) this.ending.draw(this.seen);
   }
 
   /** Begin a game against whom the form names; the one before is a step back in the browser's history. */
@@ -366,7 +367,7 @@ export class App {
     const { winner, known, plies: length } = outlook(truth, moves, side);
     if (winner) place.classList.add(winner);
     place.textContent = winner ? `${NAMES[winner]} wins${length === null ? "" : ` in ${plies(length)}`}.`
-      : `Thinking … ${known} of ${many(moves.length, "move")} known so far.`;
+      : `Thinking … ${known} of ${moves.length} known.`;
   }
 
   draw(marks, { layers = {}, paths = [], roles = null } = {}) {
