@@ -4,11 +4,11 @@ import { $ } from "./dom.js";
 
 const WORDS = {
   Beginner: "moves at random",
-  Casual: "looks one move ahead",
-  "Club player": "looks three moves ahead",
-  "Course player": "looks five moves ahead",
+  Casual: "thinks one turn ahead",
+  "Club player": "thinks three turns ahead",
+  "Course player": "thinks five turns ahead",
   Strong: "searches a few thousand positions",
-  Expert: "searches far, and knows when it is cut off",
+  Expert: "searches fifty thousand positions",
   Perfect: "never lets go of a win",
 };
 
