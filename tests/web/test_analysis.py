@@ -130,7 +130,7 @@ def test_the_layers_say_and_show_why(browser: Any, file: Path) -> None:
             page.check(f"#layer-{layer}")
         page.wait_for_selector(".overlay .walk-b circle")
         told = page.inner_text("#why-walks")
-        counted = re.search(r"walk (\d+) steps, the second (\d+)", told)
+        counted = re.search(r"walk (\d+) steps, Black (\d+)", told)
         assert counted is not None
         shown = [page.locator(f".overlay .walk-{side} circle").count() for side in "wb"]
         assert shown == [int(counted[1]), int(counted[2])]
@@ -214,6 +214,7 @@ def test_the_list_of_moves_is_walked_by_keys(browser: Any, file: Path) -> None:
 
 def test_games_can_be_pasted(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file)) as page:
+        page.click("#analyse")
         for pasted, fen in [
             (" ".join(GAME), Position.from_moves(GAME).fen),
             (" ".join(GAME[:4]), Position.from_moves(GAME[:4]).fen),
@@ -304,7 +305,7 @@ def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file:
             assert answer == (entry.mover_wins, entry.plies)
         cell_of = page.locator("#atlas button[aria-label^='e4,']")
         cell_of.click()
-        until_said(page, "First player to move")
+        until_said(page, "White to move")
         assert "board=7x5" in page.url
 
 

@@ -123,7 +123,7 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
         game.click()
         page.wait_for_selector("text=Won from the start by")
         page.click("text=Analyse this game")
-        until_said(page, "won: the")
+        until_said(page, "won: ")
         moves = re.search(r"moves=([\w.]+)", page.url)
         fen = re.search(r"fen=([^&]+)", page.url)
         assert moves
@@ -274,21 +274,23 @@ def test_a_grading_and_what_cannot_be_started(browser: Any, server: LabServer) -
         page.wait_for_url("**/#/lab/grading/*")
         page.wait_for_selector("caption:has-text('3 games against itself')")
         page.locator("table >> nth=1 >> th a").first.click()
-        until_said(page, "won: the")
+        until_said(page, "won: ")
 
 
 def test_opponents_and_opinions_of_a_file_that_is_edited(browser: Any, tmp_path: Path) -> None:
     with lab(tmp_path, "mine.py") as server, uncertain(browser, server.url) as page:
         page.wait_for_selector("#opponent optgroup", state="attached")
+        page.click("#new")
         page.select_option("#opponent", "python(mine.py:choose)")
         page.select_option("select[name=seat]", "b")
-        page.click("text=New game")
-        page.wait_for_function("() => /moves=\\w+\\.\\w+\\.\\w+$/.test(location.hash)")
+        page.click("#start")
+        page.wait_for_function("() => /moves=\\w+\\.\\w+\\.\\w+(&|$)/.test(location.hash)")
         address = page.evaluate("location.hash.slice(1)")
         first = re.search(r"moves=(\w+)\.(\w+)\.(\w+)", address)
         assert first
         position = Position.from_moves([first[1], first[2]])
         assert first[3] == position.legal_moves[0]
+        page.click("#analyse")
         page.fill("#heuristic", "mine.py:cosy, open")
         page.press("#heuristic", "Enter")
         page.wait_for_function(

@@ -51,8 +51,9 @@ def marks(page: Any) -> dict[str, tuple[bool, int]]:
 
 def test_a_whole_game_by_mouse(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file)) as page:
-        page.select_option("#opponent", "random")
-        page.click("text=New game")
+        page.click("#new")
+        page.locator(".face", has_text="Beginner").click()
+        page.click("#start")
         for _ in range(40):
             page.wait_for_function(
                 "() => !knightfall.busy && !knightfall.handling && (knightfall.position.side "
@@ -70,20 +71,21 @@ def test_a_whole_game_by_mouse(browser: Any, file: Path) -> None:
 
 def test_keys_walk_play_and_take_typed_moves(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file)) as page:
+        page.click("#new")
         page.select_option("#opponent", "none")
         page.select_option("select[name=placement]", "free")
-        page.click("text=New game")
+        page.click("#start")
         page.focus("#board button[tabindex='0']")
         for key in ("a", "1"):
             page.keyboard.press(key)
-        until_said(page, "Second player to place")
+        until_said(page, "Black to place")
         for key in ("Home", "PageUp", "Enter"):
             page.keyboard.press(key)
-        until_said(page, "First player to move")
+        until_said(page, "White to move")
         assert page.url.endswith(of(["a1", "a7"]))
         for key in ("b", "3"):
             page.keyboard.press(key)
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")  # b2 is no knight's move from a7
         until_said(page, "is not a legal move")
@@ -99,36 +101,201 @@ def test_a_knight_can_be_dragged_and_touched(browser: Any, file: Path) -> None:
         assert min(sizes) >= 44
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         cell(page, "e6").tap()
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
     with opened(browser, file_url(file, of(["d4", "a1"]))) as page:
         cell(page, "d4").drag_to(cell(page, "e6"))
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         assert page.url.endswith(of(["d4", "a1", "e6"]))
 
 
 def test_undo_redo_resign_and_swap(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, of(["d4", "a1", "e6", "b3"]))) as page:
         page.click("#undo")
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         page.click("#redo")
-        until_said(page, "First player to move")
+        until_said(page, "White to move")
         page.click("#resign")
-        until_said(page, "First player resigned: second player won")
+        until_said(page, "White resigned: Black won")
         assert page.locator("#board .target").count() == 0
 
 
-def test_teaching_takes_a_blunder_back_and_says_what_was_better(browser: Any, file: Path) -> None:
+YOUR_TURN = (
+    "() => knightfall.ready && !knightfall.busy && !knightfall.handling && "
+    "knightfall.position.side === knightfall.you"
+)
+
+
+def begin_against(page: Any, agent: str, seat: str) -> None:
+    page.click("#new")
+    page.select_option("#opponent", agent)
+    page.select_option("select[name=seat]", seat)
+    page.click("#start")
+    page.wait_for_function(
+        f"agent => knightfall.agent?.text === agent && ({YOUR_TURN})()", arg=agent
+    )
+
+
+def move_and_wait(page: Any) -> None:
+    plies = page.evaluate("knightfall.tree.line().length")
+    page.locator("#board .target").first.click()
+    page.wait_for_function(
+        f"plies => knightfall.tree.line().length > plies + 1 && ({YOUR_TURN})()", arg=plies
+    )
+
+
+def moves_of(page: Any) -> list[str]:
+    found = re.search(r"moves=([\w.]*)", page.url)
+    return found[1].split(".") if found else []
+
+
+def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file)) as page:
+        begin_against(page, "greedy(open)", "b")
+        move_and_wait(page)
+        page.click("#analyse")
+        page.check("#layer-reach")
+        link, played = page.url, moves_of(page)
+        page.reload()
+        page.wait_for_function(YOUR_TURN)
+        assert page.url == link
+        assert page.input_value("#opponent") == "greedy(open)"
+        assert page.is_checked("#layer-reach")
+        move_and_wait(page)  # the opponent answers, as before the reload
+        assert moves_of(page)[: len(played)] == played
+        assert len(moves_of(page)) == len(played) + 2
+        link = page.url
+        page.click("nav >> text=Puzzles")
+        page.wait_for_selector("#puzzle .target")
+        page.go_back()
+        page.wait_for_function(YOUR_TURN)
+        assert page.url == link
+        page.click("#new")
+        page.click("#start")
+        page.wait_for_function(f"link => location.href !== link && ({YOUR_TURN})()", arg=link)
+        page.go_back()  # a new game does not destroy the one before
+        page.wait_for_function(f"link => location.href === link && ({YOUR_TURN})()", arg=link)
+        move_and_wait(page)
+        page.click("#resign")
+        until_said(page, "resigned")
+        page.reload()
+        until_said(page, "resigned")
+    with opened(browser, link) as page:  # somebody else opens the link
+        page.wait_for_function(YOUR_TURN)
+        move_and_wait(page)
+
+
+def test_any_position_can_be_played_against_an_opponent(browser: Any, file: Path) -> None:
+    position = random_position(3, 8)
+    with opened(browser, file_url(file)) as page:
+        page.click("#analyse")
+        page.fill("#fen", position.fen)
+        page.click("text=Set up")
+        page.wait_for_function(
+            "fen => document.getElementById('fen').value === fen", arg=position.fen
+        )
+        page.click("#from-here")
+        page.select_option("#opponent", "greedy(open)")
+        page.select_option("select[name=seat]", "b" if position.to_move == "w" else "w")
+        page.click("#start")
+        page.wait_for_function(f"() => knightfall.agent && ({YOUR_TURN})()")
+        first = moves_of(page)
+        assert len(first) == 1  # the opponent moved first
+        assert first[0] in position.legal_moves
+        move_and_wait(page)
+        page.reload()
+        page.wait_for_function(YOUR_TURN)
+        assert page.evaluate("knightfall.agent.text") == "greedy(open)"
+        # A point in the list of moves, gone back to:
+        page.locator("#moves button").first.click()
+        page.click("#analyse")
+        page.click("#from-here")
+        page.click("#start")
+        page.wait_for_function(f"() => knightfall.tree.line().length === 0 && ({YOUR_TURN})()")
+        move_and_wait(page)
+
+
+def test_redo_and_a_click_in_the_list_leave_the_board_alive(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file, of(["d4", "a1"]) + "&vs=greedy(open)&you=w")) as page:
+        move_and_wait(page)
+        move_and_wait(page)
+        whole = moves_of(page)
+        page.click("#undo")
+        page.wait_for_function("n => knightfall.tree.line().length === n", arg=len(whole) - 2)
+        page.click("#redo")
+        page.wait_for_function(
+            f"n => knightfall.tree.line().length === n && ({YOUR_TURN})()", arg=len(whole)
+        )
+        page.locator("#moves button").nth(len(whole) - 2).click()  # your own last move
+        until_said(page, f"went to {whole[-1]} here")
+        cell(page, whole[-1]).click()
+        page.wait_for_function(
+            f"n => knightfall.tree.line().length === n && ({YOUR_TURN})()", arg=len(whole)
+        )
+        move_and_wait(page)
+
+
+def a_choice_of_win_and_loss() -> tuple[Position, tuple[str, ...], str]:
+    """A position, the moves that win in it, and one that loses."""
     for seed in range(100):
         position = random_position(seed, 20)
         winning = kf.solve(position, distance=False, progress=False).winning_moves or ()
         if 0 < len(winning) < len(position.legal_moves):
-            break
-    wrong = next(move for move in position.legal_moves if move not in winning)
-    with opened(browser, file_url(file, f"fen={quote(position.fen)}")) as page:
-        page.check("#teach")
+            wrong = next(move for move in position.legal_moves if move not in winning)
+            return position, winning, wrong
+    raise AssertionError
+
+
+def against(position: Position, agent: str) -> str:
+    return f"fen={quote(position.fen)}&moves=&vs={quote(agent)}&you={position.to_move}"
+
+
+def test_the_truth_after_a_move_is_told_in_a_game(browser: Any, file: Path) -> None:
+    position, winning, wrong = a_choice_of_win_and_loss()
+    with opened(browser, file_url(file, against(position, "greedy(open)"))) as page:
+        page.click("#new")
+        page.check("#after")
+        page.click("#cancel")
         cell(page, wrong).click()
-        until_said(page, f"{wrong} loses")
+        until_said(page, f"Your {wrong} threw the win away")
         assert all(move in said(page) for move in winning)
+        page.click("#undo")
+        cell(page, winning[0]).click()
+        page.wait_for_function(
+            "() => /kept the win|has no cell left/"
+            ".test(document.getElementById('status').textContent)"
+        )
+
+
+def test_teaching_says_that_a_game_is_lost_and_what_to_aim_for(browser: Any, file: Path) -> None:
+    for seed in range(100):
+        position = random_position(seed, 6)
+        if kf.solve(position, distance=False, progress=False).winner != position.to_move:
+            break
+    with opened(browser, file_url(file)) as page:
+        page.click("#new")
+        page.check("#teach")
+        page.click("#cancel")
+        page.goto(file_url(file, against(position, "greedy(open)")))
+        until_said(page, "this is lost")
+        assert "few replies that win" in said(page)
+        move = position.legal_moves[0]
+        solved = kf.solve(position.play(move), distance=False, progress=False)
+        replies = len(position.play(move).legal_moves)
+        cell(page, move).click()
+        until_said(
+            page, f"After {move}, {len(solved.winning_moves or ())} of {replies} replies win"
+        )
+
+
+def test_teaching_takes_a_blunder_back_and_keeps_the_answer(browser: Any, file: Path) -> None:
+    position, winning, wrong = a_choice_of_win_and_loss()
+    with opened(browser, file_url(file, f"fen={quote(position.fen)}")) as page:
+        page.click("#new")
+        page.check("#teach")
+        page.click("#cancel")
+        cell(page, wrong).click()
+        until_said(page, f"{wrong} throws the win away. Try again")
+        assert not any(move in said(page) for move in winning)
         assert page.input_value("#fen") == position.fen
         cell(page, winning[0]).click()
         page.wait_for_function(
@@ -141,6 +308,7 @@ def test_teaching_takes_a_blunder_back_and_says_what_was_better(browser: Any, fi
 
 def test_the_truth_is_the_solver_s(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file)) as page:
+        page.click("#analyse")
         page.check("#truth")
         for seed in range(8):
             position = random_position(seed, 20 + seed)  # a busy machine has time enough for it
@@ -197,7 +365,7 @@ def test_the_atlas_is_ours(browser: Any, file: Path) -> None:
                 seen += 1
         assert seen == 48
         page.locator("#atlas button[aria-label^='e5,']").click()
-        until_said(page, "First player to move")
+        until_said(page, "White to move")
         assert page.url.endswith("moves=c5.e5")
 
 
@@ -215,6 +383,7 @@ BROKEN = [
     (of(["d4", "d4"]), "is no move here"),
     ("moves=" + "a1." * 9000, "too long"),
     (of(["d4", "z9"]), "is no move here"),
+    (of(["d4"]) + "&vs=nobody(1)", "does not play in a browser"),
 ]
 
 
@@ -229,19 +398,34 @@ def test_broken_addresses_are_told(browser: Any, file: Path) -> None:
         assert page.locator("#board .target").count() == 49
 
 
+def test_malformed_percent_signs_raise_nothing(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file)) as page:
+        for address in (
+            "%",
+            "moves=%E0%A4%A",
+            "/atlas/%zz/%",
+            "/puzzles/%E0%A4%A",
+            "vs=%&moves=%%",
+        ):
+            page.goto(file_url(file, address))
+            page.wait_for_function("() => knightfall.views.now")
+        page.goto(file_url(file, of(["d4", "a1"])))
+        until_said(page, "White to move")
+
+
 def test_a_shared_link_brings_the_tree_back(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, of(["d4", "a1", "e6", "b3"]))) as page:
         page.click("#undo")
         page.click("#undo")
         cell(page, "f5").click()
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         url = page.url
     with opened(browser, url) as page:
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         texts = page.locator("#moves button").all_inner_texts()
         assert {text.split(". ")[1] for text in texts} == {"d4", "a1", "e6", "b3", "f5"}
         page.reload()
-        until_said(page, "Second player to move")
+        until_said(page, "Black to move")
         assert page.url == url
 
 
@@ -250,7 +434,7 @@ def test_a_shared_link_brings_the_tree_back(browser: Any, file: Path) -> None:
 
 def test_the_site_is_served_and_small(browser: Any, tmp_path: Path) -> None:
     written = write_site(tmp_path)
-    assert sum(file.stat().st_size for file in written) < 300_000
+    assert sum(file.stat().st_size for file in written) < 320_000
     handler = partial(_Quiet, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -291,3 +475,74 @@ def test_mistakes_are_found_and_can_be_gone_to(browser: Any, file: Path) -> None
         page.click("#previous")
         until_said(page, "threw the win away here")
         assert page.locator("#moves .here").inner_text().startswith(f"{marked[-1] - 1}.")
+
+
+# -- the window ------------------------------------------------------------------------------
+
+WINDOWS = [(1366, 650), (1280, 720), (1024, 600), (820, 600), (390, 844), (844, 390), (320, 568)]
+BOX = """(id) => {
+  const { left, top, right, bottom } = document.getElementById(id).getBoundingClientRect();
+  return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+}"""
+
+
+def test_the_board_fits_the_window_with_its_status(browser: Any, file: Path) -> None:
+    for width, height in WINDOWS:
+        size = {"viewport": {"width": width, "height": height}}
+        for board in ("7x7", "4x7", "8x8"):
+            address = f"board={board}&moves=a1.c4&vs=greedy(open)&you=w"
+            with opened(browser, file_url(file, address), **size) as page:
+                for part in ("board", "status", "strip-w", "strip-b"):
+                    assert page.evaluate(BOX, part), (width, height, board, part)
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                if board == "7x7" and height > 600:
+                    assert page.evaluate(BOX, "new")
+                    assert page.evaluate(BOX, "moves")
+
+
+def test_the_board_grows_with_the_window_and_survives_large_letters(
+    browser: Any, file: Path
+) -> None:
+    widths = []
+    for width, height in ((1024, 600), (1920, 1080)):
+        with opened(
+            browser, file_url(file, of(["d4", "a1"])), viewport={"width": width, "height": height}
+        ) as page:
+            widths.append(page.evaluate("document.getElementById('board').offsetWidth"))
+    assert widths[1] > 1.6 * widths[0]
+    with opened(
+        browser, file_url(file, of(["d4", "a1"])), viewport={"width": 1366, "height": 768}
+    ) as page:
+        page.evaluate("document.documentElement.style.fontSize = '32px'")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        cells = page.locator("#board button").evaluate_all("all => all.map(b => b.offsetWidth)")
+        assert min(cells) >= 24
+
+
+# -- the end of a game -----------------------------------------------------------------------
+
+
+def test_the_card_at_the_end_tells_what_decided_the_game(browser: Any, file: Path) -> None:
+    rng, position, moves = random.Random(5), Position.start(), []
+    while position.legal_moves:
+        moves.append(rng.choice(position.legal_moves))
+        position = position.play(moves[-1])
+    you = "b" if position.winner == "w" else "w"  # you lost
+    remarks = kf.annotate(" ".join(moves), progress=False).blunders
+    mine = [one for one in remarks if one.ply > 2 and (one.ply % 2 == 1) == (you == "w")]
+    start = kf.solve(Position.from_moves(moves[:2]), distance=False, progress=False)
+    address = f"{of(moves)}&vs=greedy(open)&you={you}"
+    with opened(browser, file_url(file, address)) as page:
+        page.wait_for_selector("#end:has-text('From the start')")
+        told = page.inner_text("#end")
+        assert "Casual won" in told  # by its name, not as an agent string
+        assert "has no cell left to go to" in told
+        assert ("was won for you" in told) == (start.winner == you)
+        if mine:
+            assert f"{moves[mine[-1].ply - 1]} at move {mine[-1].ply}" in told
+            assert page.locator("#end knight-board").count() == 1
+        page.click("#end >> text=Other side")
+        page.wait_for_function(f"you => knightfall.you !== you && ({YOUR_TURN})()", arg=you)
+        assert page.locator("#end").is_hidden()
+        page.go_back()
+        page.wait_for_selector("#end:has-text('has no cell left')")

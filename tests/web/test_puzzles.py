@@ -266,10 +266,10 @@ def test_addresses_and_the_way_through_the_puzzles(browser: Any, file: Path) -> 
     with opened(browser, file_url(file, "/puzzles/17")) as page:
         until_puzzle(page, 17)
         board, position = POSITIONS[16].board, POSITIONS[16]
-        for knight, whose in ((position.white, "first"), (position.black, "second")):
+        for knight, whose in ((position.white, "White"), (position.black, "Black")):
             assert knight is not None
             label = cell(page, board.name(knight)).get_attribute("aria-label")
-            assert f"{whose} player’s knight" in label
+            assert f"{whose}’s knight" in label
         page.click("#puzzle-after")
         until_puzzle(page, 18)
         assert page.url.endswith("#/puzzles/18")

@@ -87,7 +87,7 @@ export class KnightBoard extends HTMLElement {
     const corner = (column === 0 ? `<i class="rank">${name.slice(1)}</i>` : "") +
       (cell >= position.width * (position.height - 1) ? `<i class="file">${name[0]}</i>` : "");
     button.innerHTML = `${corner}${side ? knight(side) : ""}${side && roles?.[side] ? `<em>${roles[side]}</em>` : ""}${mark ? `<b>${mark.text}</b>` : ""}`;
-    const is = side ? `${side === "w" ? "first" : "second"} player’s knight${roles?.[side] ? `, the ${roles[side]}` : ""}` : open ? "open" : "gone";
+    const is = side ? `${side === "w" ? "White" : "Black"}’s knight${roles?.[side] ? `, the ${roles[side]}` : ""}` : open ? "open" : "gone";
     button.setAttribute("aria-label", [name, is, target ? "legal move" : "", mark?.told ?? ""].filter(Boolean).join(", "));
     button.setAttribute("aria-disabled", String(!target));
   }

@@ -11,7 +11,7 @@ export async function readPasted(text, advance, fromAddress) {
   if (!said) throw new Error("There is nothing to read: paste a position, a game or a link.");
   if (said.length > MOST) throw new Error("That is too long to be a game.");
   const link = /#(\S+)$/.exec(said);
-  if (link && !/\s/.test(said)) return fromAddress(link[1], advance);
+  if (link && !/\s/.test(said)) return (await fromAddress(link[1], advance)).tree;
   const { start, moves } = said.startsWith("{") ? fromJson(said) : fromText(said);
   const tree = new Tree(start);
   for (const name of moves.slice(0, 64)) {

@@ -19,7 +19,7 @@ export function drawGraph(svg, line, goTo, at) {
       x: number * step, y: unknown ? 20 : up ? 4 : 22, width: Math.max(1, step - 1), height: unknown ? 2 : HIGH,
       class: `${node.blunder ? "blunder" : up ? "w" : "b"}${node === at ? " here" : ""}`,
     });
-    const who = unknown ? "not known" : up ? "the first player wins" : "the second player wins";
+    const who = unknown ? "not known" : up ? "White wins" : "Black wins";
     bar.append(made("title", {}, `move ${line.indexOf(node) + 1}: ${who}${node.blunder ? ", a blunder" : ""}`));
     bar.addEventListener("click", () => goTo(node));
     if (!node.blunder) return bar;

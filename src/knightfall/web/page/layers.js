@@ -21,9 +21,9 @@ function sentences(position, seen) {
       mirror: "If a side of the board is even, the second player can answer every cell by its image, and wins.",
     };
   }
-  const hunter = NAMES[seen.hunter], runner = NAMES[other(seen.hunter)].toLowerCase();
+  const hunter = NAMES[seen.hunter], runner = NAMES[other(seen.hunter)];
   return {
-    roles: `${hunter} is the hunter: only it can take a cell that the ${runner}, the runner, was about to go to. That never changes during a game, and almost always the hunter wins.`,
+    roles: `${hunter} is the hunter: only it can take a cell that ${runner}, the runner, was about to go to. That never changes during a game, and almost always the hunter wins.`,
     reach: seen.separated
       ? "No cell can be reached by both: from here on each knight walks alone."
       : "Striped cells can be reached by both knights and are worth fighting for; the others belong to one of them.",
@@ -37,7 +37,7 @@ function sentences(position, seen) {
 function walksTold({ separated, walks }) {
   if (!separated) return "The knights can still meet, so that no walk is sure.";
   if (walks.w < 0 || walks.b < 0) return "The knights can no longer meet: whoever has the longer walk left wins. These are too long to be counted.";
-  return `The first player can still walk ${walks.w} steps, the second ${walks.b}: the side to move needs strictly more than the other.`;
+  return `White can still walk ${walks.w} steps, Black ${walks.b}: the side to move needs strictly more than the other.`;
 }
 
 /** What of it is to be drawn, by the boxes that are ticked. */

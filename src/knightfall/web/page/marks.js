@@ -27,6 +27,19 @@ export function marksOf(truth, opinions, names = []) {
   return marks;
 }
 
+/** Who wins by best play and how soon, as far as the moves of a position are known. */
+export function outlook(truth, moves, side) {
+  const known = moves.filter((cell) => truth?.[cell]), rows = known.map((cell) => truth[cell]);
+  const winning = rows.filter((row) => row.wins), all = known.length === moves.length;
+  if (!winning.length && !all) return { winner: null, known: known.length, plies: null };
+  const best = winning.length ? winning : rows, exact = all && best.every((row) => row.plies !== null);
+  const lengths = best.map((row) => row.plies);
+  return {
+    winner: winning.length ? side : side === "w" ? "b" : "w", known: known.length,
+    plies: exact ? (winning.length ? Math.min(...lengths) : Math.max(...lengths)) : null,
+  };
+}
+
 function rounded(value) {
   return Number.isFinite(value) ? String(Math.round(value * 100) / 100) : value > 0 ? "∞" : "−∞";
 }

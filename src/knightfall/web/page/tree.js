@@ -37,8 +37,10 @@ export class Tree {
   }
 }
 
-/** The part of the address behind #: the start, the line that is looked at, all lines in their order. */
-export function toAddress(tree) {
+/** The part of the address behind #: the start, the line that is looked at, all lines in their order,
+ *  who is played against (`vs`, an agent string), which side is `you`, and who `resigned`.
+ */
+export function toAddress(tree, { vs = null, you = "w", resigned = null } = {}) {
   const { position } = tree.root, start = formatFen(position);
   const usual = formatFen(emptyBoard(position.width, position.height)) === start;
   const names = (nodes) => nodes.map((node) => nameOf(position, node.cell)).join(".");
@@ -54,10 +56,18 @@ export function toAddress(tree) {
   else if (position.width !== 7 || position.height !== 7) words.set("board", `${position.width}x${position.height}`);
   words.set("moves", names(tree.line()));
   if (lines.length) words.set("lines", lines.slice(0, 50).join("_"));
+  if (vs) {
+    words.set("vs", vs);
+    words.set("you", you);
+  }
+  if (resigned) words.set("resigned", resigned);
   return words.toString();
 }
 
-/** The tree of an address; `legal` tells (later) whether a move may be played.  Throws clear words. */
+/** The tree of an address with the opponent's agent string (`vs`), the sides of `you` and of who `resigned`.
+ *
+ *  `advance` returns the position after a move, or null if there is no such move.  Throws clear words.
+ */
 export async function fromAddress(text, advance) {
   if (text.length > 20000) throw new Error("The address is too long to be a game.");
   const words = new URLSearchParams(text);
@@ -77,5 +87,6 @@ export async function fromAddress(text, advance) {
   };
   for (const line of (words.get("lines") ?? "").split("_").filter(Boolean).slice(0, 50)) await play(line);
   await play(words.get("moves") ?? "");
-  return tree;
+  const resigned = ["w", "b"].includes(words.get("resigned")) ? words.get("resigned") : null;
+  return { tree, vs: words.get("vs") || null, you: words.get("you") === "b" ? "b" : "w", resigned };
 }

@@ -2,6 +2,15 @@
 
 const FIRST = "play";
 
+/** A word of the address; one that is no valid encoding stays as it is. */
+function decoded(word) {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}
+
 export class Views {
   constructor() {
     this.all = new Map();
@@ -35,7 +44,7 @@ export class Views {
       else link.removeAttribute("aria-current");
     }
     if (named && name !== FIRST) this.remember(name, address);
-    const words = named && name !== FIRST ? (named[2] ?? "").split("/").filter(Boolean).map(decodeURIComponent) : [];
+    const words = named && name !== FIRST ? (named[2] ?? "").split("/").filter(Boolean).map(decoded) : [];
     await this.all.get(name).show(words);
   }
 }

@@ -319,6 +319,7 @@ function look({ position }) {
   seen.separated = at.separated(open, mover, waiter) === 1n;
   seen.hunter = at.is_hunter(mover, waiter) === 1n ? position.side : position.side === "w" ? "b" : "w";
   seen.mirrored = at.mirrored(open, mover, waiter) === 1n;
+  seen.others = cellsOf(set(at.moves(open, waiter))).length; // where the one who waits could go
   if (seen.separated) {
     const [mine, theirs] = [mover, waiter].map((cell) => Number(at.longest_walk(open, cell)));
     seen.walks = position.side === "w" ? { w: mine, b: theirs } : { w: theirs, b: mine };
