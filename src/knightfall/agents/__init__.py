@@ -17,6 +17,7 @@ seed plays the same game on every machine.
 from knightfall.agents.base import AGENT_KINDS, COURSE_NODES, STUDENTS_TIME, Agent
 from knightfall.agents.course import COURSE, course_agent
 from knightfall.agents.parse import (
+    OtherDifferences,
     agent,
     known_agent,
     other_differences,
@@ -34,6 +35,7 @@ __all__ = [
     "COURSE_NODES",
     "STUDENTS_TIME",
     "Agent",
+    "OtherDifferences",
     "agent",
     "course_agent",
     "known_agent",

@@ -70,20 +70,40 @@ def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     return match[1], "".join(first), tuple(arguments[len(first) :])
 
 
-def other_differences(a: str, b: str) -> str:
-    """Say in what two full agent strings differ beside the heuristic; empty if in nothing.
+class OtherDifferences(NamedTuple):
+    """In which parts beside the heuristic two agents differ; false if in none.
 
-    The result continues a sentence: "in search, too" where the heuristics differ as well, "in
-    search and budget only" where they do not.  Agents that search with no heuristic of the user's
-    choice, or are programs of their own, are compared as a whole, so nothing is said of them.
+    `str` continues a sentence: "in search, too" where the heuristics differ as well, "in search and
+    budget only" where they do not.
+    """
+
+    parts: tuple[str, ...] = ()
+    heuristic: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.parts)
+
+    def __str__(self) -> str:
+        return f"in {self.named}{', too' if self.heuristic else ' only'}" if self else ""
+
+    @property
+    def named(self) -> str:
+        """The parts as a phrase: "search and budget"."""
+        return " and ".join(self.parts)
+
+
+def other_differences(a: str, b: str) -> OtherDifferences:
+    """Return in what two full agent strings differ beside the heuristic.
+
+    Agents that search with no heuristic of the user's choice, or are programs of their own, are
+    compared as a whole, so nothing is said of them.
     """
     one, other = spelling(a), spelling(b)
     if one is None or other is None or {one[0], other[0]} - _WITH_HEURISTIC:
-        return ""
+        return OtherDifferences()
     parts = {_part(argument) for argument in {*one[2]} ^ {*other[2]}}
     parts |= {"search"} if one[0] != other[0] else set()
-    named = " and ".join(part for part in _PARTS if part in parts)
-    return f"in {named}{' only' if one[1] == other[1] else ', too'}" if named else ""
+    return OtherDifferences(tuple(part for part in _PARTS if part in parts), one[1] != other[1])
 
 
 _WITH_HEURISTIC = {name for name, kind in AGENT_KINDS.items() if kind.needs_heuristic} - {"python"}

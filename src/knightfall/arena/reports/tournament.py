@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.agents import other_differences
+from knightfall.agents import OtherDifferences, other_differences
 from knightfall.arena.plan.protocols import command_of
 from knightfall.arena.reports.report import RunReport, entrant_dict, short_names
 from knightfall.arena.results.standings import (
@@ -85,11 +85,8 @@ class TournamentReport(RunReport):
         """A test agent's games against an opponent."""
         return _wins(self.plan, self.outcomes, test, opponent)
 
-    def differs(self, test: int) -> str:
-        """Say in what a test agent differs from the baseline beside the heuristic, if in anything.
-
-        See `other_differences`.
-        """
+    def differs(self, test: int) -> OtherDifferences:
+        """Return in what a test agent differs from the baseline beside the heuristic."""
         return other_differences(*(self.plan.entrants[at].agent for at in (test, self.tests[0])))
 
     # -- the report ------------------------------------------------------------------------
@@ -137,7 +134,7 @@ class TournamentReport(RunReport):
                     "p": one.p,
                     "real": one.real,
                     "same": one.same,
-                    "differs": self.differs(test),
+                    "differs": str(self.differs(test)),
                     "verdict": self._word(test, one),
                 }
                 for test, one in zip(
@@ -306,14 +303,14 @@ def _course_table(
     counted = outcomes if rounds is None else outcomes[: rounds * len(plan.matches)]
     baseline = plan.entrants[tests[0]].agent
     differs = [other_differences(plan.entrants[test].agent, baseline) for test in tests]
-    titles = ["Opponent\n" + ("\n" if any(differs) else "")]
-    for name, what in zip(names, differs, strict=True):
-        # The header says it where a column is not to be compared heuristic by heuristic.
-        note = f"{'other ' + what.split(',')[0].removeprefix('in ').removesuffix(' only')}\n"
-        titles.append(
-            f"{name}\n{note if what else chr(10) if any(differs) else ''}Won | Lost"
-            + ("" if rounds is None else "    all")
-        )
+    columns = "Won | Lost" if rounds is None else "Won | Lost    all"
+    titles = ["Opponent\n"]
+    titles += [f"{name}\n{columns}" for name in names]
+    if any(differs):  # then a line says which column is not to be compared heuristic by heuristic
+        notes = ["", *(f"other {what.named}" if what else "" for what in differs)]
+        titles = [
+            title.replace("\n", f"\n{note}\n") for title, note in zip(titles, notes, strict=True)
+        ]
     footer = ["Win rate"]
     table = Table(titles, align="center", footer=footer)
 
