@@ -108,6 +108,32 @@ def test_a_knight_can_be_dragged_and_touched(browser: Any, file: Path) -> None:
         assert page.url.endswith(of(["d4", "a1", "e6"]))
 
 
+def test_keys_work_after_a_click_on_the_board(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file, of(["d4", "a1"]))) as page:
+        cell(page, "e6").click()
+        until_said(page, "Black to move")
+        page.keyboard.press("t")
+        page.wait_for_selector("#board .won, #board .lost")
+        page.keyboard.press("u")
+        until_said(page, "White to move")
+        page.keyboard.press("r")
+        until_said(page, "Black to move")
+
+
+def test_a_dragged_knight_follows_the_pointer(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file, of(["d4", "a1"]))) as page:
+        box = cell(page, "d4").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 60, y + 25)
+        knight = cell(page, "d4").locator(".knight")
+        assert knight.evaluate("one => one.style.transform") == "translate(60px, 25px)"
+        page.mouse.up()  # where it cannot go: back to its cell, and nothing is played
+        assert knight.evaluate("one => one.style.transform") == ""
+        assert page.url.endswith(of(["d4", "a1"]))
+
+
 def test_undo_redo_resign_and_swap(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, of(["d4", "a1", "e6", "b3"]))) as page:
         page.click("#undo")

@@ -129,8 +129,8 @@ class Decided:
     """Ends a tournament once each comparison with the first test agent is settled.
 
     A comparison is settled when its difference is surely not 0, or known to within `within`.  The
-    rule looks each time a twentieth more rounds are played, from the course's own number of rounds
-    on, by intervals that hold however often one looks.
+    rule looks after 20 rounds, or the course's own number if that is larger, and then each time a
+    twentieth more are played, by intervals that hold however often one looks.
     """
 
     def __init__(self, plan: Plan, within: float, course: int) -> None:

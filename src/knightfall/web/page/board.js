@@ -22,7 +22,9 @@ export class KnightBoard extends HTMLElement {
     this.typed = "";
     this.addEventListener("keydown", (event) => this.onKey(event));
     this.addEventListener("pointerdown", (event) => this.onDown(event));
+    this.addEventListener("pointermove", (event) => this.onMove(event));
     this.addEventListener("pointerup", (event) => this.onUp(event));
+    this.addEventListener("pointercancel", () => this.drop());
     this.addEventListener("focusin", ({ target }) => this.preview(target));
     this.addEventListener("pointerover", (event) => event.pointerType === "mouse" && this.preview(event.target));
     for (const left of ["focusout", "pointerleave"]) this.addEventListener(left, () => this.preview(null));
@@ -35,9 +37,11 @@ export class KnightBoard extends HTMLElement {
   /** Draw: position, targets, marks by cell ({text, kind, told}), last move, layers by side, paths. */
   show(view) {
     const { position } = view, size = `${position.width}x${position.height}`;
+    const before = this.size === size ? this.view?.position : null;
     if (this.size !== size) this.layOut(position, size);
     this.view = view;
     for (const button of this.cells) this.draw(button, Number(button.dataset.cell));
+    if (before) for (const knight of ["white", "black"]) this.slide(before[knight], position[knight]);
     this.trace(view.paths ?? []);
     this.rove(this.cursor, false);
   }
@@ -86,10 +90,20 @@ export class KnightBoard extends HTMLElement {
     const name = nameOf(position, cell), column = cell % position.width;
     const corner = (column === 0 ? `<i class="rank">${name.slice(1)}</i>` : "") +
       (cell >= position.width * (position.height - 1) ? `<i class="file">${name[0]}</i>` : "");
-    button.innerHTML = `${corner}${side ? knight(side) : ""}${side && roles?.[side] ? `<em>${roles[side]}</em>` : ""}${mark ? `<b>${mark.text}</b>` : ""}`;
+    const content = `${corner}${side ? knight(side) : ""}${side && roles?.[side] ? `<em>${roles[side]}</em>` : ""}${mark ? `<b>${mark.text}</b>` : ""}`;
+    if (button.content !== content) button.innerHTML = button.content = content; // or a slide would be cut short
     const is = side ? `${side === "w" ? "White" : "Black"}’s knight${roles?.[side] ? `, the ${roles[side]}` : ""}` : open ? "open" : "gone";
     button.setAttribute("aria-label", [name, is, target ? "legal move" : "", mark?.told ?? ""].filter(Boolean).join(", "));
     button.setAttribute("aria-disabled", String(!target));
+  }
+
+  /** Let a knight that has moved come from where it was, where movement is welcome. */
+  slide(from, to) {
+    if (from === to || from === POCKET || to === POCKET) return;
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const [start, end] = [this.cells[from], this.cells[to]].map((button) => button.getBoundingClientRect());
+    const away = `translate(${start.left - end.left}px, ${start.top - end.top}px)`;
+    this.cells[to].querySelector(".knight")?.animate([{ transform: away }, { transform: "none" }], { duration: 160, easing: "ease-out" });
   }
 
   choose(cell) {
@@ -158,13 +172,28 @@ export class KnightBoard extends HTMLElement {
     this.from = cell;
     const { position } = this.view ?? {};
     const own = position && (position.side === "w" ? position.white : position.black);
-    if (cell === own && own !== POCKET) this.classList.add("dragging");
+    if (cell !== own || own === POCKET) return;
+    this.classList.add("dragging");
+    this.held = { knight: this.cells[own].querySelector(".knight"), x: event.clientX, y: event.clientY };
+  }
+
+  /** The knight that is dragged follows the pointer. */
+  onMove({ clientX, clientY }) {
+    if (!this.held) return;
+    const { knight, x, y } = this.held;
+    knight.style.transform = `translate(${clientX - x}px, ${clientY - y}px)`;
+  }
+
+  drop() {
+    if (this.held) this.held.knight.style.transform = "";
+    this.held = null;
+    this.from = undefined;
+    this.classList.remove("dragging");
   }
 
   onUp(event) {
-    const cell = this.cellAt(event), from = this.from;
-    this.classList.remove("dragging");
-    this.from = undefined;
+    const cell = this.cellAt(event), { from } = this;
+    this.drop();
     if (cell === null || from === undefined) return;
     this.rove(cell);
     const { position } = this.view;

@@ -516,7 +516,8 @@ export class App {
     addEventListener("keydown", (event) => {
       if (this.views.now !== "play" && event.key !== "?") return;
       if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea, dialog *")) return;
-      if (event.target.closest("knight-board") && /^[a-z0-9]$/i.test(event.key)) return;
+      const onBoard = event.target.closest("knight-board"), column = event.key.toLowerCase().charCodeAt(0) - 97;
+      if (onBoard && (/^\d$/.test(event.key) || (column >= 0 && column < this.position.width))) return; // a cell's name
       const doing = { u: act.undo, r: act.redo, t: () => this.toggle("truth"), "?": act.help }[event.key];
       if (doing) doing();
     });
