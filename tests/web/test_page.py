@@ -545,6 +545,38 @@ def test_the_board_grows_with_the_window_and_survives_large_letters(
         assert min(cells) >= 24
 
 
+# -- the first thirty seconds ----------------------------------------------------------------
+
+
+def test_three_steps_teach_the_game_and_can_be_skipped(browser: Any, file: Path) -> None:
+    with opened(browser, file_url(file)) as page:
+        assert page.locator("#welcome").is_visible()
+        page.click("#learn")
+        targets = page.locator("#lesson-board .target")
+        page.wait_for_selector("#lesson-said:has-text('1 of 3.')")
+        assert targets.count() == 8
+        targets.first.click()
+        page.wait_for_selector("#lesson-said:has-text('2 of 3.')")
+        assert page.locator("#lesson-board .gone").count() == 1
+        targets.first.click()
+        page.wait_for_selector("#lesson-said:has-text('3 of 3.')")
+        wrong = page.locator("#lesson-board button[aria-label^='e2,']")
+        wrong.click()
+        page.wait_for_selector("#lesson-said:has-text('can still move')")
+        page.locator("#lesson-board button[aria-label^='b3,']").click()
+        page.wait_for_selector("#lesson-said:has-text('you won')")
+        page.click("#lesson-end")
+        assert page.locator("#welcome").is_hidden()
+        page.reload()
+        page.wait_for_function("() => globalThis.knightfall?.ready")
+        assert page.locator("#welcome").is_hidden()
+        page.click("#help")
+        page.click("#learn-keys")  # it can be seen again
+        page.wait_for_selector("#lesson-said:has-text('1 of 3.')")
+        page.keyboard.press("Escape")
+        assert page.locator("#lesson").is_hidden()
+
+
 # -- the end of a game -----------------------------------------------------------------------
 
 

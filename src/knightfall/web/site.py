@@ -21,8 +21,8 @@ PUZZLES = HERE / "puzzles.json"
 
 MODULES = (
     "dom", "words", "notation", "agents", "engine", "board", "tree", "graph", "marks", "layers",
-    "settings", "faces", "strips", "ending", "preview", "exchange", "analysis", "views", "puzzles",
-    "atlas", "main",
+    "settings", "faces", "strips", "ending", "lesson", "preview", "exchange", "analysis", "views",
+    "puzzles", "atlas", "main",
 )  # fmt: skip
 """The page's modules, each after those that it imports."""
 

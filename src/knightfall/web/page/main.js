@@ -10,6 +10,7 @@ import { Engine, Stopped } from "./engine.js";
 import { gameText, picture, readPasted, save } from "./exchange.js";
 import { Opponents } from "./faces.js";
 import { explain, layersOf } from "./layers.js";
+import { Lesson } from "./lesson.js";
 import { hasWin, marksOf, outlook } from "./marks.js";
 import { emptyBoard, formatFen, nameOf, parseFen, POCKET } from "./notation.js";
 import { Preview } from "./preview.js";
@@ -52,6 +53,7 @@ export class App {
     this.analysis = new Analysis(this);
     this.preview = new Preview(this);
     this.ending = new Ending(this);
+    this.lesson = new Lesson(this);
     this.views = new Views();
     this.views.add("play", { title: "Play", show: () => this.showGame() });
     this.views.add("puzzles", new Puzzles(this, this.source));
