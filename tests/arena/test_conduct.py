@@ -444,6 +444,30 @@ def test_a_tournament_of_equals_is_seldom_decided_however_often_one_looks() -> N
     assert careless > 25
 
 
+def test_ctrl_c_during_a_write_loses_no_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from knightfall.arena import conduct as module
+    from knightfall.arena.store.run import Run
+
+    monkeypatch.setattr(module, "WRITE_EVERY", 0.0)
+    append, cut = Run.append, [3]
+
+    def interrupted(run: Run, records: list[PairRecord]) -> None:
+        cut[0] -= 1
+        if cut[0] == 0:  # in the middle of the third write, which is rolled back
+            raise KeyboardInterrupt
+        append(run, records)
+
+    monkeypatch.setattr(Run, "append", interrupted)
+    counted: list[int] = []
+    with Store.open(tmp_path / "arena.sqlite") as store:
+        run = store.begin(LEAGUE, "1", {})
+        with pytest.raises(KeyboardInterrupt):
+            conduct(run, InProcess(), lambda board: counted.append(board.played))
+        assert run.played > counted[-1] >= 2  # also what was counted after it was last told
+
+
 @some_and_all
 def test_equal_agents_are_seldom_told_apart_however_often_one_looks(step: int) -> None:
     import numpy as np

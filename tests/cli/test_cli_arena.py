@@ -214,7 +214,7 @@ def test_a_tournament_goes_on_until_it_is_decided(data: Path) -> None:
     assert f"Beside it the share won of all {games:,}." in text
     assert "In the course's 20 games you would have seen" in text
     assert f"the truth is {better['points']:+.1f} points" in text.replace("−", "-")
-    assert "Each comparison is decided or known to within 2 points." in text
+    assert "Each comparison is decided, or its difference known to within 2 points." in text
     # Stored, so that it is there at once; and the list of runs tells how it ended.
     assert run(*DECIDED).stdout == text
     assert "1 better" in run("runs").stdout

@@ -507,8 +507,22 @@ OLDEST = changed(
     ),
 )
 
+GRADES_WINS = changed(
+    NEGAMAX,
+    (
+        "            return game.utility(self)\n        values =",
+        "            won = 1e18 if game.is_winner(self) else -1e18\n"
+        "            return won / (self.search_depth - depth)\n        values =",
+    ),
+)
+"""A win is worth the more the sooner it comes, which divides by 0 beyond its own depth."""
+
+BEGINS_EMPTY = changed(NEGAMAX, ("        best_move = None\n", "        best_move = ()\n"))
+
 RIGHT_AGENTS: dict[str, tuple[str, dict[str, str]]] = {
     "negamax from None": (NEGAMAX, {}),
+    "grades wins by its depth": (GRADES_WINS, {"minimax-timeout": "warning"}),
+    "an empty tuple until it knows better": (BEGINS_EMPTY, {}),
     "begins at search_depth": (FROM_SEARCH_DEPTH, {"alphabeta-deepening": "warning"}),
     "deepens to the end of the game": (UP_TO_A_LIMIT, {}),
     "a table of the module's": (TABLE, {}),

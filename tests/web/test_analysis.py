@@ -117,7 +117,7 @@ def test_several_heuristics_speak_beside_the_truth(browser: Any, file: Path) -> 
         assert truth is not None
         page.fill("#heuristic", "cosy")
         page.locator("#heuristic").blur()
-        until_said(page, "“cosy” is no heuristic")
+        page.wait_for_selector("#legend:has-text('“cosy” is no heuristic')")
 
 
 # -- layers ----------------------------------------------------------------------------------

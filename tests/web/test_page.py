@@ -147,7 +147,8 @@ def test_undo_redo_resign_and_swap(browser: Any, file: Path) -> None:
 
 YOUR_TURN = (
     "() => knightfall.ready && !knightfall.busy && !knightfall.handling && "
-    "knightfall.position.side === knightfall.you"
+    "knightfall.position.side === knightfall.you && "
+    "location.hash.slice(1) === knightfall.address"
 )
 
 
@@ -518,7 +519,7 @@ def test_the_board_fits_the_window_with_its_status(browser: Any, file: Path) -> 
         for board in ("7x7", "4x7", "8x8"):
             address = f"board={board}&moves=a1.c4&vs=greedy(open)&you=w"
             with opened(browser, file_url(file, address), **size) as page:
-                for part in ("board", "status", "strip-w", "strip-b"):
+                for part in ("board", "status", "strip-above", "strip-below"):
                     assert page.evaluate(BOX, part), (width, height, board, part)
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
                 if board == "7x7" and height > 600:
@@ -543,6 +544,33 @@ def test_the_board_grows_with_the_window_and_survives_large_letters(
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         cells = page.locator("#board button").evaluate_all("all => all.map(b => b.offsetWidth)")
         assert min(cells) >= 24
+
+
+def test_the_dialog_for_a_new_game_fits_a_phone(browser: Any, file: Path) -> None:
+    for width, height in ((390, 844), (320, 568)):
+        size = {"viewport": {"width": width, "height": height}}
+        with opened(browser, file_url(file, of(["d4", "a1"])), **size) as page:
+            page.click("#new")
+            assert page.evaluate(
+                "() => { const one = document.getElementById('choose'); "
+                "return one.scrollWidth <= one.clientWidth; }"
+            )
+            assert page.evaluate(BOX, "start")
+
+
+def test_a_misspelt_heuristic_is_told_where_it_was_typed(browser: Any, file: Path) -> None:
+    position = random_position(2, 24)
+    with opened(browser, file_url(file, f"fen={quote(position.fen)}")) as page:
+        page.check("#truth")
+        page.fill("#heuristic", "improvd")
+        page.press("#heuristic", "Enter")
+        page.wait_for_selector("#legend:has-text('is no heuristic')")
+        move = position.legal_moves[0]
+        cell(page, move).click()
+        until_said(page, "to move")  # and not what is wrong with the heuristic
+        after = kf.solve(position.play(move), distance=False, progress=False)
+        winner = "White" if after.winner == "w" else "Black"
+        page.wait_for_selector(f"#verdict:has-text('{winner} wins')")
 
 
 # -- the first thirty seconds ----------------------------------------------------------------

@@ -79,9 +79,9 @@ def _play_on(
                     if board.count(pair.score, pair.first, repeats.seen(pair)):
                         return
                 if batch and time.monotonic() - written > WRITE_EVERY:
-                    pairs, batch = batch, []
                     check_unchanged(files)
-                    run.append(pairs)
+                    run.append(batch)
+                    batch = []  # only now: a write that Ctrl-C cuts short is made again below
                     written = time.monotonic()
                 on_pairs(board)
         finally:

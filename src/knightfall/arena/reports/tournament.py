@@ -263,8 +263,8 @@ class TournamentReport(RunReport):
             f"{_ahead(early)} {self.names[0]}; the truth is {_points(one)} points {_span(one)}."
         )
         yield (
-            f"Each comparison is decided or known to within {100 * within:g} points. "
-            "The intervals hold however often one looks."
+            f"Each comparison is decided, or its difference known to within {100 * within:g} "
+            "points. The intervals hold although the run looked at them again and again."
         )
 
 
@@ -343,7 +343,10 @@ def _points(one: Compared) -> str:
 
 
 def _span(one: Compared) -> str:
-    return f"({signed(100 * one.low, 1)} to {signed(100 * one.high, 1)})"
+    """Return the interval in points, with a second digit where 0 would only seem to lie in it."""
+    nearest = min(abs(one.low), abs(one.high))
+    digits = 2 if one.low * one.high > 0 and round(100 * nearest, 1) == 0 else 1
+    return f"({signed(100 * one.low, digits)} to {signed(100 * one.high, digits)})"
 
 
 def _ahead(one: Compared) -> str:

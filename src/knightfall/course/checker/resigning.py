@@ -32,7 +32,10 @@ def plays_on(subject: Subject, kinds: list[Kind]) -> str:
         return "moves where every line loses"
     shown_place, shown_answer = next(iter(given_up.values()))
     assert set(values_of_moves(shown_place.board("r"), 2, improved_score).values()) == {-inf}
-    why = ["Every move loses here, if the opponent finds the replies."]
+    why = [
+        "Every move loses here, if the opponent finds the replies. Asked with improved_score, as "
+        "the tournament does first:"
+    ]
     for kind, (place, answer) in given_up.items():
         where = "" if place is shown_place else f" in {place.fen}, which is as lost"
         why.append(

@@ -47,8 +47,18 @@ def timed(millis: float) -> tuple[Watch, Clock]:
 def stops_in_time(subject: Subject, kind: Kind) -> str:
     """When `time_left` runs out in the middle, the exception comes out of the search."""
     try:
-        stopped = sum(subject.afresh(partial(_stops, subject, kind, q)) for q in QUESTIONS)
+        stopped = _times_stopped(subject, kind)
     except Finding as found:
+        if found.mark == "wrong" and (other := _other_way(subject, kind)):
+            raise Finding(
+                other,
+                (
+                    f"Asked for {DEEP} plies, {kind} stops in time {other}; else it "
+                    f"{found.short}. The tournament asks for fewer plies, so that this costs no "
+                    "game.",
+                ),
+                mark="warning",
+            ) from None
         if found.mark == "wrong" and _has_its_own_clock(subject, kind):
             raise Finding(
                 "goes by a clock of its own",
@@ -68,6 +78,28 @@ def stops_in_time(subject: Subject, kind: Kind) -> str:
     if early:
         return f"{name} comes out; {early} of {len(QUESTIONS)} times it ended before"
     return f"{name} comes out, {stopped} times of {stopped}"
+
+
+def _times_stopped(subject: Subject, kind: Kind) -> int:
+    """Return how many searches ended by their timeout; raise a `Finding` if one did not stop."""
+    return sum(subject.afresh(partial(_stops, subject, kind, q)) for q in QUESTIONS)
+
+
+def _other_way(subject: Subject, kind: Kind) -> str:
+    """Return in which other way of asking the searches stop in time; "" if in none."""
+    usual = subject.ways.get(kind, WAYS[0])
+    for way in WAYS:
+        if way is usual:
+            continue
+        subject.ways[kind] = way
+        try:
+            if _times_stopped(subject, kind):
+                return way.but
+        except Finding:
+            continue
+        finally:
+            subject.ways[kind] = usual
+    return ""
 
 
 def _stops(subject: Subject, kind: Kind, questions: int) -> bool:
@@ -160,6 +192,12 @@ def answers_in_time(subject: Subject, kind: Kind) -> str:
     return "a legal move in time"
 
 
+def _stands_for_none(answer: Any) -> bool:
+    """Return whether an answer is what players begin with that have found no move yet."""
+    empty = isinstance(answer, tuple | list | dict | set | str) and not answer
+    return answer is None or is_no_move(answer) or empty
+
+
 def _answers(
     subject: Subject, kind: Kind, place: Place, millis: float, *, or_none: bool = False
 ) -> None:
@@ -184,7 +222,7 @@ def _answers(
             ),
             place=place,
         )
-    if is_move(answer, moves) or (or_none and (answer is None or is_no_move(answer))):
+    if is_move(answer, moves) or (or_none and _stands_for_none(answer)):
         return
     hint = "The board takes any other answer for a forfeit."
     if isinstance(answer, list):

@@ -43,7 +43,10 @@ export class Analysis {
     const focused = $("moves").contains(document.activeElement);
     $("moves").replaceChildren(...rows);
     const here = $("moves").querySelector(".here") ?? rows[0];
-    if (here) $("moves").scrollTop = here.offsetTop - $("moves").offsetTop - 60; // not the page
+    if (here) { // not the page
+      $("moves").scrollTop = here.offsetTop - $("moves").offsetTop - 60;
+      $("moves").scrollLeft = here.offsetLeft - $("moves").offsetLeft - 120;
+    }
     if (focused) here?.focus();
     drawGraph($("graph"), tree.line(this.end()), (node) => this.app.goTo(node), tree.at);
   }

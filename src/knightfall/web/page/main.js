@@ -320,6 +320,7 @@ export class App {
       this.analysis.draw();
       drawStrips(this, seen);
       $("redo").hidden = !node.children.length;
+      $("resign").disabled = Boolean(this.resigned) || !seen.moves.length;
       this.ending.draw(seen);
       if (!quiet) this.status(seen, node);
       explain(position, seen);
@@ -342,9 +343,12 @@ export class App {
 
   async addOpinions(node, seen) {
     const names = $("heuristic").value.split(",").map((name) => name.trim()).filter(Boolean).slice(0, MOST_OPINIONS);
-    let opinions = null;
-    if (names.length && seen.moves.length) {
-      opinions = await this.opinionsOf(node.position, names);
+    let opinions = null, wrong = "";
+    try {
+      if (names.length && seen.moves.length) opinions = await this.opinionsOf(node.position, names);
+    } catch (error) {
+      if (error instanceof Stopped) throw error;
+      wrong = error.message; // told where it was typed: the truth does not depend on it
     }
     const drawn = await layersOf(this, node.position, seen);
     if (this.tree.at !== node) return;
@@ -354,7 +358,8 @@ export class App {
       this.draw(marksOf(truth, opinions, names), drawn);
       this.tellOutlook(truth, seen, node.position.side);
     };
-    $("legend").textContent = names.length ? `On each cell: ${names.join(", ")} of the position after the move, for the mover. “!” marks a favourite that loses.` : "";
+    $("legend").classList.toggle("bad", Boolean(wrong));
+    $("legend").textContent = wrong ? wrong : names.length ? `On each cell: ${names.join(", ")} of the position after the move, for the mover. “!” marks a favourite that loses.` : "";
     show(null);
     const hidden = $("after").checked && this.agent && node.position.side === this.you && !node.answered;
     if ($("truth").checked && seen.moves.length && !hidden) show(await this.truthOf(node.position, show));
@@ -390,7 +395,10 @@ export class App {
 
   async status(seen, node) {
     const { position } = this, side = position.side;
-    if (this.resigned) return this.say(`${NAMES[this.resigned]} resigned: ${NAMES[other(this.resigned)]} won.`, "good");
+    if (this.resigned) {
+      const mine = this.agent && this.resigned === this.you;
+      return this.say(`${NAMES[this.resigned]} resigned: ${NAMES[other(this.resigned)]} won.`, mine ? "bad" : "good");
+    }
     if (!seen.moves.length) {
       const won = other(side), who = this.agent ? (won === this.you ? "You won" : `${this.opponents.name(this.agent)} won`) : `${NAMES[won]} won`;
       return this.say(`${who}: ${NAMES[side]}’s knight has no cell left to go to.`, this.agent && won !== this.you ? "bad" : "good");
@@ -439,6 +447,7 @@ export class App {
 
   async readAddress() {
     this.stopAll();
+    this.handling = true; // a click now would be meant for another position
     try {
       const { vs, ...found } = await fromAddress(location.hash.slice(1), (position, cell) => this.advance(position, cell));
       this.stand({ ...found, agent: vs && this.agentOf(vs) });
@@ -452,6 +461,8 @@ export class App {
       await this.refresh(true);
       this.say(`This address cannot be read: ${error.message}`, "bad");
       return;
+    } finally {
+      this.handling = false;
     }
     await this.letThemMove();
   }

@@ -1,4 +1,4 @@
-// Who plays: a strip above the board for Black and one below it for White.
+// Who plays: a strip above the board, and below it that of White, or yours.
 
 import { $ } from "./dom.js";
 import { POCKET } from "./notation.js";
@@ -12,7 +12,8 @@ export function drawStrips(app, seen) {
     const facts = [];
     if (placed) facts.push(side === seen.hunter ? "hunter" : "runner");
     if (placed) facts.push(many(side === position.side ? seen.moves.length : seen.others, "move"));
-    const strip = $(`strip-${side}`), name = document.createElement("strong"), more = document.createElement("span");
+    const below = side === (app.agent ? app.you : "w"); // you sit in front of the board
+    const strip = $(below ? "strip-below" : "strip-above"), name = document.createElement("strong"), more = document.createElement("span");
     strip.classList.toggle("turn", turn);
     name.textContent = !app.agent ? NAMES[side] : mine ? `You (${NAMES[side]})` : `${app.opponents.name(app.agent)} (${NAMES[side]})`;
     more.textContent = `${turn ? (app.busy && !mine ? "thinking … " : "to move · ") : ""}${facts.join(" · ")}`;
