@@ -510,9 +510,12 @@ OLDEST = changed(
 GRADES_WINS = changed(
     NEGAMAX,
     (
-        "            return game.utility(self)\n        values =",
-        "            won = 1e18 if game.is_winner(self) else -1e18\n"
-        "            return won / (self.search_depth - depth)\n        values =",
+        "            return self.score(game, self)\n        legal = game.get_legal_moves()\n"
+        "        if not legal:\n            return game.utility(self)\n        values =",
+        "            return self.score(game, self)\n        legal = game.get_legal_moves()\n"
+        "        soon = 1e18 / (self.search_depth - depth)\n"
+        "        if not legal:\n            return soon if game.is_winner(self) else -soon\n"
+        "        values =",
     ),
 )
 """A win is worth the more the sooner it comes, which divides by 0 beyond its own depth."""
