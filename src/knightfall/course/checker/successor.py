@@ -26,6 +26,9 @@ SILENT = 3.0
 PLIES = (0, 1, 2, 9, 24, 41)
 """How far random games have gone in which legal actions are asked for."""
 
+SLOW = 40
+"""Times its limit in which a player that puts nothing in time must have an action at all."""
+
 NEAR = 6
 """Positions near the end that are asked about."""
 
@@ -146,16 +149,21 @@ def _asked(
             mark="warning" if puts else "wrong",
         )
     if not puts:
+        longer = all_puts(
+            player, state, SLOW * millis, partial(_described, subject), counted=True, silent=0.5
+        )[0]
+        quick = "a quick machine may be in time for it, a slow one not. " if longer else ""
         raise Finding(
-            "puts no action",
+            "puts its action late" if longer else "puts no action",
             (
                 f"get_action put nothing into self.queue in {millis:g} ms, counted as "
-                f"{millis / 0.015:,.0f} questions asked of the state. Put some legal action at "
-                "once, and better ones as you find them: the last one counts.",
+                f"{millis / 0.015:,.0f} questions asked of the state. {quick}Put some legal "
+                "action at once, and better ones as you find them: the last one counts.",
             ),
             "self.queue.put(action)",
             "nothing",
             place,
+            mark="warning" if longer else "wrong",
         )
     _check_legal(puts[-1].action, state)
     for put in puts[:-1]:
