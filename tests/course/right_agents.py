@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from handed_in import RIGHT_2017A, RIGHT_2017B, changed
 
-HEAD = '''
+HEAD = """
 import random
 
 class SearchTimeout(Exception):
-    """Subclass base exception for code clarity. """
     pass
 
 def mobility(game, player):
@@ -67,7 +66,7 @@ class MinimaxPlayer(IsolationPlayer):
             return game.utility(self)
         values = [self.value(game.forecast_move(m), depth - 1) for m in legal]
         return max(values) if self is game.active_player else min(values)
-'''
+"""
 
 NEGAMAX = (
     HEAD

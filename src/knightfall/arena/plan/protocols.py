@@ -28,7 +28,7 @@ WITHIN = 0.02
 """How well a difference of win rates must be known where it is not decided: two points."""
 
 UNLIMITED = 1_000_000
-"""Pairs of a tournament without a length of its own, before it is cut to the openings there are."""
+"""Pairs to ask for where nothing fixes a length; the plan is then cut to the openings there are."""
 
 
 @dataclass(frozen=True, slots=True)

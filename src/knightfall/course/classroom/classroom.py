@@ -24,7 +24,7 @@ from knightfall.course.classroom.report import ClassReport
 from knightfall.course.classroom.roster import Student, described, read_class
 from knightfall.course.classroom.schedule import Conditions, is_successor, usual_opponents
 from knightfall.course.classroom.successor_class import SuccessorSeason
-from knightfall.course.classroom.table import class_table
+from knightfall.course.classroom.table import ClassTable, class_table
 from knightfall.course.trial.plan import TIME
 from knightfall.display.numbers import count
 from knightfall.display.printable import json_line
@@ -93,16 +93,7 @@ def hold_class(
         lessons = _judged(season.own, place, workers, progress)
         checked = examine_each(season.students, progress)
         table = class_table(season.own, season.among, checked, lessons)
-        report = ClassReport(
-            name=Path(folder).resolve().name or folder,
-            table=table,
-            broken=[student for student in checked if student.problem],
-            alike=near_identical(students),
-            conditions=conditions,
-            load=(before, load()),
-            cores=cores(),
-            output=place,
-        )
+        report = _report(folder, place, table, students, checked, conditions, before)
     report.write()
     return report
 
@@ -123,18 +114,31 @@ def _successor_class(
     season.students = examine_each(season.students, progress)
     table = season.play(workers, progress)
     _some_play(season.students)
-    report = ClassReport(
+    report = _report(folder, place, table, students, season.students, conditions, before)
+    report.write()
+    return report
+
+
+def _report(
+    folder: str,
+    place: Path,
+    table: ClassTable,
+    handed_in: Sequence[Student],
+    examined: Sequence[Student],
+    conditions: Conditions,
+    before: float | None,
+) -> ClassReport:
+    """Return the report on a class that has played; `before` is the load when it began."""
+    return ClassReport(
         name=Path(folder).resolve().name or folder,
         table=table,
-        broken=[student for student in season.students if student.problem],
-        alike=near_identical(students),
+        broken=[student for student in examined if student.problem],
+        alike=near_identical(handed_in),
         conditions=conditions,
         load=(before, load()),
         cores=cores(),
         output=place,
     )
-    report.write()
-    return report
 
 
 def examine_each(students: Sequence[Student], show: bool) -> list[Student]:

@@ -94,7 +94,7 @@ def read_class(
 
 
 def _generations(texts: Iterable[str]) -> dict[str, str]:
-    """Return generations by the student's name; that of everybody by ""."""
+    """Return the generation to take for each student by name; the key "" is for all others."""
     found: dict[str, str] = {}
     for text in texts:
         name, _, generation = text.rpartition("=")
