@@ -16,7 +16,7 @@ PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # pytest's own bytecode takes either process half a minute.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: wasm browser run serve test test-slow test-learn torture lint bench bench-docs docs studies clean
+.PHONY: wasm browser run serve test test-slow test-learn torture lint lint-page bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -63,6 +63,26 @@ lint: $(VENV)/ready-to-test
 	$(BIN)/ruff check src tests benchmarks docs examples
 	$(BIN)/ruff format --check src tests benchmarks docs examples README.md
 	$(BIN)/mypy
+	@$(MAKE) --no-print-directory lint-page
+
+# The page's JavaScript: the TypeScript compiler reads the types in its comments, Biome lints and formats it.
+# Both need node, and are installed once, in the versions of package.json.
+NODE_TOOLS := $(VENV)/node
+NODE_BIN := $(NODE_TOOLS)/node_modules/.bin
+lint-page: $(BIN)/python
+	@command -v node >/dev/null && command -v npm >/dev/null || \
+	  { echo "node and npm are not installed: the page's JavaScript is not checked"; exit 0; }; \
+	  $(MAKE) --silent --no-print-directory $(NODE_TOOLS)/ready; test -e $(NODE_TOOLS)/ready || exit 0; \
+	  set -ex; $(NODE_BIN)/tsc --project tsconfig.json; $(NODE_BIN)/tsc --project tsconfig.worker.json; \
+	  $(NODE_BIN)/biome check --error-on-warnings
+
+NPM_INSTALL := npm install --include=dev --include=optional --ignore-scripts --no-package-lock --no-audit --no-fund \
+  --prefer-offline --fetch-retries=1 --fetch-retry-mintimeout=1000
+$(NODE_TOOLS)/ready: package.json
+	@rm -f $@; mkdir -p $(NODE_TOOLS); cp package.json $(NODE_TOOLS)
+	@{ $(NPM_INSTALL) --prefix $(NODE_TOOLS) && $(NODE_BIN)/tsc --version && $(NODE_BIN)/biome --version; } \
+	  >$(NODE_TOOLS)/install.log 2>&1 && touch $@ || \
+	  echo "npm could not install tsc and biome ($(NODE_TOOLS)/install.log): the page's JavaScript is not checked"
 
 bench: $(VENV)/ready-to-test
 	$(BIN)/knightfall bench

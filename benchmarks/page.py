@@ -37,12 +37,13 @@ MIDGAME, OPENING = "truth of a mid-game position, in ms", "✓ and ✗ of an ope
 GOALS = {PLAYED: 1000.0, WEIGHT: 300.0, SINGLE: 1000.0, MIDGAME: 200.0, OPENING: 200.0}
 
 TRUTH = """async (fen) => {
-  const { parseFen, app } = globalThis.knightfall.parts, position = parseFen(fen);
-  await app.solver.ask("advance", { position, cell: 0 }); // the engine is up
+  const { play, notation } = globalThis.knightfall, position = notation.parseFen(fen);
+  const { solver } = play.engines;
+  await solver.ask("advance", { position, cell: 0 }); // the engine is up
   const began = performance.now();
   let first = 0;
   const seen = () => (first ||= performance.now() - began);
-  await app.solver.ask("truth", { position, ms: 60000 }, seen);
+  await solver.ask("truth", { position, ms: 60000 }, seen);
   return [first, performance.now() - began];
 }"""
 
@@ -62,7 +63,7 @@ def _fresh(browser: Any, url: str) -> tuple[Any, float]:
     """A page without any cache, and the milliseconds until it could be played."""
     page = browser.new_context().new_page()
     page.goto(url)
-    page.wait_for_function("() => globalThis.knightfall?.ready")
+    page.wait_for_function("() => globalThis.knightfall?.state.ready")
     return page, float(page.evaluate("() => globalThis.knightfall.readyAfter"))
 
 

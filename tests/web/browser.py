@@ -66,7 +66,7 @@ def opened(browser: Any, url: str, **options: Any) -> Iterator[Any]:
     page.on("pageerror", complain)
     page.on("console", hear)
     page.goto(url)
-    page.wait_for_function("() => globalThis.knightfall?.ready")
+    page.wait_for_function("() => globalThis.knightfall?.state.ready")
     yield page
     if options:
         page.context.close()
@@ -76,7 +76,7 @@ def opened(browser: Any, url: str, **options: Any) -> Iterator[Any]:
         page.remove_listener("console", hear)
         page.goto("about:blank")  # which ends all that it is busy with
         _kept[browser] = page
-    assert complaints == []
+    assert not complaints, complaints
 
 
 _kept: dict[Any, Any] = {}
@@ -103,6 +103,11 @@ def until_said(page: Any, words: str) -> None:
 
 def cell(page: Any, name: str) -> Any:
     return page.locator(f"#board button[aria-label^='{name},']")
+
+
+def choose_opponent(page: Any, agent: str) -> None:
+    """Choose an opponent's card in the dialog for a new game."""
+    page.locator(f'.face[data-opponent="{agent}"]').click()
 
 
 def told_by_axe(page: Any) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def test_mistakes_are_found_and_done_better(browser: Any, file: Path) -> None:
             until_said(page, f"{good[0]} keeps the win")
         until_said(page, "the last of them")
         page.reload()  # what was tried stays, as variations
-        page.wait_for_function("() => globalThis.knightfall?.ready")
+        page.wait_for_function("() => globalThis.knightfall?.state.ready")
         assert page.locator("#moves button").count() > len(moves)
 
 
@@ -305,7 +305,7 @@ def test_openings_of_a_board_that_lies_on_its_side_are_known(browser: Any, file:
             assert answer == (entry.mover_wins, entry.plies)
         cell_of = page.locator("#atlas button[aria-label^='e4,']")
         cell_of.click()
-        until_said(page, "White to move")
+        until_said(page, "You to move")
         assert "board=7x5" in page.url
 
 
@@ -318,10 +318,11 @@ def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path) -> N
             assert entry is not None
             found = page.evaluate(
                 """(fen) => {
-                  const { parseFen, nameOf, app } = globalThis.knightfall.parts;
+                  const { play, notation: { parseFen, nameOf } } = globalThis.knightfall;
                   const position = parseFen(fen), asked = { position, ms: 1e6 };
-                  return new Promise((done) => app.solver.ask("truth", asked, (part) => {
-                    app.solver.stop();
+                  const { solver } = play.engines;
+                  return new Promise((done) => solver.ask("truth", asked, (part) => {
+                    solver.stop();
                     done(Object.entries(part).map(([cell, one]) => [nameOf(position, cell), one]));
                   }).catch(() => {}));
                 }""",

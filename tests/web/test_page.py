@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from browser import cell, file_url, need_browser, of, opened, said, until_said
+from browser import cell, choose_opponent, file_url, need_browser, of, opened, said, until_said
 
 import knightfall as kf
 from knightfall.agents import parse_agent
@@ -56,8 +56,8 @@ def test_a_whole_game_by_mouse(browser: Any, file: Path) -> None:
         page.click("#start")
         for _ in range(40):
             page.wait_for_function(
-                "() => !knightfall.busy && !knightfall.handling && (knightfall.position.side "
-                "=== knightfall.you || /won/.test(document.getElementById('status').textContent))"
+                "() => !knightfall.state.thinking && !knightfall.state.busy && (knightfall.play.position.side "
+                "=== knightfall.state.game.you || /won/.test(document.getElementById('status').textContent))"
             )
             if "won" in said(page):
                 break
@@ -72,7 +72,8 @@ def test_a_whole_game_by_mouse(browser: Any, file: Path) -> None:
 def test_keys_walk_play_and_take_typed_moves(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file)) as page:
         page.click("#new")
-        page.select_option("#opponent", "none")
+        choose_opponent(page, "none")
+        page.click("#choose summary")
         page.select_option("select[name=placement]", "free")
         page.click("#start")
         page.focus("#board button[tabindex='0']")
@@ -146,27 +147,27 @@ def test_undo_redo_resign_and_swap(browser: Any, file: Path) -> None:
 
 
 YOUR_TURN = (
-    "() => knightfall.ready && !knightfall.busy && !knightfall.handling && "
-    "knightfall.position.side === knightfall.you && "
-    "location.hash.slice(1) === knightfall.address"
+    "() => knightfall.state.ready && !knightfall.state.thinking && !knightfall.state.busy && "
+    "knightfall.play.position.side === knightfall.state.game.you && "
+    "location.hash.slice(1) === knightfall.play.address"
 )
 
 
 def begin_against(page: Any, agent: str, seat: str) -> None:
     page.click("#new")
-    page.select_option("#opponent", agent)
+    choose_opponent(page, agent)
     page.select_option("select[name=seat]", seat)
     page.click("#start")
     page.wait_for_function(
-        f"agent => knightfall.agent?.text === agent && ({YOUR_TURN})()", arg=agent
+        f"agent => knightfall.state.game.agent?.text === agent && ({YOUR_TURN})()", arg=agent
     )
 
 
 def move_and_wait(page: Any) -> None:
-    plies = page.evaluate("knightfall.tree.line().length")
+    plies = page.evaluate("knightfall.play.tree.line().length")
     page.locator("#board .target").first.click()
     page.wait_for_function(
-        f"plies => knightfall.tree.line().length > plies + 1 && ({YOUR_TURN})()", arg=plies
+        f"plies => knightfall.play.tree.line().length > plies + 1 && ({YOUR_TURN})()", arg=plies
     )
 
 
@@ -185,7 +186,7 @@ def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, 
         page.reload()
         page.wait_for_function(YOUR_TURN)
         assert page.url == link
-        assert page.input_value("#opponent") == "greedy(open)"
+        assert page.evaluate("knightfall.state.choice.opponent") == "greedy(open)"
         assert page.is_checked("#layer-reach")
         move_and_wait(page)  # the opponent answers, as before the reload
         assert moves_of(page)[: len(played)] == played
@@ -221,23 +222,23 @@ def test_any_position_can_be_played_against_an_opponent(browser: Any, file: Path
             "fen => document.getElementById('fen').value === fen", arg=position.fen
         )
         page.click("#from-here")
-        page.select_option("#opponent", "greedy(open)")
+        choose_opponent(page, "greedy(open)")
         page.select_option("select[name=seat]", "b" if position.to_move == "w" else "w")
         page.click("#start")
-        page.wait_for_function(f"() => knightfall.agent && ({YOUR_TURN})()")
+        page.wait_for_function(f"() => knightfall.state.game.agent && ({YOUR_TURN})()")
         first = moves_of(page)
         assert len(first) == 1  # the opponent moved first
         assert first[0] in position.legal_moves
         move_and_wait(page)
         page.reload()
         page.wait_for_function(YOUR_TURN)
-        assert page.evaluate("knightfall.agent.text") == "greedy(open)"
+        assert page.evaluate("knightfall.state.game.agent.text") == "greedy(open)"
         # A point in the list of moves, gone back to:
         page.locator("#moves button").first.click()
         page.click("#analyse")
         page.click("#from-here")
         page.click("#start")
-        page.wait_for_function(f"() => knightfall.tree.line().length === 0 && ({YOUR_TURN})()")
+        page.wait_for_function(f"() => knightfall.play.tree.line().length === 0 && ({YOUR_TURN})()")
         move_and_wait(page)
 
 
@@ -247,16 +248,16 @@ def test_redo_and_a_click_in_the_list_leave_the_board_alive(browser: Any, file: 
         move_and_wait(page)
         whole = moves_of(page)
         page.click("#undo")
-        page.wait_for_function("n => knightfall.tree.line().length === n", arg=len(whole) - 2)
+        page.wait_for_function("n => knightfall.play.tree.line().length === n", arg=len(whole) - 2)
         page.click("#redo")
         page.wait_for_function(
-            f"n => knightfall.tree.line().length === n && ({YOUR_TURN})()", arg=len(whole)
+            f"n => knightfall.play.tree.line().length === n && ({YOUR_TURN})()", arg=len(whole)
         )
         page.locator("#moves button").nth(len(whole) - 2).click()  # your own last move
         until_said(page, f"went to {whole[-1]} here")
         cell(page, whole[-1]).click()
         page.wait_for_function(
-            f"n => knightfall.tree.line().length === n && ({YOUR_TURN})()", arg=len(whole)
+            f"n => knightfall.play.tree.line().length === n && ({YOUR_TURN})()", arg=len(whole)
         )
         move_and_wait(page)
 
@@ -280,7 +281,7 @@ def test_the_truth_after_a_move_is_told_in_a_game(browser: Any, file: Path) -> N
     position, winning, wrong = a_choice_of_win_and_loss()
     with opened(browser, file_url(file, against(position, "greedy(open)"))) as page:
         page.click("#new")
-        page.check("#after")
+        page.select_option("select[name=help]", "after")
         page.click("#cancel")
         cell(page, wrong).click()
         until_said(page, f"Your {wrong} threw the win away")
@@ -300,7 +301,7 @@ def test_teaching_says_that_a_game_is_lost_and_what_to_aim_for(browser: Any, fil
             break
     with opened(browser, file_url(file)) as page:
         page.click("#new")
-        page.check("#teach")
+        page.select_option("select[name=help]", "teach")
         page.click("#cancel")
         page.goto(file_url(file, against(position, "greedy(open)")))
         until_said(page, "this is lost")
@@ -318,7 +319,7 @@ def test_teaching_takes_a_blunder_back_and_keeps_the_answer(browser: Any, file: 
     position, winning, wrong = a_choice_of_win_and_loss()
     with opened(browser, file_url(file, f"fen={quote(position.fen)}")) as page:
         page.click("#new")
-        page.check("#teach")
+        page.select_option("select[name=help]", "teach")
         page.click("#cancel")
         cell(page, wrong).click()
         until_said(page, f"{wrong} throws the win away. Try again")
@@ -363,10 +364,10 @@ def test_agents_play_as_they_do_elsewhere(browser: Any, file: Path) -> None:
             position = random_position(50 + seed, 9)
             found = page.evaluate(
                 """async ([text, fen]) => {
-                  const { parseAgent, parseFen, nameOf, app } = globalThis.knightfall.parts;
-                  const position = parseFen(fen), agent = parseAgent(text, app.about.heuristics);
-                  const { cell } = await app.player.ask("choose", { position, agent });
-                  return nameOf(position, Number(cell));
+                  const { play, notation } = globalThis.knightfall;
+                  const position = notation.parseFen(fen), agent = play.agentOf(text);
+                  const { cell } = await play.engines.opponent.ask("choose", { position, agent });
+                  return notation.nameOf(position, Number(cell));
                 }""",
                 [agent, position.fen],
             )
@@ -391,6 +392,11 @@ def test_the_atlas_is_ours(browser: Any, file: Path) -> None:
                 assert (told[2] == "first", int(told[3])) == (entry.mover_wins, entry.plies)
                 seen += 1
         assert seen == 48
+        page.locator("#atlas button[aria-label^='e5,']").click()
+        until_said(page, "You to move. You are White")  # one click, and it is played
+        assert "moves=c5.e5&vs=" in page.url
+        page.go_back()
+        page.select_option("#atlas-click", "analyse")
         page.locator("#atlas button[aria-label^='e5,']").click()
         until_said(page, "White to move")
         assert page.url.endswith("moves=c5.e5")
@@ -435,7 +441,7 @@ def test_malformed_percent_signs_raise_nothing(browser: Any, file: Path) -> None
             "vs=%&moves=%%",
         ):
             page.goto(file_url(file, address))
-            page.wait_for_function("() => knightfall.views.now")
+            page.wait_for_function("() => knightfall.router.now")
         page.goto(file_url(file, of(["d4", "a1"])))
         until_said(page, "White to move")
 
@@ -596,7 +602,7 @@ def test_three_steps_teach_the_game_and_can_be_skipped(browser: Any, file: Path)
         page.click("#lesson-end")
         assert page.locator("#welcome").is_hidden()
         page.reload()
-        page.wait_for_function("() => globalThis.knightfall?.ready")
+        page.wait_for_function("() => globalThis.knightfall?.state.ready")
         assert page.locator("#welcome").is_hidden()
         page.click("#help")
         page.click("#learn-keys")  # it can be seen again
@@ -628,7 +634,7 @@ def test_the_card_at_the_end_tells_what_decided_the_game(browser: Any, file: Pat
             assert f"{moves[mine[-1].ply - 1]} at move {mine[-1].ply}" in told
             assert page.locator("#end knight-board").count() == 1
         page.click("#end >> text=Other side")
-        page.wait_for_function(f"you => knightfall.you !== you && ({YOUR_TURN})()", arg=you)
+        page.wait_for_function(f"you => knightfall.state.game.you !== you && ({YOUR_TURN})()", arg=you)
         assert page.locator("#end").is_hidden()
         page.go_back()
         page.wait_for_selector("#end:has-text('has no cell left')")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections import Counter
 from pathlib import Path
@@ -15,7 +16,7 @@ from browser import CHROMIUM, file_url, opened
 import knightfall as kf
 from knightfall.oracle.record import phase_of
 from knightfall.oracle.truth import Truth
-from knightfall.position import Position
+from knightfall.position import Position, other
 from knightfall.web import puzzles as made
 
 SHIPPED = json.loads(made.FILE.read_text(encoding="utf-8"))
@@ -99,6 +100,140 @@ def test_there_is_something_for_everybody() -> None:
     assert min(Counter(phase_of(position) for position in POSITIONS).values()) >= 20
     nearly_all = [one for one in PUZZLES if min(one["misses"]) >= SHIPPED["tries"] / 2]
     assert len(nearly_all) >= 10  # which only the perfect one solves
+
+
+# -- themes ----------------------------------------------------------------------------------
+# Worked out from rows and columns, without the kernel and without the board's own tables.
+
+Place = tuple[int, int]
+
+
+def place(position: Position, cell: int | None) -> Place:
+    """The row and the column of a cell."""
+    assert cell is not None
+    return divmod(cell, position.board.width)
+
+
+def open_places(position: Position) -> frozenset[Place]:
+    return frozenset(place(position, cell) for cell in position.open)
+
+
+def steps(start: Place, free: frozenset[Place]) -> set[Place]:
+    """The free cells that a knight can go to: one row and two columns away, or two and one."""
+    return {
+        (row, column)
+        for row, column in free
+        if {abs(row - start[0]), abs(column - start[1])} == {1, 2}
+    }
+
+
+def reached(start: Place, free: frozenset[Place]) -> set[Place]:
+    """All free cells that a knight can get to by any number of steps."""
+    found, edge = set[Place](), {start}
+    while edge:
+        edge = {cell for here in edge for cell in steps(here, free)} - found
+        found |= edge
+    return found
+
+
+def longest_walk(start: Place, free: frozenset[Place]) -> int:
+    ways = steps(start, free)
+    return max((1 + longest_walk(cell, free - {cell}) for cell in ways), default=0)
+
+
+def walks_alone(position: Position) -> bool:
+    """Whether no cell can be reached by both knights."""
+    free = open_places(position)
+    white, black = place(position, position.white), place(position, position.black)
+    return not reached(white, free) & reached(black, free)
+
+
+def turned(position: Position, cell: Place) -> Place:
+    """The image of a cell under the half turn of the board."""
+    return position.board.height - 1 - cell[0], position.board.width - 1 - cell[1]
+
+
+def half_turn_symmetric(position: Position) -> bool:
+    """Whether the half turn exchanges the knights and pairs off all open cells."""
+    free = open_places(position)
+    white, black = place(position, position.white), place(position, position.black)
+    images = {turned(position, cell) for cell in free}
+    return (
+        turned(position, white) == black
+        and images == free
+        and not any(turned(position, cell) == cell for cell in free)
+    )
+
+
+def test_themes_are_what_they_say() -> None:
+    for puzzle, position in zip(PUZZLES, POSITIONS, strict=True):
+        after = position.play(puzzle["solution"])
+        white, black = place(position, position.white), place(position, position.black)
+        same_colour = (sum(white) - sum(black)) % 2 == 0
+        expected = ["hunter" if same_colour else "runner"]
+        if half_turn_symmetric(after):
+            expected.append("mirror")
+        if walks_alone(position):
+            expected.append("race")
+        elif walks_alone(after):
+            expected.append("separation")
+        assert puzzle["themes"] == expected, puzzle["fen"]
+
+
+def test_there_are_puzzles_of_every_theme() -> None:
+    themes = Counter(theme for puzzle in PUZZLES for theme in puzzle["themes"])
+    assert set(themes) == set(made.THEMES)
+    assert themes["hunter"] + themes["runner"] == len(PUZZLES)
+    assert min(themes.values()) >= 10
+
+
+def test_a_mirror_puzzle_is_won_by_mirroring() -> None:
+    rng = random.Random(2017)
+    for puzzle, start in zip(PUZZLES, POSITIONS, strict=True):
+        if "mirror" not in puzzle["themes"]:
+            continue
+        for _ in range(20):
+            position = start.play(puzzle["solution"])
+            while position.legal_moves:
+                move = rng.choice(position.legal_moves)
+                row, column = turned(position, place(position, position.board.cell(move)))
+                image = position.board.name(position.board.at(row, column))
+                position = position.play(move).play(image)  # which is always legal
+            assert position.winner == start.to_move
+
+
+def test_walks_decide_when_the_knights_are_separated() -> None:
+    for puzzle, position in zip(PUZZLES, POSITIONS, strict=True):
+        if not {"race", "separation"} & set(puzzle["themes"]):
+            continue
+        after = position.play(puzzle["solution"])
+        mine, theirs = (
+            longest_walk(place(after, after.knight(side)), open_places(after))
+            for side in (position.to_move, other(position.to_move))
+        )
+        assert mine >= theirs
+        assert puzzle["plies"] == 2 * theirs + 1
+        if "race" not in puzzle["themes"]:
+            continue
+        for move in set(position.legal_moves) - {puzzle["solution"]}:
+            after = position.play(move)
+            mine = longest_walk(place(after, after.knight(position.to_move)), open_places(after))
+            assert mine < theirs
+
+
+def test_rare_themes_are_chosen_first() -> None:
+    alike = [
+        made.Found(puzzle["fen"], puzzle["solution"], number, 0, 0, 0, seeming=0.5)
+        for number, (puzzle, position) in enumerate(zip(PUZZLES, POSITIONS, strict=True))
+        if phase_of(position) == "opening" and puzzle["themes"][0] == "runner"
+    ]
+    mirrors = [one for one in alike if "mirror" in PUZZLES[one.number]["themes"]]
+    others = [one for one in alike if one not in mirrors]
+    assert len(others) > 30
+    for one in mirrors:
+        chosen = made.spread([*others, one], 30)
+        assert one in chosen
+        assert len(chosen) == 30
 
 
 # -- making them -----------------------------------------------------------------------------
@@ -230,7 +365,7 @@ def test_a_puzzle_is_failed_and_explained(
             "Solved 1 of 300. In a row at the first try: 0, at most 0."
         )
         page.click("#puzzle-analyse")
-        page.wait_for_function("() => knightfall.views.now === 'play'")
+        page.wait_for_function("() => knightfall.router.now === 'play'")
         assert f"#fen={quote_plus(puzzle['fen'], safe='*')}&moves={puzzle['solution']}." in page.url
         page.wait_for_function("fen => document.getElementById('fen').value !== fen", arg="")
         page.click("nav >> text=Puzzles")  # where it was left

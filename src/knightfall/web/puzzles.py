@@ -2,8 +2,8 @@
 
 The ladder's agents below the perfect one play each other from random openings; the solver looks
 for the positions where one move of three or more wins.  Those are shown to the same agents, whose
-misses are the grade, and some hundred of all difficulties are kept.  Nothing depends on the clock,
-on the machine or on how many processes there are: the same numbers give the same file.
+misses are the grade, and some hundred of all difficulties and themes are kept.  Nothing depends on
+the clock, on the machine or on how many processes there are: the same numbers give the same file.
 """
 
 from __future__ import annotations
@@ -22,10 +22,14 @@ from typing import Any, TypeVar
 
 from knightfall.board import Board
 from knightfall.display.printable import print_line
+from knightfall.kernel.geometry import geometry
+from knightfall.kernel.rules import words
 from knightfall.machine import cores
 from knightfall.openings import openings, shuffled
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
+from knightfall.search.separation import separated
+from knightfall.solver.reflection import mirror_move
 from knightfall.web.ladder import LADDER
 
 FILE = Path(__file__).parent / "puzzles.json"
@@ -41,6 +45,12 @@ NUMBER = 300
 
 FEWEST_MOVES, FEWEST_PLIES, MOST_OPEN = 3, 3, 42
 """A puzzle has a choice and is not over at once; and a browser solves it while one looks at it."""
+
+THEMES = ("hunter", "runner", "mirror", "separation", "race")
+"""What a puzzle may be about, in the order in which its themes are listed; see `themes_of`."""
+
+FEWEST_OF_A_THEME = 1 / 30
+"""Share of the puzzles that each theme has at least, if the games have so many of it."""
 
 FIRST_TRIES, TRIES = 4, 20
 """Of each agent, with a seed each.
@@ -134,6 +144,28 @@ def misses(position: Position, solution: str, seeds: Iterable[int]) -> list[int]
     ]
 
 
+def themes_of(position: Position, solution: str) -> list[str]:
+    """Return the themes of a puzzle: the mover's role, and what its winning move does.
+
+    ``mirror``: it makes the position its own image under the half turn of the board, so that the
+    opponent loses by reflection.  ``separation``: the knights could still meet, and after it no
+    cell can be reached by both.  ``race``: no cell can be reached by both before it either.
+    """
+    apart, apart_after = _separated(position), _separated(position.play(solution))
+    applies = {
+        "hunter": position.hunter == position.to_move,
+        "runner": position.hunter != position.to_move,
+        "mirror": mirror_move(position) == solution,
+        "separation": apart_after and not apart,
+        "race": apart,
+    }
+    return [theme for theme in THEMES if applies[theme]]
+
+
+def _separated(position: Position) -> bool:
+    return bool(separated(geometry(position.board)[0], *words(position)))
+
+
 def graded(found: Found) -> dict[str, Any]:
     """A puzzle as it is shipped."""
     position = found.position
@@ -144,6 +176,7 @@ def graded(found: Found) -> dict[str, Any]:
         "plies": _truth(position.board).plies(position),
         "grade": round(100 * sum(missed) / (TRIES * len(RUNGS))),
         "misses": missed,
+        "themes": themes_of(position, found.solution),
         "game": [found.number, found.first, found.second, found.plies],
     }
 
@@ -166,7 +199,10 @@ def likeness(position: Position) -> Hashable:
 
 
 def spread(found: Iterable[Found], number: int) -> list[Found]:
-    """That many of them: all difficulties, both roles and all phases as evenly as there are any."""
+    """Choose that many: all difficulties, both roles and all phases as evenly as there are any.
+
+    Where a theme is too rare, puzzles of it take the place of others as difficult.
+    """
     from knightfall.oracle.record import phase_of
 
     different = {likeness(one.position): one for one in found}
@@ -177,7 +213,14 @@ def spread(found: Iterable[Found], number: int) -> list[Found]:
         position = one.position
         return position.hunter == position.to_move, phase_of(position)
 
-    return in_turns(in_turns(mixed, kind), lambda one: min(9, int(10 * one.seeming)))[:number]
+    def difficulty(one: Found) -> Hashable:
+        return min(9, int(10 * one.seeming))
+
+    order = in_turns(mixed, kind)
+    themed = [(one, themes_of(one.position, one.solution)) for one in in_turns(order, difficulty)]
+    fewest = round(number * FEWEST_OF_A_THEME)
+    first = [[one for one, themes in themed if theme in themes][:fewest] for theme in THEMES]
+    return in_turns(dict.fromkeys(chain(*first, order)), difficulty)[:number]
 
 
 def in_turns(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:

@@ -19,13 +19,6 @@ PAGE = HERE / "page"
 ATLAS = HERE.parent / "solver" / "atlas.json"
 PUZZLES = HERE / "puzzles.json"
 
-MODULES = (
-    "dom", "words", "notation", "agents", "engine", "board", "tree", "graph", "marks", "layers",
-    "settings", "faces", "strips", "ending", "lesson", "preview", "exchange", "analysis", "views",
-    "puzzles", "atlas", "main",
-)  # fmt: skip
-"""The page's modules, each after those that it imports."""
-
 POLICY = (
     "default-src 'none'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
     "form-action 'none'; "
@@ -34,8 +27,13 @@ POLICY = (
 
 
 def files() -> dict[str, bytes]:
-    """Every file of the site by its name."""
-    found = {path.name: path.read_bytes() for path in sorted(PAGE.iterdir()) if path.is_file()}
+    """Return every file of the site by its path; the lab's are served by its server alone."""
+    paths = [path for path in sorted(PAGE.rglob("*")) if path.is_file()]
+    found = {path.relative_to(PAGE).as_posix(): path.read_bytes() for path in paths}
+    found = {name: content for name, content in found.items() if not name.startswith("lab/")}
+    for name in found:
+        if name.endswith(".js"):
+            found[name] = _without_comments(found[name].decode()).encode()
     policy = POLICY + (
         "script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; worker-src 'self'"
     )
@@ -56,6 +54,7 @@ def write_site(folder: Path) -> list[Path]:
     written = []
     for name, content in files().items():
         try:
+            (folder / name).parent.mkdir(exist_ok=True)
             atomic_write(folder / name, content)
         except OSError as error:
             raise KnightfallError(f"{folder / name}: {error.strerror or error}") from None
@@ -64,34 +63,41 @@ def write_site(folder: Path) -> list[Path]:
 
 
 def single_file() -> str:
-    """The whole site in one page, which also works from a disk."""
+    """Return the whole site as one page, which also works from a disk."""
     page = (PAGE / "index.html").read_text(encoding="utf-8")
     style = (PAGE / "style.css").read_text(encoding="utf-8")
+    preview = base64.b64encode((PAGE / "preview.png").read_bytes()).decode()
     script = _script()
     seen = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = POLICY.replace("connect-src 'self'", "connect-src data:") + (
         f"script-src 'sha256-{seen}' 'wasm-unsafe-eval' blob:; style-src 'unsafe-inline'; "
         "worker-src blob:"
     )
-    page = page.replace('<link rel="stylesheet" href="style.css">', f"<style>\n{style}</style>")
-    page = page.replace(
-        '<script type="module" src="start.js"></script>', f'<script type="module">{script}</script>'
-    )
+    replaced = {
+        '<link rel="stylesheet" href="style.css">': f"<style>\n{style}</style>",
+        '<script type="module" src="start.js"></script>': (
+            f'<script type="module">{script}</script>'
+        ),
+        'content="preview.png"': f'content="data:image/png;base64,{preview}"',
+    }
+    for tag, content in replaced.items():
+        assert tag in page
+        page = page.replace(tag, content)
     return _with_policy(page, policy)
 
 
 def _script() -> str:
-    """All modules as one, and what they would have fetched."""
-    code = "\n".join(_inlined((PAGE / f"{name}.js").read_text("utf-8")) for name in MODULES)
+    """Return all modules as one script, with the data that they would have fetched."""
     worker = (PAGE / "worker.js").read_text(encoding="utf-8")
     wasm = base64.b64encode(gzip.compress(ENGINE.read_bytes(), 9, mtime=0)).decode()
     read = {"about": ABOUT, "atlas": ATLAS, "ladder": LADDER, "puzzles": PUZZLES}
     parts = {name: json.loads(path.read_text("utf-8")) for name, path in read.items()}
-    parts |= {"worker": worker, "wasm": wasm}
+    parts |= {"worker": _without_comments(worker), "wasm": wasm}
     # </script> would end the script wherever it stands.
     data = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return f"""
-{code}
+{_bundle("page.js")}
+const {{ Page }} = page;
 const parts = {data};
 const packed = Uint8Array.from(atob(parts.wasm), (letter) => letter.charCodeAt(0));
 const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -99,15 +105,49 @@ const wasm = await new Response(stream).arrayBuffer();
 const worker = URL.createObjectURL(new Blob([parts.worker], {{ type: "text/javascript" }}));
 const load = {{ wasm, about: parts.about, atlas: parts.atlas }};
 const part = async (name) => parts[name];
-globalThis.knightfall = new App({{ worker, load, ladder: parts.ladder, part }});
+globalThis.knightfall = new Page({{ worker, load, ladder: parts.ladder, part }});
 await globalThis.knightfall.begin();
 """
 
 
-def _inlined(text: str) -> str:
-    """A module without its imports and exports."""
-    text = re.sub(r"^import [^;]*;\n", "", text, flags=re.M)
-    return re.sub(r"^export (?=class|const|function|async)", "", text, flags=re.M)
+IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]*)";\n', flags=re.M)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", flags=re.M)
+
+
+def _bundle(entry: str) -> str:
+    """Return a module and all that it imports as one script.
+
+    Each module becomes a function that is called once and returns what the module exports, in an
+    order in which every module stands after those that it imports.
+    """
+    done: dict[str, str] = {}
+
+    def add(path: Path) -> str:
+        name = path.relative_to(PAGE).with_suffix("").as_posix().replace("/", "_")
+        if name in done:
+            return name
+        text = path.read_text(encoding="utf-8")
+        scope = []
+        for names, source in IMPORT.findall(text):
+            scope.append(f"const {{{names}}} = {add((path.parent / source).resolve())};")
+        exported = ", ".join(EXPORT.findall(text))
+        body = _without_comments(EXPORT.sub("", IMPORT.sub("", text)))
+        done[name] = "\n".join(
+            [f"const {name} = (() => {{", *scope, body, f"return {{ {exported} }};", "})();"]
+        )
+        return name
+
+    add((PAGE / entry).resolve())
+    return "\n".join(done.values())
+
+
+def _without_comments(text: str) -> str:
+    """Return a script without the comments that have lines of their own, and without indentation.
+
+    No template literal of ours goes over several lines, so that indentation means nothing.
+    """
+    text = re.sub(r"^\s*/\*\*(?:[^*]|\*(?!/))*\*/\n", "", text, flags=re.M)
+    return re.sub(r"^\s+|^\s*//.*\n", "", text, flags=re.M)
 
 
 def _small(path: Path) -> bytes:

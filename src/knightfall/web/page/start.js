@@ -1,15 +1,27 @@
 // Fetch what the page needs, and begin.
 
-import { App } from "./main.js";
+import { Page } from "./page.js";
 
-const part = async (name, how) => (await fetch(new URL(name, import.meta.url)))[how]();
+/**
+ * @param {string} name
+ * @param {"json" | "arrayBuffer"} how
+ */
+const read = async (name, how) => (await fetch(new URL(name, import.meta.url)))[how]();
 const [wasm, about, atlas, ladder] = await Promise.all([
-  part("engine.wasm", "arrayBuffer"), part("engine.json", "json"), part("atlas.json", "json"), part("ladder.json", "json"),
+  read("engine.wasm", "arrayBuffer"),
+  read("engine.json", "json"),
+  read("atlas.json", "json"),
+  read("ladder.json", "json"),
 ]);
+/** @type {Record<string, Promise<any>>} */
 const fetched = {};
-globalThis.knightfall = new App({
-  worker: new URL("worker.js", import.meta.url), load: { wasm, about, atlas }, ladder,
-  part: (name) => (fetched[name] ??= part(`${name}.json`, "json")), // what not everybody looks at
-  lab: document.querySelector("meta[name=knightfall-lab]")?.content, // only a server has one
+const lab = document.querySelector("meta[name=knightfall-lab]")?.getAttribute("content") ?? undefined;
+const page = new Page({
+  worker: new URL("worker.js", import.meta.url),
+  load: { wasm, about, atlas },
+  ladder,
+  part: (name) => (fetched[name] ??= read(`${name}.json`, "json")),
+  lab,
 });
-await globalThis.knightfall.begin();
+Object.assign(globalThis, { knightfall: page }); // for the console
+await page.begin();

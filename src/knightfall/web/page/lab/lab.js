@@ -1,5 +1,5 @@
-// What the page can do only where there is a server behind it: the views Lab and Studies, and
-// opponents and heuristics of the user's files.
+// The parts of the page that need a server behind it: the views Lab and Studies, and the agents and heuristics of the
+// user's files.
 
 import { GamePage, GamesPage } from "./games.js";
 import { GradingPage } from "./grading.js";
@@ -10,58 +10,98 @@ import { RunPage } from "./run.js";
 import { Server } from "./server.js";
 import { Studies } from "./studies.js";
 
-export async function open(app) {
+/** @typedef {import("./server.js").State} State */
+
+/**
+ * One page of the lab: what it shows at first, and what it does when the state of the server has changed.
+ * @typedef {object} Page
+ * @property {() => Element[]} begin
+ * @property {() => Promise<void>} [load] reads from the server
+ * @property {(state: State) => void} [update]
+ * @property {() => void} [leave]
+ */
+
+/**
+ * Add the lab to the page.
+ * @param {import("../page.js").Page} page
+ */
+export async function open(page) {
   const style = el("link", { rel: "stylesheet", href: new URL("lab.css", import.meta.url).href });
   await new Promise((done) => {
-    style.onload = style.onerror = done;
+    style.onload = done;
+    style.onerror = done;
     document.head.append(style);
   });
-  const server = new Server(app.source.lab);
-  app.views.add("lab", new Lab(server));
-  app.views.add("studies", new Studies(server));
+  const server = new Server(String(page.source.lab));
+  const lab = new Lab(server);
+  const studies = new Studies(server);
+  page.router.add("lab", {
+    title: "Lab",
+    keys: {},
+    show: (words) => lab.show(words),
+    leave: () => lab.leave(),
+  });
+  page.router.add("studies", { title: "Studies", keys: {}, show: () => studies.show() });
   showConnection(server);
-  addOpponents(app, server);
+  addOpponents(page, server);
   server.connect();
-  app.lab = server;
-  const footer = document.querySelector("footer p");
-  footer.append(" The lab is served by knightfall on this machine.");
+  document.querySelector("footer p")?.append(" The lab is served by knightfall on this machine.");
 }
 
-/** Whether the server is there is told in every view. */
+/**
+ * Say in every view when the server is gone.
+ * @param {Server} server
+ */
 function showConnection(server) {
   const place = el("p", { role: "status", class: "connection", hidden: true });
-  document.querySelector("header").append(place);
+  document.querySelector("header")?.append(place);
   server.addEventListener("connection", () => {
     place.hidden = server.here;
     place.textContent = server.here
-      ? "" : "The server is gone; trying again … Runs that were going on are in the store.";
+      ? ""
+      : "The server is gone; trying again … Runs that were going on are in the store.";
     document.body.classList.toggle("server-gone", !server.here);
   });
 }
 
-/** One page at a time, by the words of the address: #/lab, #/lab/run/3, #/lab/run/3/games/won_by=0 … */
+/** Shows one page at a time, by the address: #/lab, #/lab/run/3, #/lab/run/3/games/won_by=0 … */
 class Lab {
+  /** @param {Server} server */
   constructor(server) {
     this.server = server;
     this.title = "Lab";
     this.place = el("section", { class: "lab", "data-view": "lab", "aria-labelledby": "h-lab", hidden: true });
-    document.querySelector("main").append(this.place);
+    document.querySelector("main")?.append(this.place);
+    /** @type {Page | null} */
     this.page = null;
-    server.addEventListener("state", () => this.page?.update?.(server.state));
+    server.addEventListener("state", () => server.state && this.page?.update?.(server.state));
     server.addEventListener("connection", () => server.here && this.page?.load?.());
   }
 
-  async show([what, id, more, ...rest]) {
+  /**
+   * Show the page of an address.
+   * @param {string[]} words the parts of the address behind #/lab
+   */
+  async show(words) {
     this.leave();
-    const page = what === "run" && more === "games" ? new GamesPage(this.server, id, rest[0] ?? "")
-      : what === "run" && more === "game" ? new GamePage(this.server, id, ...rest)
-      : what === "run" ? new RunPage(this.server, id)
-      : what === "grading" ? new GradingPage(this.server, id)
-      : new Overview(this.server);
+    const page = this.pageOf(words);
     this.page = page;
     this.place.replaceChildren(...page.begin());
     if (this.server.state) page.update?.(this.server.state);
     await page.load?.();
+  }
+
+  /**
+   * @param {string[]} words
+   * @returns {Page}
+   */
+  pageOf([kind, id, more, ...rest]) {
+    const { server } = this;
+    if (kind === "run" && more === "games") return new GamesPage(server, id, rest[0] ?? "");
+    if (kind === "run" && more === "game") return new GamePage(server, id, rest[0], rest[1]);
+    if (kind === "run") return new RunPage(server, id);
+    if (kind === "grading") return new GradingPage(server, id);
+    return new Overview(server);
   }
 
   leave() {

@@ -1,6 +1,16 @@
-// Elements made of data: texts are set as texts, never read as markup.
+// Functions that create elements and write numbers. Texts are set as texts, never parsed as markup.
 
-/** An element: attributes, listeners (`onclick`), and children, which may be texts or nothing. */
+/** @typedef {string | Node | null | undefined | false | Child[]} Child a text, an element, nothing, or a list */
+
+/**
+ * Create an element.
+ * @template {string} Name
+ * @param {Name} name
+ * @param {Record<string, any>} attributes true sets an empty attribute; false, null and undefined set none; a name that
+ *   begins with "on" adds a listener, as in `onclick`
+ * @param {Child[]} children
+ * @returns {Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement}
+ */
 export function el(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -8,75 +18,163 @@ export function el(name, attributes = {}, ...children) {
     else if (value === true) made.setAttribute(key, "");
     else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
   }
-  made.append(...children.flat(3).filter((child) => ![null, undefined, false].includes(child)));
-  return made;
+  made.append(...present(children));
+  return /** @type {any} */ (made);
 }
+
+/**
+ * Return the children that are to be drawn, without nested lists.
+ * @param {Child[]} children
+ * @returns {(string | Node)[]}
+ */
+const present = (children) =>
+  /** @type {any[]} */ (children).flat(3).filter((child) => ![null, undefined, false].includes(child));
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/**
+ * Create an element of an SVG drawing.
+ * @template {keyof SVGElementTagNameMap} Name
+ * @param {Name} name
+ * @param {Record<string, string | number>} attributes
+ * @param {Child[]} children
+ */
 export function svg(name, attributes = {}, ...children) {
   const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children.flat(3).filter(Boolean));
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  made.append(...present(children));
   return made;
 }
 
 /**
- * An agent by its short name; the full string is told on hover, and at the foot of the window while the name has the
- * focus. In tables that name the same agents in every row, `focusable` is false: a hundred stops help nobody.
+ * Return an agent's short name. Its full string is shown on hover, and at the foot of the window while the name has the
+ * focus. Pass `focusable` as false in tables that repeat the same agents, so that the Tab key does not stop at each.
+ * @param {string} short
+ * @param {string} full
  */
 export function agentName(short, full, focusable = true) {
   if (short === full) return short;
   return el("abbr", { class: "agent-name", title: full, "data-full": full, tabindex: focusable ? "0" : null }, short);
 }
 
-const keyOf = (element) => element.getAttribute("href") ?? element.dataset.key;
+/**
+ * Return what identifies a link or a button when it is drawn again.
+ * @param {Element} element
+ */
+const keyOf = (element) => element.getAttribute("href") ?? element.getAttribute("data-key");
 
-/** Draw a place anew; a link or a button in it that had the focus has it still. */
+/**
+ * Replace the content of an element. The focus stays on the same link or button, and tables stay scrolled.
+ * @param {Element} place
+ * @param {Child[]} children
+ */
 export function renew(place, ...children) {
   const before = place.contains(document.activeElement) ? document.activeElement : null;
   const key = before && keyOf(before);
   const scrolled = [...place.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
-  place.replaceChildren(...children.flat(3).filter(Boolean));
-  place.querySelectorAll(".scroll").forEach((one, at) => (one.scrollLeft = scrolled[at] ?? 0));
-  if (key) [...place.querySelectorAll("a, button")].find((one) => keyOf(one) === key)?.focus();
+  place.replaceChildren(...present(children).filter(Boolean));
+  place.querySelectorAll(".scroll").forEach((one, at) => {
+    one.scrollLeft = scrolled[at] ?? 0;
+  });
+  if (!key) return;
+  const again = [...place.querySelectorAll("a, button")].find((one) => keyOf(one) === key);
+  /** @type {HTMLElement | undefined} */ (again)?.focus();
 }
 
-/** A table that scrolls by itself where it is too wide; `rows` are lists of cells, the first a heading. */
+/**
+ * Return a table that scrolls by itself where it is too wide. The first cell of each row is its heading.
+ * @param {string} caption
+ * @param {Child[]} headings
+ * @param {Child[][]} rows
+ * @param {string | null} kind a class for the table
+ */
 export function table(caption, headings, rows, kind = null) {
-  const cell = (content, at) => {
-    const list = Array.isArray(content) ? content : [content];
-    return at ? el("td", {}, ...list) : el("th", { scope: "row" }, ...list);
-  };
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    el("table", { class: kind },
+  /** @param {Child} content @param {number} at */
+  const cell = (content, at) => (at ? el("td", {}, content) : el("th", { scope: "row" }, content));
+  return el(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el(
+      "table",
+      { class: kind },
       el("caption", {}, caption),
-      el("thead", {}, el("tr", {}, headings.map((text) => el("th", { scope: "col" }, text)))),
-      el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell))))));
+      el("thead", {}, el("tr", {}, ...headings.map((text) => el("th", { scope: "col" }, text)))),
+      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map(cell)))),
+    ),
+  );
 }
 
+/**
+ * Return a link.
+ * @param {string} href
+ * @param {Child[]} children
+ */
 export const link = (href, ...children) => el("a", { href }, ...children);
+
+/**
+ * Return the message of something that was thrown.
+ * @param {unknown} error
+ */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
 // -- numbers ---------------------------------------------------------------------------------
 
-const minus = (text) => text.replace("-", "−");
+/** @typedef {number | string} JsonNumber JSON has no infinities: they come as "inf", "-inf" and "nan" */
+
+/**
+ * Return a number with commas between thousands.
+ * @param {number} number
+ */
 export const count = (number) => Number(number).toLocaleString("en");
+
+/**
+ * Return a share between 0 and 1 in percent; empty if there is none.
+ * @param {number | null} share
+ */
 export const percent = (share, digits = 1) => (share == null ? "" : `${(100 * share).toFixed(digits)} %`);
-export const interval = (low, high) => (low == null ? "" : `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}`);
+
+/**
+ * Return an interval of shares in percent, without the sign; empty if there is none.
+ * @param {number | null} low
+ * @param {number | null} high
+ */
+export const interval = (low, high) =>
+  low == null || high == null ? "" : `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}`;
+
+/**
+ * Return a number with its noun, as in "1 game" and "2 games".
+ * @param {number} number
+ * @param {string} one the noun in the singular
+ */
 export const many = (number, one, several = `${one}s`) => `${count(number)} ${number === 1 ? one : several}`;
 
-/** A number with its sign; a rating may be infinite, which JSON says as a text. */
+/**
+ * Return a number with its sign.
+ * @param {JsonNumber} value
+ */
 export function signed(value, digits = 0) {
   if (typeof value === "string") return value.startsWith("-") ? "−∞" : value === "nan" ? "?" : "+∞";
   const text = value.toFixed(digits);
-  return minus(Number(text) > 0 ? `+${text}` : text.replace(/^-(0(\.0+)?)$/, "$1"));
+  return (Number(text) > 0 ? `+${text}` : text.replace(/^-(0(\.0+)?)$/, "$1")).replace("-", "−");
 }
 
+/**
+ * Return a number with its error.
+ * @param {JsonNumber} value
+ * @param {JsonNumber} error
+ */
 export const plusMinus = (value, error, digits = 0) =>
   `${signed(value, digits)} ± ${typeof error === "string" ? "∞" : error.toFixed(digits)}`;
 
-/** A stored time on this machine's clock. */
+/**
+ * Return a stored time in this machine's time zone.
+ * @param {string} time
+ */
 export const here = (time) =>
   new Date(time).toLocaleString("en-GB", {
-    day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
   });

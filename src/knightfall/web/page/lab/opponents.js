@@ -1,31 +1,66 @@
-// The play view's opponents and heuristics of the user's files: asked of the server, as they are now.
+// Opponents and heuristics out of the user's files: asked of the server, as the files are now.
 
-import { parseAgent } from "../agents.js";
-import { $ } from "../dom.js";
-import { Stopped } from "../engine.js";
-import { cellNamed, formatFen } from "../notation.js";
-import { el } from "./make.js";
+import { parseAgent } from "../model/agents.js";
+import { Stopped } from "../model/engine.js";
+import { cellNamed, formatFen } from "../model/notation.js";
 
+/** @typedef {import("../model/agents.js").Agent} Agent */
+/** @typedef {import("../model/agents.js").Heuristic} Heuristic */
+/** @typedef {import("../model/notation.js").Position} Position */
+/** @typedef {import("../model/play.js").Asking} Asking */
+/** @typedef {import("../page.js").Page} Page */
+/** @typedef {import("./server.js").Server} Server */
+
+/** @param {string} text */
 const isServers = (text) => text.includes(".py");
 
-export function addOpponents(app, server) {
-  app.providers.push(new Provider(server, app.about.heuristics));
-  server.addEventListener("state", () => offer(server.state.files));
+/**
+ * Let the play view use the server's agents and heuristics.
+ * @param {Page} page
+ * @param {Server} server
+ */
+export function addOpponents(page, server) {
+  const { heuristics } = page.source.load.about;
+  page.play.provider = new ServerProvider(server, heuristics);
+  const builtIn = page.state.heuristics;
+  let offered = "[[],[]]";
+  server.addEventListener("state", () => {
+    const files = server.state?.files ?? [];
+    const sound = files.flatMap((file) => file.heuristics.filter((one) => !one.error));
+    const agents = files.flatMap((file) => file.agents);
+    const text = JSON.stringify([sound, agents]);
+    if (text === offered) return;
+    offered = text;
+    const offers = [
+      ...sound.map(({ id }) => ({ shown: id, agent: `id(${id}, nodes=2500)` })),
+      ...agents.map(({ id }) => ({ shown: id, agent: id })),
+    ];
+    page.store.set({ offers, heuristics: [...sound.map(({ id }) => id), ...builtIn] });
+    if (isServers(page.state.settings.heuristic)) page.play.study.analyse();
+  });
 }
 
-/** What the server can do for the play view; see `providers` of the application. */
-class Provider {
+/** Agents and heuristics that only the server knows. */
+class ServerProvider {
+  /**
+   * @param {Server} server
+   * @param {Heuristic[]} heuristics the engine's
+   */
   constructor(server, heuristics) {
     this.server = server;
-    this.heuristics = heuristics; // of the browser
-    this.player = new Player(server);
+    this.heuristics = heuristics;
+    this.player = /** @type {Asking} */ (/** @type {unknown} */ (new ServerPlayer(server)));
   }
 
-  /** The agent of a string, if it is one of the user's files or one that only the server knows; else null. */
+  /**
+   * Return the agent of a string that names a user's file or that the engine cannot read; null for the engine's own.
+   * @param {string} text
+   */
   agentOf(text) {
-    const agent = { text: text.trim(), seed: 0 };
+    /** @type {Agent} */
+    const agent = { kind: "remote", text: text.trim(), method: "", terms: [], seed: 0, nodes: 0, depth: 0, ms: 0 };
     if (isServers(text)) return agent;
-    if (!/^\s*(student|course|[\w:]*_[\w:]*)/.test(text)) return null; // no course ever named it
+    if (!/^\s*(student|course|[\w:]*_[\w:]*)/.test(text)) return null; // no course named it
     try {
       parseAgent(text, this.heuristics);
       return null;
@@ -34,41 +69,61 @@ class Provider {
     }
   }
 
+  /** @param {string} name */
   judges(name) {
     return isServers(name);
   }
 
-  /** What some heuristics say of each cell; `here` asks those of the browser. */
+  /**
+   * @param {Position} position
+   * @param {string[]} names
+   * @param {(names: string[]) => Promise<Record<number, number[]>>} here
+   */
   async opinionsOf(position, names, here) {
-    const theirs = names.filter(isServers), ours = names.filter((name) => !isServers(name));
+    const theirs = names.filter(isServers);
+    const ours = names.filter((name) => !isServers(name));
     const known = ours.length ? await here(ours) : {};
     const asked = { heuristics: theirs, fen: formatFen(position) };
     const { moves, opinions } = await this.server.post("/api/opinions", asked);
-    return Object.fromEntries(moves.filter((move) => move in opinions[theirs[0]]).map((move) => {
-      const cell = cellNamed(position, move);
-      const value = (name) => (isServers(name) ? number(opinions[name][move]) : known[cell][ours.indexOf(name)]);
-      return [cell, names.map(value)];
-    }));
+    const judged = /** @type {string[]} */ (moves).filter((move) => move in opinions[theirs[0]]);
+    return Object.fromEntries(
+      judged.map((move) => {
+        const cell = Number(cellNamed(position, move));
+        const value = (/** @type {string} */ name) =>
+          isServers(name) ? numberOf(opinions[name][move]) : known[cell][ours.indexOf(name)];
+        return [cell, names.map(value)];
+      }),
+    );
   }
 }
 
-/** JSON has no infinities: they come as texts. */
-const number = (value) => (typeof value === "string" ? (value.startsWith("-") ? -Infinity : Infinity) : value);
+/**
+ * Return a number out of JSON, which writes infinities as texts.
+ * @param {number | string} value
+ */
+const numberOf = (value) => (typeof value === "string" ? (value.startsWith("-") ? -Infinity : Infinity) : value);
 
-/** An agent on the server, asked as the browser's engine is. */
-class Player {
+/** An agent on the server, asked as the engine is. */
+class ServerPlayer {
+  /** @param {Server} server */
   constructor(server) {
     this.server = server;
+    /** @type {AbortController | null} */
+    this.going = null;
   }
 
+  /**
+   * @param {string} what
+   * @param {{agent: Agent, position: Position}} about
+   */
   async ask(what, { agent, position }) {
-    const going = (this.going = new AbortController());
+    this.going = new AbortController();
     const asked = { agent: agent.text, fen: formatFen(position), seed: agent.seed };
     try {
-      const { move } = await this.server.post(`/api/${what}`, asked, going.signal);
+      const { move } = await this.server.post(`/api/${what}`, asked, this.going.signal);
       return { cell: cellNamed(position, move) };
     } catch (error) {
-      throw error.name === "AbortError" ? new Stopped() : error;
+      throw error instanceof Error && error.name === "AbortError" ? new Stopped() : error;
     }
   }
 
@@ -76,31 +131,3 @@ class Player {
     this.going?.abort();
   }
 }
-
-/** What is in the user's files can be chosen; an opponent that was chosen stays chosen. */
-function offer(files) {
-  const heuristics = files.flatMap((file) => file.heuristics.filter((one) => !one.error));
-  const agents = files.flatMap((file) => file.agents);
-  const text = JSON.stringify([heuristics, agents]);
-  if (text === offered) return;
-  offered = text;
-  const options = [
-    ...heuristics.map((one) => [one.id, `id(${one.id}, nodes=2500)`]), ...agents.map((one) => [one.id, one.id]),
-  ];
-  const select = $("opponent"), chosen = select.value;
-  select.querySelector("optgroup.own")?.remove();
-  if (options.length) {
-    select.append(el("optgroup", { class: "own", label: "Your files" },
-      options.map(([shown, value]) => el("option", { value }, shown))));
-  }
-  if ([...select.options].some((one) => one.value === chosen)) select.value = chosen;
-  else {
-    select.selectedIndex = 0;
-    select.dispatchEvent(new Event("change"));
-  }
-  document.querySelectorAll("#heuristics option.own").forEach((one) => one.remove());
-  $("heuristics").prepend(...heuristics.map((one) => el("option", { class: "own", value: one.id })));
-  if (isServers($("heuristic").value)) $("heuristic").dispatchEvent(new Event("change")); // it was edited
-}
-
-let offered = "[[],[]]";

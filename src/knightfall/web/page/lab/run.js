@@ -1,33 +1,61 @@
-// A run, live or as it ended: tables whose numbers lead to the games behind them, charts, boards.
+// The page of a run: its tables, charts and last games, drawn again while it is being played.
 
 import { SmallBoards } from "./boards.js";
 import { llrChart, ratingsChart } from "./charts.js";
-import { count, el, here, link, many, renew } from "./make.js";
+import { count, el, here, link, many, messageOf, renew } from "./make.js";
 import { jobLine } from "./overview.js";
 import { tablesOf } from "./tables.js";
 
+/** @typedef {import("./server.js").Run} Run */
+/** @typedef {import("./server.js").Server} Server */
+/** @typedef {import("./server.js").Standing} Standing */
+/** @typedef {import("./server.js").State} State */
+
 export class RunPage {
+  /**
+   * @param {Server} server
+   * @param {string} id
+   */
   constructor(server, id) {
     this.server = server;
     this.id = id;
     this.boards = new SmallBoards();
-    const parts = ["facts", "job", "tables", "charts", "text"];
-    this.places = Object.fromEntries(parts.map((name) => [name, el("div")]));
-    this.said = el("p", { role: "status" });
-    this.resume = el("button", { type: "button", onclick: () => this.goOn() }, "Go on with it");
-    this.redraw = () => this.run && this.drawCharts();
+    this.places = { facts: el("div"), job: el("div"), tables: el("div"), charts: el("div"), text: el("div") };
+    this.recent = el(
+      "section",
+      { hidden: true },
+      el("h3", {}, "The last games"),
+      el("p", { class: "soft" }, "The games that were stored last, played over again."),
+      this.boards.element,
+    );
+    /** @type {Run | null} */
+    this.run = null;
+    this.seenJob = "";
+    /** @type {number | undefined} */
+    this.version = undefined; // of the store when the run was read
+    this.loading = false;
+    this.stale = false;
+    this.left = false;
+    this.message = el("p", { role: "status" });
+    this.resume = el("button", { type: "button", hidden: true, onclick: () => this.goOn() }, "Go on with it");
+    this.redraw = () => {
+      if (this.run) this.drawCharts(this.run);
+    };
     addEventListener("resize", this.redraw);
   }
 
   begin() {
-    this.recent = el("section", { hidden: true }, el("h3", {}, "The last games"),
-      el("p", { class: "soft" }, "The games that were stored last, played over again."), this.boards.element);
-    this.resume.hidden = true;
     return [
       el("p", {}, link("#/lab", "← Lab")),
       el("h2", { id: "h-lab" }, `Run ${this.id}`),
-      this.places.facts, this.places.job, el("p", {}, this.resume), this.said,
-      this.places.tables, this.places.charts, this.recent, this.places.text,
+      this.places.facts,
+      this.places.job,
+      el("p", {}, this.resume),
+      this.message,
+      this.places.tables,
+      this.places.charts,
+      this.recent,
+      this.places.text,
     ];
   }
 
@@ -37,19 +65,20 @@ export class RunPage {
     removeEventListener("resize", this.redraw);
   }
 
+  /** @param {State} state */
   update(state) {
     const job = state.jobs.filter((one) => String(one.run) === this.id).at(-1);
     const text = JSON.stringify(job ?? null);
     if (text !== this.seenJob) {
       this.seenJob = text;
-      const shown = job && !["finished", "stopped"].includes(job.state);
-      renew(this.places.job, shown ? jobLine(this.server, job) : null);
+      const over = !job || ["finished", "stopped"].includes(job.state);
+      renew(this.places.job, over ? null : jobLine(this.server, job));
       this.stale = true;
     }
     if (this.version !== state.store || this.stale) this.load();
   }
 
-  /** Ask for the run again, at most once a second. */
+  /** Read the run from the server, at most once a second. */
   async load() {
     if (this.loading) {
       this.stale = true;
@@ -62,7 +91,7 @@ export class RunPage {
       const run = await this.server.get(`/api/runs/${encodeURIComponent(this.id)}`);
       if (!this.left) this.draw(run);
     } catch (error) {
-      if (!this.run) this.said.textContent = error.message;
+      if (!this.run) this.message.textContent = messageOf(error);
     }
     setTimeout(() => {
       this.loading = false;
@@ -70,52 +99,74 @@ export class RunPage {
     }, 1000);
   }
 
+  /** @param {Run} run */
   draw(run) {
     const before = this.run;
     this.run = run;
     this.resume.hidden = !run.resumable;
     const same = before && before.played === run.played && before.finished === run.finished;
-    if (!same) {
-      const far = run.finished ? many(run.played, "pair") : `${count(run.played)} of ${many(run.total, "pair")}`;
-      const where = `A ${run.kind} on ${run.board.replace("x", "×")}, seed ${run.seed}`;
-      renew(this.places.facts, el("p", {}, `${where}: ${far} (`,
-        link(`#/lab/run/${run.run}/games`, many(2 * run.played, "game")),
-        `), begun ${here(run.created)}${run.finished ? "" : ", not finished"}.`));
-      renew(this.places.tables, ...tablesOf(run));
-      this.drawCharts();
-      this.recent.hidden = !run.recent.length;
-      this.boards.show(run.recent);
-      const open = this.places.text.querySelector("details")?.open;
-      renew(this.places.text, run.text && el("details", { open }, el("summary", {}, "The whole report as text"),
-        el("pre", { class: "scroll", tabindex: "0" }, run.text)));
-    }
+    if (!same) this.drawReport(run);
     const stuck = !(run.finished || run.resumable || run.job);
-    this.said.textContent = stuck ? `It cannot be gone on with here. ${run.why_not}` : "";
+    this.message.textContent = stuck ? `It cannot be gone on with here. ${run.why_not}` : "";
   }
 
-  drawCharts() {
-    const { run } = this, width = Math.max(300, Math.min(760, this.places.charts.clientWidth || 600));
-    renew(this.places.charts,
-      run.llr && run.played > 0 && llrChart(run.llr, width), ratingsChart(ratingsOf(run), width));
+  /** @param {Run} run */
+  drawReport(run) {
+    const far = run.finished ? many(run.played, "pair") : `${count(run.played)} of ${many(run.total, "pair")}`;
+    const where = `A ${run.kind} on ${run.board.replace("x", "×")}, seed ${run.seed}`;
+    renew(
+      this.places.facts,
+      el(
+        "p",
+        {},
+        `${where}: ${far} (`,
+        link(`#/lab/run/${run.run}/games`, many(2 * run.played, "game")),
+        `), begun ${here(run.created)}${run.finished ? "" : ", not finished"}.`,
+      ),
+    );
+    renew(this.places.tables, ...tablesOf(run));
+    this.drawCharts(run);
+    this.recent.hidden = !run.recent.length;
+    this.boards.show(run.recent);
+    const open = this.places.text.querySelector("details")?.open;
+    const text = el("pre", { class: "scroll", tabindex: "0" }, run.text);
+    const details = el("details", { open }, el("summary", {}, "The whole report as text"), text);
+    renew(this.places.text, run.text ? details : null);
   }
 
+  /** @param {Run} run */
+  drawCharts(run) {
+    const width = Math.max(300, Math.min(760, this.places.charts.clientWidth || 600));
+    renew(
+      this.places.charts,
+      run.llr && run.played > 0 ? llrChart(run.llr, width) : null,
+      ratingsChart(ratingsOf(run), width),
+    );
+  }
+
+  /** Continue a run that was stopped. */
   async goOn() {
     this.resume.disabled = true;
     try {
       await this.server.post(`/api/runs/${this.id}/resume`);
-      this.said.textContent = "Going on …";
+      this.message.textContent = "Going on …";
     } catch (error) {
-      this.said.textContent = error.message;
+      this.message.textContent = messageOf(error);
     }
     this.resume.disabled = false;
     this.stale = true;
   }
 }
 
-/** Whose ratings there are to draw. */
+/**
+ * Return the ratings of a run's agents; of a tournament, those of its test agents.
+ * @param {Run} run
+ */
 function ratingsOf({ report, entrants }) {
+  /** @type {Standing[]} */
   const rows = report?.agents ?? report?.tests ?? [];
-  return rows.map(({ name, elo, elo_error: error }) => ({
-    name, elo, error, short: entrants.find((one) => one.name === name)?.short ?? name,
-  }));
+  return rows.map(({ name, elo, elo_error: error }) => {
+    const short = entrants.find((one) => one.name === name)?.short ?? name;
+    return { name, short, elo, error };
+  });
 }

@@ -1,3 +1,0 @@
-// An element by its id.
-
-export const $ = (id) => document.getElementById(id);

@@ -1,0 +1,48 @@
+// What there is to understand in a position: a sentence for each layer that can be drawn over the board.
+
+import { placed } from "./status.js";
+import { NAMES, other } from "./words.js";
+
+/** @typedef {import("./engine.js").Seen} Seen */
+/** @typedef {import("./notation.js").Position} Position */
+
+/**
+ * Return a sentence on each layer.
+ * @param {Position} position
+ * @param {Seen} seen
+ * @returns {{roles: string, reach: string, walks: string, mirror: string}}
+ */
+export function explanations(position, seen) {
+  if (!placed(position) || !seen.hunter) {
+    const wait = "Known once both knights stand.";
+    return {
+      roles: "Whoever places second can choose to be the hunter, by the colour of its cell.",
+      reach: wait,
+      walks: wait,
+      mirror: "If a side of the board is even, the second player can answer every cell by its image, and wins.",
+    };
+  }
+  const hunter = NAMES[seen.hunter];
+  const runner = NAMES[other(seen.hunter)];
+  return {
+    roles:
+      `${hunter} is the hunter: only it can take a cell that ${runner}, the runner, was about to go to. That never ` +
+      "changes during a game, and almost always the hunter wins.",
+    reach: seen.separated
+      ? "No cell can be reached by both: from here on each knight walks alone."
+      : "Striped cells can be reached by both knights and are worth fighting for; the others belong to one of them.",
+    walks: walksTold(seen),
+    mirror: seen.mirrored
+      ? "The position is its own image: the side to move loses, for each of its moves can be answered by the image."
+      : "The position is not its own image; nobody can win just by copying.",
+  };
+}
+
+/** @param {Seen} seen */
+function walksTold({ separated, walks }) {
+  if (!separated || !walks) return "The knights can still meet, so that no walk is sure.";
+  if (walks.w < 0 || walks.b < 0) {
+    return "The knights can no longer meet: whoever has the longer walk left wins. These are too long to be counted.";
+  }
+  return `White can still walk ${walks.w} steps, Black ${walks.b}: the side to move needs strictly more than the other.`;
+}

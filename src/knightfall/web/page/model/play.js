@@ -1,0 +1,521 @@
+// The actions of a game: start, move, undo, resign, go to a move, and the opponent's replies.
+
+import { fromAddress, toAddress } from "./address.js";
+import { parseAgent } from "./agents.js";
+import { Stopped } from "./engine.js";
+import { readPasted } from "./exchange.js";
+import { withGame } from "./games.js";
+import { hasWin } from "./marks.js";
+import { emptyBoard, nameOf } from "./notation.js";
+import { opponentName } from "./opponents.js";
+import { placed, winnerOf } from "./status.js";
+import { emptyLook, Study } from "./study.js";
+import { Teacher } from "./teaching.js";
+import { Tree } from "./tree.js";
+import { other } from "./words.js";
+
+/** @typedef {import("./agents.js").Agent} Agent */
+/** @typedef {import("./agents.js").Heuristic} Heuristic */
+/** @typedef {Pick<import("./engine.js").Engine, "ask" | "stop">} Asking an engine, or what answers like one */
+/** @typedef {import("./notation.js").Position} Position */
+/** @typedef {import("./notation.js").Side} Side */
+/** @typedef {import("./store.js").Game} Game */
+/** @typedef {import("./store.js").Store} Store */
+/** @typedef {import("./tree.js").Node} Node */
+
+/**
+ * The engines of the page, each in a thread of its own: `rules` answers at once and is never stopped, `solver` finds
+ * the truth about the position that is looked at, `guide` everything else that is asked about it.
+ * @typedef {{rules: Asking, solver: Asking, guide: Asking, opponent: Asking}} Engines
+ */
+
+/**
+ * A source of agents and heuristics beside the engine's own: the lab's server.
+ * @typedef {object} Provider
+ * @property {(text: string) => Agent | null} agentOf the agent of a string, null if it is not the provider's
+ * @property {(name: string) => boolean} judges whether it knows a heuristic
+ * @property {(position: Position, names: string[], here: (names: string[]) => Promise<Record<number, number[]>>) =>
+ *   Promise<Record<number, number[]>>} opinionsOf values of heuristics; `here` asks the engine for its own
+ * @property {Asking} player computes the moves of its agents
+ */
+
+/**
+ * What the game needs of the browser.
+ * @typedef {object} Browser
+ * @property {(address: string, id: string | null, another: boolean) => void} show put a game into the address;
+ *   `another` adds an entry to the browser's history
+ * @property {() => string | null} gameId the id that was given with the address that is shown, if there was one
+ * @property {() => number} now milliseconds since 1970
+ */
+
+const randomId = () => Math.floor(Math.random() * 2 ** 52).toString(36);
+
+export class Play {
+  /**
+   * @param {Store} store
+   * @param {Engines} engines
+   * @param {Heuristic[]} heuristics the engine's
+   * @param {Browser} browser
+   */
+  constructor(store, engines, heuristics, browser) {
+    this.store = store;
+    this.engines = engines;
+    this.heuristics = heuristics;
+    this.browser = browser;
+    /** @type {Provider | null} */
+    this.provider = null;
+    /** @type {string | null} */
+    this.id = null; // of the game in the list of games; null for a position that is only looked at
+    /** @type {WeakSet<Node>} */
+    this.answered = new WeakSet(); // where you have moved, so that the truth may be shown
+    this.starting = 0;
+    this.study = new Study(this);
+    this.teacher = new Teacher(this);
+  }
+
+  get state() {
+    return this.store.state;
+  }
+
+  get game() {
+    return this.state.game;
+  }
+
+  get tree() {
+    return this.game.tree;
+  }
+
+  get node() {
+    return this.tree.at;
+  }
+
+  get position() {
+    return this.node.position;
+  }
+
+  /** The game as an address: all that a reload, a link or Back needs to go on. */
+  get address() {
+    const { tree, agent, you, resigned, challenge } = this.game;
+    return toAddress(tree, { vs: agent?.text, you, resigned, challenge });
+  }
+
+  /**
+   * Show a message in the status line until something else happens.
+   * @param {string} text
+   * @param {"" | "good" | "bad"} kind
+   */
+  say(text, kind = "") {
+    this.store.set({ message: { text, kind } });
+  }
+
+  /** @param {unknown} error */
+  fail(error) {
+    if (!(error instanceof Stopped)) this.say(error instanceof Error ? error.message : String(error), "bad");
+  }
+
+  /**
+   * Return the position after a move, null if it is not legal.
+   * @param {Position} position
+   * @param {number} cell
+   * @returns {Promise<Position | null>}
+   */
+  advance(position, cell) {
+    return this.engines.rules.ask("advance", { position, cell });
+  }
+
+  /**
+   * Return the agent of a string. Throw an error that says what is wrong with it.
+   * @param {string} text
+   * @returns {Agent}
+   */
+  agentOf(text) {
+    return this.provider?.agentOf(text) ?? parseAgent(text, this.heuristics);
+  }
+
+  // -- beginning a game --------------------------------------------------------------------------
+
+  /**
+   * Open the dialog that asks for an opponent.
+   * @param {boolean} here whether the game begins at the position that is looked at
+   */
+  ask(here) {
+    this.store.set({ dialog: here ? "here" : "new", wrong: "" });
+  }
+
+  /** Begin the game that the dialog describes; an agent that cannot be read is told there. */
+  async start() {
+    const { choice, dialog } = this.state;
+    const { position } = this;
+    const [width, height] = choice.board.split("x").map(Number);
+    let agent = null;
+    try {
+      if (choice.opponent !== "none") {
+        agent = this.agentOf(choice.opponent === "own" ? choice.agent : choice.opponent);
+      }
+    } catch (error) {
+      if (dialog) this.store.set({ wrong: /** @type {Error} */ (error).message });
+      else this.fail(error);
+      return;
+    }
+    const free = new Tree(emptyBoard(width, height));
+    const random = choice.placement === "random";
+    await this.begin(agent, async () =>
+      dialog === "here" ? new Tree(position) : random ? this.placedAtRandom(width, height) : free,
+    );
+  }
+
+  /**
+   * Begin a game of the same kind against the same opponent, from a new opening.
+   * @param {Side} you
+   */
+  async rematch(you) {
+    this.store.set({ choice: { ...this.state.choice, seat: you } });
+    await this.start();
+  }
+
+  /**
+   * Begin a game. The one before is a step back in the browser's history.
+   * @param {Agent | null} agent
+   * @param {() => Promise<Tree>} makeTree
+   */
+  async begin(agent, makeTree) {
+    this.stop();
+    const started = ++this.starting; // another one may be begun before this one stands
+    this.store.set({ dialog: "", wrong: "", busy: true });
+    const tree = await makeTree();
+    if (started !== this.starting) return;
+    const { seat } = this.state.choice;
+    const you = seat === "any" ? (Math.random() < 0.5 ? "w" : "b") : seat;
+    this.id = randomId();
+    this.stand({ tree, agent, you, resigned: null, challenge: false });
+    this.store.set({ mode: "play" });
+    this.save(true);
+    await this.refresh();
+    this.store.set({ busy: false });
+    await this.letOpponentMove();
+  }
+
+  /** @param {Game} game */
+  stand(game) {
+    this.store.set({ game, look: null, retry: null, line: null, verdict: null, message: null });
+  }
+
+  /**
+   * Return a game in which both knights have been placed at random and the first player can move.
+   * @param {number} width
+   * @param {number} height
+   */
+  async placedAtRandom(width, height) {
+    const { rules } = this.engines;
+    for (;;) {
+      const tree = new Tree(emptyBoard(width, height));
+      for (let knight = 0; knight < 2; knight++) {
+        const { moves } = await rules.ask("look", { position: tree.at.position });
+        const cell = moves[Math.floor(Math.random() * moves.length)];
+        const position = await this.advance(tree.at.position, cell);
+        if (position) tree.play(cell, position);
+      }
+      if ((await rules.ask("look", { position: tree.at.position })).moves.length) return tree;
+    }
+  }
+
+  /**
+   * Show the game of an address, and let it go on where it has an opponent.
+   * @param {string} text
+   */
+  async open(text) {
+    this.stop();
+    const started = ++this.starting;
+    this.store.set({ busy: true });
+    try {
+      const { vs, ...found } = await fromAddress(text, (position, cell) => this.advance(position, cell));
+      if (started !== this.starting) return;
+      const agent = vs ? this.agentOf(vs) : null;
+      this.id = this.browser.gameId() ?? (agent ? randomId() : null);
+      this.stand({ ...found, agent });
+      this.store.set({ mode: agent ? "play" : "analyse" });
+      if (agent) this.chooseAgain(agent.text, found.you);
+      this.save();
+      await this.refresh();
+    } catch (error) {
+      if (error instanceof Stopped) return;
+      this.id = null;
+      const tree = new Tree(emptyBoard(7, 7));
+      this.stand({ tree, agent: null, you: "w", resigned: null, challenge: false });
+      this.store.set({ mode: "analyse" });
+      await this.refresh();
+      this.say(`This address cannot be read: ${/** @type {Error} */ (error).message}`, "bad");
+    } finally {
+      if (started === this.starting) this.store.set({ busy: false });
+    }
+    await this.letOpponentMove();
+  }
+
+  /**
+   * Let the dialog name the opponent and the side of a game that came from an address.
+   * @param {string} agent
+   * @param {Side} seat
+   */
+  chooseAgain(agent, seat) {
+    const { choice, ladder, offers } = this.state;
+    const known = [...ladder, ...offers].some((one) => one.agent === agent);
+    const changes = known ? { opponent: agent } : { opponent: "own", agent };
+    this.store.set({ choice: { ...choice, ...changes, seat } });
+  }
+
+  /**
+   * Set up a position, a game or a link that was pasted.
+   * @param {string} text
+   */
+  async setUp(text) {
+    try {
+      const tree = await readPasted(text, (position, cell) => this.advance(position, cell), fromAddress);
+      this.stop();
+      this.id = null;
+      this.stand({ tree, agent: null, you: "w", resigned: null, challenge: false });
+      this.save(true);
+      await this.refresh();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  // -- moving --------------------------------------------------------------------------------------
+
+  /**
+   * Carry out a click on a cell: your move, or where the opponent's is known already, a step on.
+   * @param {number} cell
+   */
+  async choose(cell) {
+    if (this.state.busy) return; // a second click must not move for the opponent
+    this.store.set({ busy: true });
+    try {
+      await this.tryCell(cell);
+    } finally {
+      this.store.set({ busy: false });
+    }
+    await this.letOpponentMove();
+  }
+
+  /** @param {number} cell */
+  async tryCell(cell) {
+    const { agent, resigned, you } = this.game;
+    if (agent && !resigned && this.position.side !== you) {
+      if (!this.awaitsOpponent) return this.redo();
+      if (this.state.thinking) this.say(`It is ${opponentName(agent, this.state.ladder)}’s turn.`);
+      return;
+    }
+    const before = this.node;
+    if (cell === this.ownKnight) return; // its moves are dotted already
+    this.answered.add(before);
+    if (!(await this.move(cell))) {
+      this.say(`${nameOf(this.position, cell)} is not a legal move.`, "bad");
+      return;
+    }
+    if (this.state.settings.help === "teach") await this.teacher.takeBack(before, cell);
+  }
+
+  get ownKnight() {
+    const { side, white, black } = this.position;
+    return side === "w" ? white : black;
+  }
+
+  /**
+   * Play a move from the position that is looked at. Return whether it was legal.
+   * @param {number} cell
+   */
+  async move(cell) {
+    const before = this.node;
+    const position = await this.advance(before.position, cell);
+    if (!position || this.node !== before) return false;
+    this.tree.play(cell, position);
+    this.changed({ resigned: null });
+    await this.refresh();
+    return true;
+  }
+
+  /**
+   * Note that the tree has changed, with other changes of the game.
+   * @param {Partial<Game>} changes
+   */
+  changed(changes = {}) {
+    this.store.set({ game: { ...this.game, ...changes }, message: null });
+    this.save();
+  }
+
+  /** Whether the opponent is to move and has not yet: where its move is known, that one stands. */
+  get awaitsOpponent() {
+    const { agent, resigned, you } = this.game;
+    return Boolean(agent && !resigned && !this.state.retry && this.position.side !== you && !this.node.children.length);
+  }
+
+  async letOpponentMove() {
+    const { agent } = this.game;
+    if (!agent || !this.awaitsOpponent || this.state.thinking) return;
+    const before = this.node;
+    const { moves } = await this.engines.rules.ask("look", { position: before.position });
+    if (!moves.length || this.node !== before || this.state.thinking) return;
+    this.store.set({ thinking: true, message: null });
+    try {
+      const asked = { ...agent, seed: agent.seed || Math.floor(Math.random() * 1e9) };
+      const { cell } = await this.engines.opponent.ask("choose", { position: before.position, agent: asked });
+      this.store.set({ thinking: false });
+      if (this.node === before && this.game.agent === agent) await this.move(Number(cell));
+    } catch (error) {
+      if (!(error instanceof Stopped)) {
+        const message = error instanceof Error ? error.message : String(error);
+        this.say(`${message} Click the board to ask again, or go back by Undo.`, "bad");
+      }
+    } finally {
+      this.store.set({ thinking: false });
+    }
+  }
+
+  /** End all that is being computed. */
+  stop() {
+    this.engines.opponent.stop();
+    this.engines.solver.stop();
+    this.store.set({ thinking: false });
+  }
+
+  /**
+   * Look at another position of the tree.
+   * @param {Node} node
+   */
+  async goTo(node) {
+    this.engines.opponent.stop();
+    this.tree.at = node;
+    this.store.set({ retry: null, thinking: false });
+    this.changed();
+    await this.refresh();
+    await this.letOpponentMove();
+  }
+
+  /** Go a move on; against an opponent, on to where it is your turn, if it has moved there. */
+  async redo() {
+    const [next] = this.node.children;
+    if (!next) return;
+    let node = next;
+    while (this.game.agent && node.children.length && node.position.side !== this.game.you) [node] = node.children;
+    await this.goTo(node);
+  }
+
+  /**
+   * The position that Undo goes back to, null if there is none. Against an opponent it is one where it is your turn,
+   * and knights that were placed at random stay on the board.
+   */
+  get undone() {
+    const { resigned, agent, you } = this.game;
+    let node = resigned && (!agent || this.position.side === you) ? this.node : this.node.parent;
+    while (agent && node && node.position.side !== you) node = node.parent;
+    const fixed = agent && this.state.choice.placement === "random" && placed(this.position);
+    return node && fixed && !placed(node.position) ? null : node;
+  }
+
+  async undo() {
+    const node = this.undone;
+    if (!node) return;
+    this.store.set({ game: { ...this.game, resigned: null } });
+    await this.goTo(node);
+  }
+
+  async resign() {
+    if (!this.state.look?.seen.moves.length || this.game.resigned) return;
+    this.engines.opponent.stop();
+    this.changed({ resigned: this.game.agent ? this.game.you : this.position.side });
+    await this.refresh();
+  }
+
+  /** Take the other side, against the same opponent. */
+  async swap() {
+    this.changed({ you: other(this.game.you) });
+    await this.refresh();
+    await this.letOpponentMove();
+  }
+
+  /** @param {"play" | "analyse"} mode */
+  setMode(mode) {
+    this.store.set({ mode });
+    return this.study.analyse();
+  }
+
+  // -- the tree ------------------------------------------------------------------------------------
+
+  promote() {
+    if (this.tree.promote(this.node)) this.changed();
+    else this.say("This is the main line already.");
+  }
+
+  /** Delete the move that is looked at with all that follows. */
+  async removeMove() {
+    const { parent } = this.node;
+    if (!parent) return;
+    this.tree.remove(this.node);
+    await this.goTo(parent);
+  }
+
+  /** @param {string} text */
+  comment(text) {
+    this.tree.comment(this.node, text);
+    this.changed();
+  }
+
+  // -- the address, and the list of games ----------------------------------------------------------
+
+  save(another = false) {
+    this.browser.show(this.address, this.id, another);
+  }
+
+  /** Put the game into the list of games, once you have moved in it. */
+  record() {
+    const { agent, you, tree } = this.game;
+    const line = tree.line();
+    const mine = line.some(
+      ({ parent }) => parent && placed(parent.position) && (!agent || parent.position.side === you),
+    );
+    if (!this.id || !mine) return;
+    const winner = winnerOf(this.game, this.state.look?.seen);
+    const { id, address } = this;
+    const game = { id, address, vs: agent?.text ?? null, you, winner, plies: line.length, time: this.browser.now() };
+    this.store.set({ games: withGame(this.state.games, game) });
+  }
+
+  /**
+   * Return the address that challenges somebody to win from where this game starts, or from the position that is
+   * analysed, and say so if that is impossible.
+   */
+  async challenge() {
+    const { agent, you } = this.game;
+    const line = this.tree.line();
+    const start = line.find(({ position }) => placed(position))?.position ?? this.tree.root.position;
+    const position = this.state.mode === "analyse" ? this.position : start;
+    const vs = agent ?? this.agentOf(this.state.ladder[this.state.ladder.length - 1].agent);
+    const side = agent ? you : position.side;
+    const truth = await this.study.verdicts(position);
+    const lost = Object.keys(truth).length > 0 && hasWin(truth) !== (position.side === side);
+    const address = toAddress(new Tree(position), { vs: vs.text, you: side, challenge: true });
+    return { address, name: opponentName(vs, this.state.ladder), lost };
+  }
+
+  // -- looking ---------------------------------------------------------------------------------------
+
+  /** Ask for all that is shown of the position that is looked at. */
+  async refresh() {
+    const { node } = this;
+    this.engines.solver.stop();
+    this.store.set({ line: null });
+    try {
+      const seen = await this.engines.rules.ask("look", { position: node.position });
+      if (this.node !== node) return;
+      this.store.set({ look: emptyLook(node, seen) });
+      this.record();
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    const failed = (/** @type {unknown} */ error) => this.fail(error);
+    this.teacher.advise(node).catch(failed);
+    this.study.judgeGame().catch(failed);
+    this.study.analyse();
+  }
+}

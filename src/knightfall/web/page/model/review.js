@@ -1,0 +1,138 @@
+// The mistakes of a game: finding them, going to them, and doing them better.
+
+import { Stopped } from "./engine.js";
+import { hasWin, inPlies } from "./marks.js";
+import { nameOf } from "./notation.js";
+import { placed } from "./status.js";
+import { NAMES, other } from "./words.js";
+
+/** @typedef {import("./play.js").Play} Play */
+/** @typedef {import("./tree.js").Node} Node */
+
+export class Review {
+  /** @param {Play} play */
+  constructor(play) {
+    this.play = play;
+  }
+
+  /** The line that is judged: the one that is looked at, to its end. */
+  get line() {
+    const { tree } = this.play;
+    return tree.line(tree.end());
+  }
+
+  get mistakes() {
+    return this.line.filter((node) => node.blunder);
+  }
+
+  /** Judge every move of the line and mark those that threw a win away. */
+  async findMistakes() {
+    const { play, line } = this;
+    try {
+      for (const [number, node] of line.entries()) {
+        play.say(`Judging move ${number + 1} of ${line.length} …`);
+        await this.judge(node);
+      }
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error;
+      return;
+    }
+    play.changed();
+    const wrong = line.filter((node) => node.blunder).length;
+    const moves = wrong === 1 ? "1 move" : `${wrong} moves`;
+    play.say(wrong ? `${moves} threw a win away (??).` : "No move threw a win away.");
+  }
+
+  /** @param {Node} node */
+  async judge(node) {
+    if (!node.parent || !placed(node.parent.position)) return;
+    const { position } = node.parent;
+    const truth = await this.play.study.verdicts(position, this.play.engines.solver);
+    const move = truth[Number(node.cell)];
+    node.winner = !move ? null : move.wins ? position.side : other(position.side);
+    node.blunder = Boolean(move && !move.wins && hasWin(truth));
+  }
+
+  /**
+   * Go to the position before the next mistake, or the one before.
+   * @param {1 | -1} way
+   */
+  async toMistake(way) {
+    const { play, mistakes } = this;
+    const { tree } = play;
+    const depth = (/** @type {Node} */ node) => tree.line(node).length;
+    const here = depth(tree.at);
+    const places = mistakes.flatMap(({ parent }) => parent ?? []);
+    const ahead = (/** @type {Node} */ node) => way * (depth(node) - here) > 0;
+    const found = way > 0 ? places.find(ahead) : places.reverse().find(ahead);
+    if (!found) return play.say("There is no other mistake that way.");
+    await play.goTo(found);
+    play.say(`${NAMES[found.position.side]} threw the win away here. What would have kept it?`);
+  }
+
+  /** Go through the mistakes one after the other; against an opponent, through your own. */
+  async retry() {
+    const { agent, you } = this.play.game;
+    const places = this.mistakes
+      .flatMap(({ parent }) => parent ?? [])
+      .filter(({ position }) => !agent || position.side === you);
+    if (!places.length) return this.play.say("None of these mistakes is yours.");
+    await this.showMistake(places, "");
+  }
+
+  /**
+   * Show the first of the mistakes that are left.
+   * @param {Node[]} places
+   * @param {string} said what is said of the one before
+   */
+  async showMistake(places, said) {
+    const { play } = this;
+    const [place] = places;
+    if (!place) {
+      play.store.set({ retry: null });
+      return play.say(`${said} That was the last of them.`, "good");
+    }
+    await this.stand(places);
+    const task = `${NAMES[place.position.side]} threw the win away here. Find the move that keeps it`;
+    play.say(`${said} ${task} (${places.length} left).`.trim(), said ? "good" : "");
+  }
+
+  /** @param {Node[]} places */
+  async stand(places) {
+    const { play } = this;
+    play.engines.opponent.stop();
+    play.tree.at = places[0];
+    play.store.set({ retry: places, thinking: false });
+    play.changed();
+    await play.refresh();
+  }
+
+  /**
+   * Judge a move at a mistake: go on to the next one if it wins, else stay.
+   * @param {number} cell
+   */
+  async answer(cell) {
+    const { play } = this;
+    const places = play.state.retry ?? [];
+    const [place] = places;
+    if (play.state.busy || !place) return;
+    play.store.set({ busy: true });
+    try {
+      const name = nameOf(place.position, cell);
+      const after = await play.advance(place.position, cell);
+      if (!after) return play.say(`${name} is not a legal move.`, "bad");
+      const truth = await play.study.verdicts(place.position, play.engines.guide);
+      if (play.node !== place) return;
+      if (truth[cell]?.wins) {
+        play.tree.play(cell, after); // kept as a variation
+        await this.showMistake(places.slice(1), `${name} keeps the win.`);
+      } else {
+        play.say(`${name} loses${inPlies(truth[cell]?.plies ?? null)}, too. Try another one.`, "bad");
+      }
+    } catch (error) {
+      play.fail(error);
+    } finally {
+      play.store.set({ busy: false });
+    }
+  }
+}

@@ -1,0 +1,206 @@
+// What the engine says of the position that is looked at, and of a game that is over.
+
+import { parseTerms } from "./agents.js";
+import { Stopped } from "./engine.js";
+import { hasWin, winningCells } from "./marks.js";
+import { formatFen } from "./notation.js";
+import { placed, winnerOf } from "./status.js";
+import { other } from "./words.js";
+
+/** @typedef {import("./engine.js").Seen} Seen */
+/** @typedef {import("./engine.js").Truth} Truth */
+/** @typedef {import("./notation.js").Position} Position */
+/** @typedef {import("./play.js").Asking} Asking */
+/** @typedef {import("./play.js").Play} Play */
+/** @typedef {import("./store.js").Look} Look */
+/** @typedef {import("./tree.js").Node} Node */
+
+/** Longest time for the truth about one position, in milliseconds. */
+export const TRUTH_MS = 8000;
+const MAX_OPINIONS = 3; // more do not fit into a cell
+const MAX_KEPT_TRUTHS = 500;
+
+/**
+ * Return what is known of a position before anything is analysed.
+ * @param {Node} node
+ * @param {Seen} seen
+ * @returns {Look}
+ */
+export const emptyLook = (node, seen) => ({
+  node,
+  seen,
+  truth: null,
+  searching: false,
+  unfinished: false,
+  names: [],
+  opinions: null,
+  wrong: "",
+  walks: null,
+  reflections: null,
+});
+
+export class Study {
+  /** @param {Play} play */
+  constructor(play) {
+    this.play = play;
+    this.store = play.store;
+    this.engines = play.engines;
+    /** @type {Map<string, Truth>} */
+    this.truths = new Map();
+    /** @type {Node | null} */
+    this.searched = null; // whose truth the solver is searching
+  }
+
+  /**
+   * Add to what is known of a position, if it is still the one that is looked at. Return whether it is.
+   * @param {Node} node
+   * @param {Partial<Look>} found
+   */
+  found(node, found) {
+    const { look } = this.play.state;
+    if (look?.node !== node || this.play.node !== node) return false;
+    this.store.set({ look: { ...look, ...found } });
+    return true;
+  }
+
+  /** Ask for what is analysed: opinions of heuristics, layers, and the truth. An error is told in the status line. */
+  async analyse(ms = TRUTH_MS) {
+    try {
+      await this.askAll(ms);
+    } catch (error) {
+      this.play.fail(error);
+    }
+  }
+
+  /** @param {number} ms longest time for the truth */
+  async askAll(ms) {
+    const { mode, settings, look } = this.play.state;
+    const { node } = this.play;
+    if (look?.node !== node) return;
+    const { seen } = look;
+    if (mode !== "analyse" || !settings.truth) this.engines.solver.stop();
+    if (mode !== "analyse") {
+      this.store.set({ look: emptyLook(node, seen), line: null });
+      return;
+    }
+    const { position } = node;
+    this.found(node, { ...(await this.opinions(position, seen.moves)) });
+    const walks = settings.walks && seen.separated ? await this.engines.guide.ask("walks", { position }) : null;
+    const reflections =
+      settings.mirror && seen.mirrored ? await this.engines.guide.ask("reflections", { position }) : null;
+    this.found(node, { walks, reflections });
+    const { agent, you } = this.play.game;
+    const hidden = settings.help === "after" && agent && position.side === you && !this.play.answered.has(node);
+    if (!settings.truth || hidden || !seen.moves.length) {
+      this.found(node, { truth: null, searching: false, unfinished: false });
+      return;
+    }
+    await this.findTruth(node, ms);
+  }
+
+  /**
+   * Return what the heuristics of the settings say of each move.
+   * @param {Position} position
+   * @param {number[]} moves
+   */
+  async opinions(position, moves) {
+    const written = this.play.state.settings.heuristic
+      .split(",")
+      .map((name) => name.trim())
+      .filter(Boolean);
+    const names = written.slice(0, MAX_OPINIONS);
+    if (!names.length || !moves.length) return { names, opinions: null, wrong: "" };
+    const here = (/** @type {string[]} */ some) =>
+      this.engines.rules.ask("opinions", {
+        position,
+        sums: some.map((name) => parseTerms(name, this.play.heuristics)),
+      });
+    try {
+      const theirs = this.play.provider && names.some((name) => this.play.provider?.judges(name));
+      const opinions = await (theirs && this.play.provider
+        ? this.play.provider.opinionsOf(position, names, here)
+        : here(names));
+      return { names, opinions, wrong: "" };
+    } catch (error) {
+      if (error instanceof Stopped) throw error;
+      return { names, opinions: null, wrong: /** @type {Error} */ (error).message };
+    }
+  }
+
+  /**
+   * Find for each move whether it wins and how soon, showing what is known so far.
+   * @param {Node} node
+   * @param {number} ms
+   */
+  async findTruth(node, ms) {
+    const fen = formatFen(node.position);
+    const known = this.truths.get(fen);
+    if (known) {
+      this.found(node, { truth: known, searching: false, unfinished: false });
+      return;
+    }
+    this.found(node, { searching: true, unfinished: false });
+    if (this.searched === node) return; // the answer is on its way
+    const show = (/** @type {Truth} */ truth) => this.found(node, { truth });
+    this.searched = node;
+    let truth;
+    try {
+      truth = await this.engines.solver.ask("truth", { position: node.position, ms }, show);
+    } finally {
+      if (this.searched === node) this.searched = null;
+    }
+    const moves = this.play.state.look?.seen.moves ?? [];
+    if (this.play.node !== node) return;
+    const whole = moves.every((cell) => truth[cell] && truth[cell].plies !== null);
+    if (whole) this.keepTruth(fen, truth);
+    this.found(node, { truth, searching: false, unfinished: !whole });
+  }
+
+  /**
+   * @param {string} fen
+   * @param {Truth} truth
+   */
+  keepTruth(fen, truth) {
+    this.truths.set(fen, truth);
+    const [oldest] = this.truths.keys();
+    if (this.truths.size > MAX_KEPT_TRUTHS) this.truths.delete(oldest);
+  }
+
+  /**
+   * Return who wins after each move, without how soon, which is known in some milliseconds. Moves that there was no
+   * time for are missing.
+   * @param {Position} position
+   * @param {Asking} engine
+   * @returns {Promise<Truth>}
+   */
+  async verdicts(position, engine = this.engines.guide) {
+    return this.truths.get(formatFen(position)) ?? engine.ask("verdicts", { position, ms: TRUTH_MS });
+  }
+
+  /** Of a game that is over, find out who was winning at its start and which mistake decided it. */
+  async judgeGame() {
+    const { address, tree } = this.play;
+    const { agent, you } = this.play.game;
+    const won = winnerOf(this.play.game, this.play.state.look?.seen);
+    if (!won) {
+      this.store.set({ verdict: null });
+      return;
+    }
+    if (this.play.state.verdict?.key === address) return;
+    this.store.set({ verdict: null });
+    const whose = agent ? you : other(won);
+    let winner = null;
+    let mistake = null;
+    for (const node of tree.line()) {
+      if (!node.parent || !placed(node.parent.position)) continue;
+      const { position } = node.parent;
+      const truth = await this.verdicts(position);
+      if (this.play.address !== address) return;
+      if (!Object.keys(truth).length) continue;
+      winner ??= hasWin(truth) ? position.side : other(position.side);
+      const thrown = truth[Number(node.cell)]?.wins === false && hasWin(truth);
+      if (thrown && position.side === whose) mistake = { node, better: winningCells(truth) };
+    }
+    this.store.set({ verdict: { key: address, winner, mistake } });
+  }
+}

@@ -1,0 +1,96 @@
+// Help during a game, for those who asked for it: blunders taken back, lost positions named, moves judged.
+
+import { hasWin, winningCells } from "./marks.js";
+import { nameOf } from "./notation.js";
+import { placed } from "./status.js";
+
+/** @typedef {import("./play.js").Play} Play */
+/** @typedef {import("./tree.js").Node} Node */
+
+export class Teacher {
+  /** @param {Play} play */
+  constructor(play) {
+    this.play = play;
+  }
+
+  /**
+   * Take back a move that threw the win away, without telling which one keeps it.
+   * @param {Node} before
+   * @param {number} cell
+   */
+  async takeBack(before, cell) {
+    const { play } = this;
+    const truth = await play.study.verdicts(before.position);
+    if (play.node.parent !== before || !truth[cell] || truth[cell].wins || !hasWin(truth)) return;
+    play.tree.at = before;
+    play.changed();
+    await play.refresh();
+    const name = nameOf(before.position, cell);
+    play.say(`${name} throws the win away. Try again, or go on with it by Redo.`, "bad");
+  }
+
+  /**
+   * Say what helps at your turn, if you want to be taught: that a position is lost, or what your last move was worth.
+   * @param {Node} node
+   */
+  async advise(node) {
+    const { play } = this;
+    const { settings, retry, look } = play.state;
+    const { agent, you } = play.game;
+    const yours = agent && node.position.side === you && look?.seen.moves.length && !play.game.resigned;
+    if (!yours || retry || !placed(node.position)) return;
+    if (settings.help === "teach") await this.adviseLost(node);
+    else if (settings.help === "after") await this.tellLastMove(node);
+  }
+
+  /**
+   * Say of a lost position that it is lost, how many replies to your last move won, and what to aim for.
+   * @param {Node} node
+   */
+  async adviseLost(node) {
+    const { play } = this;
+    const truth = await play.study.verdicts(node.position);
+    const mine = this.lastOwnMove(node);
+    const replies = mine && Object.values(await play.study.verdicts(mine.position));
+    if (play.node !== node || play.state.message || !Object.keys(truth).length || hasWin(truth)) return;
+    const winning = replies?.filter((one) => one.wins).length;
+    const told =
+      mine && replies
+        ? `After ${nameOf(node.position, Number(mine.cell))}, ${winning} of ${replies.length} replies win. `
+        : "Against best play this is lost, as it is for most runners. ";
+    play.say(`${told}Aim to last, and for moves that leave the opponent few replies that win.`);
+  }
+
+  /**
+   * Say what your last move was worth.
+   * @param {Node} node
+   */
+  async tellLastMove(node) {
+    const { play } = this;
+    const mine = this.lastOwnMove(node);
+    if (!mine?.parent) return;
+    const truth = await play.study.verdicts(mine.parent.position);
+    const cell = Number(mine.cell);
+    if (play.node !== node || !truth[cell]) return;
+    const name = nameOf(node.position, cell);
+    const winning = winningCells(truth).map((one) => nameOf(node.position, one));
+    const told = truth[cell].wins
+      ? `Your ${name} kept the win.`
+      : winning.length
+        ? `Your ${name} threw the win away: ${winning.join(", ")} won.`
+        : `Your ${name} was lost like every other move.`;
+    play.say(`${told} You to move.`, truth[cell].wins ? "good" : winning.length ? "bad" : "");
+  }
+
+  /**
+   * Return the node of your last move before a position.
+   * @param {Node} node
+   */
+  lastOwnMove(node) {
+    const { play } = this;
+    const own = play.tree
+      .line(node)
+      .filter(({ parent }) => parent && parent.position.side === play.game.you && placed(parent.position));
+    return own[own.length - 1];
+  }
+}

@@ -1,0 +1,82 @@
+// One page, several views. The address names the view (#/atlas/7x7); a game's address belongs to `play`.
+
+import { el } from "./dom.js";
+
+/** @typedef {import("../model/store.js").Store} Store */
+
+/**
+ * A view: its name in the menu, what shows the rest of the address, keys, and what ends it.
+ * @typedef {object} View
+ * @property {string} title
+ * @property {(words: string[]) => unknown} show
+ * @property {Record<string, () => unknown>} keys
+ * @property {() => void} [leave]
+ */
+
+const FIRST = "play";
+
+/**
+ * Return a word of the address; one that is no valid encoding stays as it is.
+ * @param {string} word
+ */
+function decoded(word) {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}
+
+export class Router {
+  /** @param {Store} store */
+  constructor(store) {
+    this.store = store;
+    /** @type {Map<string, View>} */
+    this.views = new Map();
+    this.menu = /** @type {HTMLElement} */ (document.querySelector("nav"));
+    addEventListener("hashchange", () => this.follow());
+  }
+
+  /** The name of the view that is shown. */
+  get now() {
+    return this.store.state.view.name;
+  }
+
+  /**
+   * Add a view to the menu.
+   * @param {string} name
+   * @param {View} view
+   */
+  add(name, view) {
+    this.views.set(name, view);
+    this.menu.append(el("a", { href: name === FIRST ? "#" : `#/${name}`, "data-to": name }, view.title));
+  }
+
+  /**
+   * Let the menu lead back to a view as it was left.
+   * @param {string} name
+   * @param {string} address
+   */
+  remember(name, address) {
+    this.menu.querySelector(`[data-to="${name}"]`)?.setAttribute("href", address);
+  }
+
+  /** Show what the address names. */
+  async follow() {
+    const address = location.hash;
+    const named = /^#\/([a-z]+)(?:\/(.*))?$/.exec(address);
+    const name = named && this.views.has(named[1]) ? named[1] : FIRST;
+    const words = named && name !== FIRST ? (named[2] ?? "").split("/").filter(Boolean).map(decoded) : [];
+    if (this.now !== name) this.views.get(this.now)?.leave?.();
+    this.store.set({ view: { name, words } });
+    for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-view]"))) {
+      part.hidden = part.dataset.view !== name;
+    }
+    for (const link of this.menu.querySelectorAll("a")) {
+      if (link.dataset.to === name) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    if (named && name !== FIRST) this.remember(name, address);
+    await this.views.get(name)?.show(words);
+  }
+}
