@@ -634,7 +634,9 @@ def test_the_card_at_the_end_tells_what_decided_the_game(browser: Any, file: Pat
             assert f"{moves[mine[-1].ply - 1]} at move {mine[-1].ply}" in told
             assert page.locator("#end knight-board").count() == 1
         page.click("#end >> text=Other side")
-        page.wait_for_function(f"you => knightfall.state.game.you !== you && ({YOUR_TURN})()", arg=you)
+        page.wait_for_function(
+            f"you => knightfall.state.game.you !== you && ({YOUR_TURN})()", arg=you
+        )
         assert page.locator("#end").is_hidden()
         page.go_back()
         page.wait_for_selector("#end:has-text('has no cell left')")

@@ -1,10 +1,11 @@
 // Games on small boards: replayed move by move, or as they ended where the user prefers reduced motion.
 
 import { cellNamed, parseFen } from "../model/notation.js";
-import { agentName, el, link } from "./make.js";
+import { stillBoard, wantsMotion } from "../views/board.js";
+import { el } from "../views/dom.js";
+import { agentName, link } from "./make.js";
 
 /** @typedef {import("../model/notation.js").Position} Position */
-/** @typedef {import("../views/board.js").KnightBoard} KnightBoard */
 /** @typedef {import("./server.js").Game} Game */
 /** @typedef {import("./server.js").Moves} Moves */
 
@@ -46,9 +47,6 @@ export function positionsOf(game) {
  */
 export const reasonOf = (game) => (game.reason === "no moves" ? "no cell left" : game.reason);
 
-/** @returns {KnightBoard} */
-export const smallBoard = () => /** @type {KnightBoard} */ (el("knight-board", { inert: true }));
-
 /** Small boards that replay games until `stop` is called. */
 export class SmallBoards {
   constructor() {
@@ -58,7 +56,7 @@ export class SmallBoards {
     this.ids = "";
     /** @type {Game[] | null} */
     this.waiting = null;
-    this.moving = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.moving = wantsMotion();
     this.timer = this.moving ? setInterval(() => this.step(), STEP_MS) : undefined;
   }
 
@@ -77,12 +75,10 @@ export class SmallBoards {
     this.waiting = null;
     this.shown = games.map((game) => this.replay(game));
     this.element.replaceChildren(...this.shown.map((one) => one.element));
-    for (const one of this.shown) one.board.show(one.positions[one.at]);
   }
 
   /** @param {Game} game */
   replay(game) {
-    const board = smallBoard();
     const positions = positionsOf(game);
     /** @param {number} seat */
     const name = (seat) => agentName(game.short[seat], game.names[seat], false);
@@ -100,6 +96,7 @@ export class SmallBoards {
       link(analysisLink(game), "Analyse"),
     );
     const at = this.moving ? 0 : positions.length - 1;
+    const board = stillBoard(positions[at]);
     return { board, positions, at, element: el("figure", {}, board, caption) };
   }
 

@@ -1,8 +1,9 @@
 // Charts in SVG: ratings with their error bars, and the path of a sequential test.
 
-import { el, plusMinus, signed, svg } from "./make.js";
+import { el, svg } from "../views/dom.js";
+import { plusMinus, signed } from "./make.js";
 
-/** @typedef {import("./make.js").Child} Child */
+/** @typedef {import("../views/dom.js").Child} Child */
 /** @typedef {import("./make.js").JsonNumber} JsonNumber */
 /** @typedef {import("./server.js").LlrPath} LlrPath */
 

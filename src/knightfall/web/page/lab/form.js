@@ -1,6 +1,7 @@
 // The form that starts a match, a tournament, a league or a grading.
 
-import { el, messageOf } from "./make.js";
+import { el } from "../views/dom.js";
+import { messageOf } from "./make.js";
 
 /** @typedef {import("./server.js").Job} Job */
 /** @typedef {import("./server.js").Server} Server */

@@ -1,7 +1,9 @@
 // The list of games that a number of a report counts, and one game with what its players computed.
 
-import { analysisLink, positionsOf, reasonOf, smallBoard } from "./boards.js";
-import { agentName, count, el, link, messageOf, renew, signed, table } from "./make.js";
+import { stillBoard } from "../views/board.js";
+import { el } from "../views/dom.js";
+import { analysisLink, positionsOf, reasonOf } from "./boards.js";
+import { agentName, count, link, messageOf, renew, signed, table } from "./make.js";
 
 /** @typedef {import("../model/notation.js").Side} Side */
 /** @typedef {import("./make.js").JsonNumber} JsonNumber */
@@ -245,7 +247,8 @@ export class GamePage {
       ` had ${reasonOf(game)}.`,
       game.detail ? ` ${game.detail}` : "",
     );
-    const board = smallBoard();
+    const positions = positionsOf(game);
+    const board = stillBoard(positions[positions.length - 1]);
     renew(
       this.place,
       el("p", {}, el("a", { class: "button", href: analysisLink(game) }, "Analyse this game")),
@@ -264,8 +267,6 @@ export class GamePage {
         ]),
       ),
     );
-    const positions = positionsOf(game);
-    board.show(positions[positions.length - 1]);
   }
 }
 

@@ -1,7 +1,8 @@
 // The page of a grading: how often the agent kept a won position won, and its games.
 
+import { el } from "../views/dom.js";
 import { analysisLink } from "./boards.js";
-import { agentName, count, el, here, interval, link, many, messageOf, percent, renew, table } from "./make.js";
+import { agentName, count, here, interval, link, many, messageOf, percent, renew, table } from "./make.js";
 import { jobLine } from "./overview.js";
 
 /** @typedef {import("./server.js").Grade} Grade */

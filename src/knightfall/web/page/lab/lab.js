@@ -1,9 +1,9 @@
 // The parts of the page that need a server behind it: the views Lab and Studies, and the agents and heuristics of the
 // user's files.
 
+import { el } from "../views/dom.js";
 import { GamePage, GamesPage } from "./games.js";
 import { GradingPage } from "./grading.js";
-import { el } from "./make.js";
 import { addOpponents } from "./opponents.js";
 import { Overview } from "./overview.js";
 import { RunPage } from "./run.js";

@@ -1,50 +1,8 @@
-// Functions that create elements and write numbers. Texts are set as texts, never parsed as markup.
+// Parts of the lab's pages that are made of elements, and numbers as texts.
 
-/** @typedef {string | Node | null | undefined | false | Child[]} Child a text, an element, nothing, or a list */
+import { el, present } from "../views/dom.js";
 
-/**
- * Create an element.
- * @template {string} Name
- * @param {Name} name
- * @param {Record<string, any>} attributes true sets an empty attribute; false, null and undefined set none; a name that
- *   begins with "on" adds a listener, as in `onclick`
- * @param {Child[]} children
- * @returns {Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement}
- */
-export function el(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
-  }
-  made.append(...present(children));
-  return /** @type {any} */ (made);
-}
-
-/**
- * Return the children that are to be drawn, without nested lists.
- * @param {Child[]} children
- * @returns {(string | Node)[]}
- */
-const present = (children) =>
-  /** @type {any[]} */ (children).flat(3).filter((child) => ![null, undefined, false].includes(child));
-
-const SVG = "http://www.w3.org/2000/svg";
-
-/**
- * Create an element of an SVG drawing.
- * @template {keyof SVGElementTagNameMap} Name
- * @param {Name} name
- * @param {Record<string, string | number>} attributes
- * @param {Child[]} children
- */
-export function svg(name, attributes = {}, ...children) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  made.append(...present(children));
-  return made;
-}
+/** @typedef {import("../views/dom.js").Child} Child */
 
 /**
  * Return an agent's short name. Its full string is shown on hover, and at the foot of the window while the name has the

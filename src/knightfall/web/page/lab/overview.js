@@ -1,9 +1,10 @@
 // The lab's first page: the form that starts a run, what is being played, the user's files and every stored run.
 
+import { el } from "../views/dom.js";
 import { StartForm } from "./form.js";
-import { agentName, count, el, here, link, many, messageOf, percent, renew, table } from "./make.js";
+import { agentName, count, here, link, many, messageOf, percent, renew, table } from "./make.js";
 
-/** @typedef {import("./make.js").Child} Child */
+/** @typedef {import("../views/dom.js").Child} Child */
 /** @typedef {import("./server.js").GradingSummary} GradingSummary */
 /** @typedef {import("./server.js").Job} Job */
 /** @typedef {import("./server.js").RunSummary} RunSummary */

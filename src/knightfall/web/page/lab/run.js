@@ -1,8 +1,9 @@
 // The page of a run: its tables, charts and last games, drawn again while it is being played.
 
+import { el } from "../views/dom.js";
 import { SmallBoards } from "./boards.js";
 import { llrChart, ratingsChart } from "./charts.js";
-import { count, el, here, link, many, messageOf, renew } from "./make.js";
+import { count, here, link, many, messageOf, renew } from "./make.js";
 import { jobLine } from "./overview.js";
 import { tablesOf } from "./tables.js";
 

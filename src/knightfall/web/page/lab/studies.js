@@ -1,6 +1,7 @@
 // The five studies: what they published, what was measured, and which of their claims hold.
 
-import { el, messageOf, table } from "./make.js";
+import { el } from "../views/dom.js";
+import { messageOf, table } from "./make.js";
 
 /** @typedef {import("./server.js").Server} Server */
 

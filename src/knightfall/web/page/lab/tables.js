@@ -1,8 +1,9 @@
 // The tables of a run's report. Each number links to the games that it counts.
 
-import { agentName, count, el, interval, link, percent, plusMinus, signed, table } from "./make.js";
+import { el } from "../views/dom.js";
+import { agentName, count, interval, link, percent, plusMinus, signed, table } from "./make.js";
 
-/** @typedef {import("./make.js").Child} Child */
+/** @typedef {import("../views/dom.js").Child} Child */
 /** @typedef {import("./server.js").LeagueReport} LeagueReport */
 /** @typedef {import("./server.js").MatchReport} MatchReport */
 /** @typedef {import("./server.js").Run} Run */

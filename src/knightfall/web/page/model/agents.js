@@ -92,7 +92,10 @@ function readOption(agent, word) {
   if (name === "time") {
     agent.ms = number * UNITS[unit];
     if (!(agent.ms > 0) || agent.ms > 60000) throw new Error(`“${word}”: write time=150ms, up to 60s.`);
-  } else agent[/** @type {"seed" | "nodes" | "depth"} */ (name)] = Math.floor(number);
+  } else {
+    agent[/** @type {"seed" | "nodes" | "depth"} */ (name)] = Math.floor(number);
+    if (name !== "seed" && number < 1) throw new Error(`“${word}”: at least 1, please.`);
+  }
   if (agent.kind === "id" && (name === "time" || name === "depth")) agent.nodes = 0;
 }
 

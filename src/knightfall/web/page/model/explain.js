@@ -44,5 +44,6 @@ function walksTold({ separated, walks }) {
   if (walks.w < 0 || walks.b < 0) {
     return "The knights can no longer meet: whoever has the longer walk left wins. These are too long to be counted.";
   }
-  return `White can still walk ${walks.w} steps, Black ${walks.b}: the side to move needs strictly more than the other.`;
+  const rule = "the side to move needs strictly more than the other";
+  return `White can still walk ${walks.w} steps, Black ${walks.b}: ${rule}.`;
 }

@@ -486,8 +486,8 @@ export class Play {
    */
   async challenge() {
     const { agent, you } = this.game;
-    const line = this.tree.line();
-    const start = line.find(({ position }) => placed(position))?.position ?? this.tree.root.position;
+    const nodes = [this.tree.root, ...this.tree.line()];
+    const start = (nodes.find(({ position }) => placed(position)) ?? this.tree.root).position;
     const position = this.state.mode === "analyse" ? this.position : start;
     const vs = agent ?? this.agentOf(this.state.ladder[this.state.ladder.length - 1].agent);
     const side = agent ? you : position.side;

@@ -64,10 +64,8 @@ export function statusOf({ game, look, thinking, ladder }) {
   const first = agent && yours && !tree.line(node).some(({ parent }) => parent && placed(parent.position));
   const goal = challenge && first ? `Challenge: beat ${name(other(you))} from here. ` : "";
   const start = `${goal}You to ${doing}. You are ${NAMES[side]}: click a dotted cell.`;
-  return {
-    text: `${lastMove(game, ladder)}${first ? start : `${name(side)} to ${doing}, ${many(look.seen.moves.length, "move")}.`}`,
-    kind: "",
-  };
+  const turn = first ? start : `${name(side)} to ${doing}, ${many(look.seen.moves.length, "move")}.`;
+  return { text: lastMove(game, ladder) + turn, kind: "" };
 }
 
 /**

@@ -85,7 +85,7 @@ export function addAnalysisView(play, review, preview, copy) {
       if (look) part("input", "fen").value = formatFen(look.node.position);
     },
   );
-  store.watch((state) => [state.line], drawLine);
+  store.watch((state) => [state.line, state.look?.truth, state.mode], drawLine);
   store.watch(
     (state) => [state.game],
     ({ game }) => {
@@ -143,10 +143,12 @@ function drawNotes({ look, settings }) {
 }
 
 /** @param {State} state */
-function drawLine({ line }) {
+function drawLine({ line, look, mode }) {
   const names = line?.cells.slice(0, line.shown).map((cell) => nameOf(line.node.position, cell)) ?? [];
   const more = line ? line.cells.length - line.shown : 0;
-  byId("line").textContent = line ? `Best play: ${names.join(" ")}${more ? ` … (${more} more)` : ""}` : "";
+  const marked = look?.truth && mode === "analyse";
+  const hint = marked ? "Point at a marked cell, or hold it, to see the line of best play." : "";
+  byId("line").textContent = line ? `Best play: ${names.join(" ")}${more ? ` … (${more} more)` : ""}` : hint;
 }
 
 /**

@@ -80,7 +80,8 @@ function draw(atlas) {
     drawReplies(nameOf(empty, first), Object.values(replies));
   }
   byId("atlas-law").textContent =
-    "The colour law says that the hunter wins: the first player if both knights stand on one colour, else the second. " +
+    "The colour law says that the hunter wins: the first player if both knights stand on one colour, else the " +
+    "second. " +
     (exceptions.count
       ? `Here it fails in ${exceptions.count} openings, which are images of ` +
         `${exceptions.found.length === 1 ? "this one" : `these ${exceptions.found.length}`}:`
@@ -161,5 +162,6 @@ function drawReplies(name, rows) {
     `First knight on ${name}: the first player, who moves, wins ${won} of ${rows.length} openings (1), the second ` +
     `player ${rows.length - won} (2)${odd ? `; ${odd} of them against the law (!)` : ""}.`;
   byId("atlas-key").textContent =
-    "On each cell: 1 or 2, the player who wins, and in how many plies; the deeper the colour, the sooner. Click the knight to choose another first cell.";
+    "On each cell: 1 or 2, the player who wins, and in how many plies; the deeper the colour, the sooner. Click the " +
+    "knight to choose another first cell.";
 }

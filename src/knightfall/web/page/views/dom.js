@@ -23,14 +23,14 @@ export function byId(id) {
   return found;
 }
 
-/** @typedef {string | Node | null | undefined | false | Child[]} Child a text, an element, nothing, or a list of them */
+/** @typedef {string | Node | null | undefined | false | Child[]} Child a text, an element, nothing, or a list */
 
 /**
  * Return the children that are to be drawn, without nested lists.
  * @param {Child[]} children
  * @returns {(string | Node)[]}
  */
-const present = (children) =>
+export const present = (children) =>
   /** @type {any[]} */ (children).flat(3).filter((child) => ![null, undefined, false].includes(child));
 
 /**
