@@ -56,8 +56,9 @@ def test_a_whole_game_by_mouse(browser: Any, file: Path) -> None:
         page.click("#start")
         for _ in range(40):
             page.wait_for_function(
-                "() => !knightfall.state.thinking && !knightfall.state.busy && (knightfall.play.position.side "
-                "=== knightfall.state.game.you || /won/.test(document.getElementById('status').textContent))"
+                "() => { const { thinking, busy, game } = knightfall.state; return !thinking "
+                "&& !busy && (game.tree.at.position.side === game.you || "
+                "/won/.test(document.getElementById('status').textContent)); }"
             )
             if "won" in said(page):
                 break

@@ -231,7 +231,8 @@ export class Play {
       const { vs, ...found } = await fromAddress(text, (position, cell) => this.advance(position, cell));
       if (started !== this.starting) return;
       const agent = vs ? this.agentOf(vs) : null;
-      this.id = this.browser.gameId() ?? (agent ? randomId() : null);
+      const listed = this.state.games.find(({ address }) => address === text);
+      this.id = this.browser.gameId() ?? listed?.id ?? (agent ? randomId() : null);
       this.stand({ ...found, agent });
       this.store.set({ mode: agent ? "play" : "analyse" });
       if (agent) this.chooseAgain(agent.text, found.you);
