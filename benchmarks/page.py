@@ -26,15 +26,31 @@ from .result import Ratio, Result
 
 SUMMARY = "The page: milliseconds until it can be played, kilobytes, milliseconds to the truth"
 LOADS, POSITIONS, MIDDLE = 7, 60, 10
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 HEAVY = ("puzzles.json", "atlas.json")
 PLAYED, WEIGHT, SINGLE = (
     "until it can be played, in ms",
     "kB without puzzles and atlas",
     "kB of the single file",
 )
+CLICK = "from a click to the knight that has moved, in ms"
 MIDGAME, OPENING = "truth of a mid-game position, in ms", "✓ and ✗ of an opening, in ms"
-GOALS = {PLAYED: 1000.0, WEIGHT: 300.0, SINGLE: 1000.0, MIDGAME: 200.0, OPENING: 200.0}
+GOALS = {
+    PLAYED: 1000.0, WEIGHT: 300.0, SINGLE: 400.0, CLICK: 100.0, MIDGAME: 200.0, OPENING: 200.0,
+}  # fmt: skip
+
+MOVE = """async () => {
+  const board = document.getElementById("board"), target = board.querySelector(".target");
+  const began = performance.now();
+  board.choose(Number(target.dataset.cell));
+  while (!target.querySelector(".knight")) await new Promise(requestAnimationFrame);
+  return performance.now() - began;
+}"""
+TURN = """() => {
+  const { thinking, busy, game, look } = knightfall.state;
+  return !thinking && !busy && look?.node === game.tree.at
+    && (game.tree.at.position.side === game.you || !look.seen.moves.length);
+}"""
 
 TRUTH = """async (fen) => {
   const { play, notation } = globalThis.knightfall, position = notation.parseFen(fen);
@@ -67,6 +83,16 @@ def _fresh(browser: Any, url: str) -> tuple[Any, float]:
     return page, float(page.evaluate("() => globalThis.knightfall.readyAfter"))
 
 
+def _clicks(page: Any) -> list[float]:
+    """The milliseconds from each click on a cell of a game until the knight stands there."""
+    took = []
+    while True:
+        page.wait_for_function(TURN)
+        if not page.locator("#board .target").count():
+            return took
+        took.append(float(page.evaluate(MOVE)))
+
+
 def run(loads: int = LOADS, positions: int = POSITIONS) -> Result:
     """Load the page some times, and ask it for the truth of some positions."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -89,6 +115,8 @@ def run(loads: int = LOADS, positions: int = POSITIONS) -> Result:
         middle = [page.evaluate(TRUTH, _middle(rng).fen) for _ in range(positions)]
         starts = rng.sample(openings(Board.of(7, 7)), positions)
         opening = [page.evaluate(TRUTH, fen)[0] for fen in starts[: positions // 4]]
+        games = [f"{url}#moves={first}.a1&vs=id(improved)&you=w" for first in ("d4", "c5", "e6")]
+        clicks = [took for game in games for took in _clicks(_fresh(browser, game)[0])]
         browser.close()
         server.shutdown()
     whole = sorted(took for _, took in middle)
@@ -96,6 +124,7 @@ def run(loads: int = LOADS, positions: int = POSITIONS) -> Result:
         PLAYED: median(times),
         WEIGHT: sum(map(len, ours.values())) / 1000,
         SINGLE: len(single_file().encode()) / 1000,
+        CLICK: max(clicks),
         MIDGAME: whole[len(whole) * 95 // 100],
         OPENING: max(opening),
     }
@@ -107,6 +136,8 @@ def run(loads: int = LOADS, positions: int = POSITIONS) -> Result:
             )
             / 1000,
             "median truth of a mid-game position, in ms": median(whole),
+            "median from a click to the knight that has moved, in ms": median(clicks),
+            "clicks": len(clicks),
             "positions": positions,
             "loads": loads,
         },

@@ -334,7 +334,8 @@ test("the strips tell names, turn, role and mobility", async () => {
   await open("board=5x5&moves=a1.b1&vs=perfect&you=b");
   assert.deepEqual(stripOf(store.state, "b").name, "You (Black)");
   assert.deepEqual(stripOf(store.state, "w").name, "Perfect (White)");
-  assert.match(stripOf(store.state, "b").facts, /^to move · runner · \d moves?$/);
+  assert.equal(stripOf(store.state, "b").doing, "to move");
+  assert.match(stripOf(store.state, "b").facts, /^runner · \d moves?$/);
 });
 
 test("a line of best play is stepped through, and stops at its ends", async () => {

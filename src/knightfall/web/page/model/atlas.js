@@ -14,9 +14,10 @@ import { cellNamed, cellsIn, emptyBoard, nameOf } from "./notation.js";
  * @typedef {object} AtlasState
  * @property {string} board
  * @property {number | null} first the first knight's cell, null before it is chosen
- * @property {Record<number, Share>} shares for each cell, while no knight stands
+ * @property {Record<number, Share>} shares for each cell, once they are counted
  * @property {Record<number, Opening>} replies for each cell, once the first knight stands
- * @property {{count: number, found: Exception[]}} exceptions one opening of each class that breaks the colour law
+ * @property {{count: number, found: Exception[]} | null} exceptions how many openings break the colour law, and one of
+ *   each class; null until they are counted
  * @property {"w" | "b" | "analyse"} click what a click on a reply does: play that side, or analyse
  */
 
@@ -52,10 +53,13 @@ export class Atlas {
    * @param {string} [first]
    */
   async show(board, first) {
-    if (board && this.boards.includes(board)) this.set({ board });
+    if (board && board !== this.state.board && this.boards.includes(board)) {
+      this.set({ board, shares: {}, exceptions: null });
+    }
     const cell = first ? cellNamed(this.empty, first) : null;
-    this.set({ first: cell, shares: {}, replies: {} });
-    await (cell === null ? this.showShares() : this.showReplies(cell));
+    this.set({ first: cell, replies: {} });
+    if (cell !== null) await this.showReplies(cell);
+    if (!this.state.exceptions) await this.count();
   }
 
   /** @param {number} first */
@@ -65,7 +69,8 @@ export class Atlas {
     if (this.state.first === first && this.state.board === board) this.set({ replies });
   }
 
-  async showShares() {
+  /** Count who wins the openings of the board, and those that break the colour law. */
+  async count() {
     const { board } = this.state;
     /** @type {Record<number, Share>} */
     const shares = {};
@@ -74,7 +79,7 @@ export class Atlas {
     let count = 0;
     for (const cell of cellsIn(this.empty.open)) {
       const replies = await this.repliesTo(cell);
-      if (this.state.first !== null || this.state.board !== board) return;
+      if (this.state.board !== board) return;
       const rows = Object.values(replies);
       shares[cell] = { won: rows.filter((row) => !row.wins).length, all: rows.length };
       for (const [second, row] of Object.entries(replies)) {

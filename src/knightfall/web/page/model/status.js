@@ -91,10 +91,10 @@ export function stripOf({ game, look, thinking, ladder }, side) {
   const turn = Boolean(seen) && position.side === side && !winnerOf(game, seen);
   const name = playerName(game, side, ladder);
   const facts = [];
-  if (turn) facts.push(thinking && agent && side !== you ? "thinking …" : "to move");
+  const doing = !turn ? "" : thinking && agent && side !== you ? "thinking …" : "to move";
   if (seen?.hunter) {
     facts.push(side === seen.hunter ? "hunter" : "runner");
     facts.push(many(side === position.side ? seen.moves.length : (seen.others ?? 0), "move"));
   }
-  return { name: agent ? `${name} (${NAMES[side]})` : name, turn, facts: facts.join(" · ") };
+  return { name: agent ? `${name} (${NAMES[side]})` : name, turn, doing, facts: facts.join(" · ") };
 }

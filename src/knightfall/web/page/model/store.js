@@ -144,7 +144,7 @@ export function initialState(ladder) {
     heuristics: [],
     games: [],
     puzzle: { data: null, now: null, band: "", theme: "", message: null, record: readRecord(null) },
-    atlas: { board: "7x7", first: null, shares: {}, replies: {}, exceptions: { count: 0, found: [] }, click: "w" },
+    atlas: { board: "7x7", first: null, shares: {}, replies: {}, exceptions: null, click: "w" },
   };
 }
 

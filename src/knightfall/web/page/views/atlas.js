@@ -68,7 +68,7 @@ const against = (state) => (state.atlas.click === "analyse" ? null : { vs: oppon
 
 /** @param {Atlas} atlas */
 function draw(atlas) {
-  const { first, shares, replies, exceptions } = atlas.state;
+  const { first, shares, replies } = atlas.state;
   const { empty } = atlas;
   const all = Array.from({ length: empty.width * empty.height }, (_, cell) => cell);
   if (first === null) {
@@ -79,19 +79,27 @@ function draw(atlas) {
     boardById("atlas").show({ position, targets: all, marks: replyMarks(replies) });
     drawReplies(nameOf(empty, first), Object.values(replies));
   }
-  byId("atlas-law").textContent =
-    "The colour law says that the hunter wins: the first player if both knights stand on one colour, else the " +
-    "second. " +
-    (exceptions.count
-      ? `Here it fails in ${exceptions.count} openings, which are images of ` +
-        `${exceptions.found.length === 1 ? "this one" : `these ${exceptions.found.length}`}:`
-      : "Here it has no exception.");
+  drawLaw(atlas);
+}
+
+/** @param {Atlas} atlas */
+function drawLaw(atlas) {
+  const { exceptions } = atlas.state;
+  const { empty } = atlas;
+  const law =
+    "The colour law says that the hunter wins: the first player if both knights stand on one colour, else the second.";
+  const { count, found } = exceptions ?? { count: 0, found: [] };
+  const images = found.length === 1 ? "this one" : `these ${found.length}`;
+  const odd = count
+    ? `Here it fails in ${count} openings, which are images of ${images}:`
+    : "Here it has no exception.";
+  byId("atlas-law").textContent = `${law} ${exceptions ? odd : ""}`;
   byId("atlas-exceptions").replaceChildren(
-    ...exceptions.found.map(({ first: one, second, plies, mirrors }) =>
+    ...found.map(({ first, second, plies, mirrors }) =>
       el(
         "li",
         {},
-        el("a", { href: `#${atlas.gameAddress(one, second)}` }, `${nameOf(empty, one)} ${nameOf(empty, second)}`),
+        el("a", { href: `#${atlas.gameAddress(first, second)}` }, `${nameOf(empty, first)} ${nameOf(empty, second)}`),
         `: ${plies} plies, the runner wins${mirrors ? " by mirroring" : ""}`,
       ),
     ),

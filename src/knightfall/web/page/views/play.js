@@ -145,7 +145,7 @@ function drawStrips(state) {
     ["strip-below", below],
     ["strip-above", other(below)],
   ])) {
-    const { name, turn, facts } = stripOf(state, side);
+    const { name, turn, doing, facts } = stripOf(state, side);
     const rank = state.ladder.findIndex((rung) => rung.agent === agent?.text);
     const strip = byId(id);
     strip.classList.toggle("turn", turn);
@@ -153,7 +153,7 @@ function drawStrips(state) {
       el("span", { class: `disc ${side}`, "aria-hidden": "true" }),
       ...(agent && side !== you && rank >= 0 ? [face(rank, state.ladder.length)] : []),
       el("strong", {}, name),
-      el("span", {}, facts),
+      el("span", {}, doing && el("span", { class: "doing" }, doing, facts && " · "), facts),
     );
   }
 }
