@@ -134,6 +134,20 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
         for move in moves[1].split("."):
             position = position.play(move)
         assert position.winner is not None
+        plies = len(moves[1].split("."))
+        for left in range(1, 5):  # back into the game, and on from there against somebody else
+            page.keyboard.press("ArrowLeft")
+            page.wait_for_function(
+                "n => knightfall.play.tree.line().length === n", arg=plies - left
+            )
+        page.click("#from-here")
+        choose_opponent(page, "random")
+        page.click("#start")
+        page.wait_for_function(
+            "() => { const { game, thinking, look } = knightfall.state; return game.agent "
+            "&& !thinking && look?.node === game.tree.at "
+            "&& (game.tree.at.position.side === game.you || !look.seen.moves.length); }"
+        )
 
 
 PLACES = (

@@ -553,6 +553,22 @@ def test_the_board_grows_with_the_window_and_survives_large_letters(
         assert min(cells) >= 24
 
 
+def test_the_board_stays_in_view_and_survives_zoom(browser: Any, file: Path) -> None:
+    address = of(["d4", "a1"])
+    with opened(browser, file_url(file, address), viewport={"width": 1280, "height": 720}) as page:
+        page.evaluate("scrollTo(0, 500)")
+        page.wait_for_function("() => scrollY > 300")  # the panel is longer than the window
+        assert page.evaluate(BOX, "board")
+        assert page.evaluate(BOX, "status")
+    zoomed = {"width": 1366 // 2, "height": 650 // 2}  # at 200 %
+    with opened(browser, file_url(file, address), viewport=zoomed, device_scale_factor=2) as page:
+        assert page.evaluate(BOX, "board")
+        assert page.evaluate(BOX, "status")
+        cells = page.locator("#board button").evaluate_all("all => all.map(b => b.offsetWidth)")
+        assert min(cells) >= 32
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_the_dialog_for_a_new_game_fits_a_phone(browser: Any, file: Path) -> None:
     for width, height in ((390, 844), (320, 568)):
         size = {"viewport": {"width": width, "height": height}}
