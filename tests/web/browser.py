@@ -51,7 +51,9 @@ def opened(browser: Any, url: str, **options: Any) -> Iterator[Any]:
     """
     page = None if options else _kept.pop(browser, None)
     if page is None:
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+        # Without motion an opponent's reply does not wait until yours has been seen.
+        usual = {"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce"}
+        context = browser.new_context(**{**usual, **options})
         context.set_default_timeout(60_000)  # milliseconds: the machine may be busy
         page = context.new_page()
     complaints: list[str] = []

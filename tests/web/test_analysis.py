@@ -57,7 +57,7 @@ def mistakes(moves: list[str]) -> list[int]:
 def test_a_cell_that_is_looked_at_shows_its_line_step_by_step(
     browser: Any, file: Path, how: str
 ) -> None:
-    motion = {"reduced_motion": "reduce"} if how == "focus" else {}
+    motion = {"reduced_motion": "reduce" if how == "focus" else "no-preference"}
     with opened(browser, file_url(file, of(GAME)), **motion) as page:
         page.check("#truth")
         target = page.locator("#board button[aria-label*='in']:is(.won, .lost)").first
@@ -238,7 +238,7 @@ def test_what_cannot_be_read_is_told_and_changes_nothing(browser: Any, file: Pat
     with opened(browser, file_url(file, of(GAME))) as page:
         for pasted, words in [
             ("b5 e2 d5", "“d5” is no move after 2 plies"),
-            ("hello world", "“hello” is no move after 0 plies"),
+            ("hello world", "“hello” is no position, no game and no link"),
             ('{"moves": [1]}', "has no list of moves"),
             ('{"moves": ', "not whole"),
             ("   ", "nothing to read"),

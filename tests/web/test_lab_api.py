@@ -97,7 +97,7 @@ def test_whatever_changes_something_needs_the_token(server: LabServer, token: st
 
 
 def test_every_answer_is_strict_about_what_may_be_done_with_it(server: LabServer) -> None:
-    for path in ("/", "/main.js", "/lab/lab.js", "/api/about", "/nothing", "/studies"):
+    for path in ("/", "/page.js", "/lab/lab.js", "/api/about", "/nothing", "/studies"):
         headers = server.client.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
@@ -110,7 +110,7 @@ def test_every_answer_is_strict_about_what_may_be_done_with_it(server: LabServer
 
 def test_files_are_served_as_what_they_are(server: LabServer) -> None:
     kinds = {
-        "/": "text/html", "/main.js": "text/javascript", "/lab/lab.css": "text/css",
+        "/": "text/html", "/page.js": "text/javascript", "/lab/lab.css": "text/css",
         "/engine.wasm": "application/wasm", "/atlas.json": "application/json",
         "/openapi.json": "application/json", "/studies": "text/html",
     }  # fmt: skip

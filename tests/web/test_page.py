@@ -143,7 +143,7 @@ def test_undo_redo_resign_and_swap(browser: Any, file: Path) -> None:
         page.click("#redo")
         until_said(page, "White to move")
         page.click("#resign")
-        until_said(page, "White resigned: Black won")
+        until_said(page, "Black won: White resigned")
         assert page.locator("#board .target").count() == 0
 
 
@@ -189,6 +189,8 @@ def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, 
         assert page.url == link
         assert page.evaluate("knightfall.state.choice.opponent") == "greedy(open)"
         assert page.is_checked("#layer-reach")
+        assert page.get_attribute("#analyse", "aria-pressed") == "true"
+        page.click("#analyse")  # back to the game
         move_and_wait(page)  # the opponent answers, as before the reload
         assert moves_of(page)[: len(played)] == played
         assert len(moves_of(page)) == len(played) + 2
@@ -468,7 +470,7 @@ def test_a_shared_link_brings_the_tree_back(browser: Any, file: Path) -> None:
 
 def test_the_site_is_served_and_small(browser: Any, tmp_path: Path) -> None:
     written = write_site(tmp_path)
-    assert sum(file.stat().st_size for file in written) < 320_000
+    assert sum(file.stat().st_size for file in written) < 360_000
     handler = partial(_Quiet, directory=str(tmp_path))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

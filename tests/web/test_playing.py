@@ -295,7 +295,7 @@ def test_a_time_that_is_too_short_can_be_prolonged(browser: Any, file: Path) -> 
 def test_holding_a_cell_on_a_phone_shows_its_line_and_does_not_move(
     browser: Any, file: Path
 ) -> None:
-    with opened(browser, file_url(file, of(GAME)), **PHONE) as page:
+    with opened(browser, file_url(file, of(GAME)), **PHONE, reduced_motion="no-preference") as page:
         page.check("#truth")
         target = page.locator("#board .won, #board .lost").first
         target.wait_for()
@@ -354,7 +354,7 @@ def test_games_are_listed_and_gone_on_with(browser: Any, file: Path) -> None:
         until_said(page, "resigned")
         page.reload()
         page.wait_for_function(IDLE)
-        page.click("nav >> text=My games")
+        page.click("nav >> text=Games")
         texts = page.locator("#games-list a").all_inner_texts()
         assert len(texts) == 2
         assert re.match(r"lost\s+against Beginner as White", texts[0])
@@ -365,7 +365,7 @@ def test_games_are_listed_and_gone_on_with(browser: Any, file: Path) -> None:
         assert moves_of(page) == unfinished
         page.locator("#board .target").first.click()
         page.wait_for_function(f"() => knightfall.play.tree.line().length === 6 && ({YOUR_TURN})()")
-        page.click("nav >> text=My games")
+        page.click("nav >> text=Games")
         assert page.locator("#games-list a").count() == 2  # it is the same game, further on
         page.click("#games-clear")
         assert page.locator("#games-list a").count() == 0
@@ -426,12 +426,14 @@ def test_forced_colours_keep_the_grid_the_gaps_and_the_layers(browser: Any, file
         look = "one => { const { backgroundColor, backgroundImage, boxShadow } = "
         look += "getComputedStyle(one); return [backgroundColor, backgroundImage, boxShadow]; }"
         gone = page.locator("#board .gone:not(.last)").first.evaluate(look)
-        layer = page.locator("#board .layer-w.layer-b").first.evaluate(look)
+        layer = page.locator("#board .layer-w.layer-b").first.evaluate(
+            "one => getComputedStyle(one, '::after').backgroundImage"
+        )
         plain = page.locator(
             "#board :is(.light, .dark):not(.gone, .layer-w, .layer-b, .last)"
         ).first.evaluate(look)
         assert gone[0] != plain[0]  # a gap is not a cell
-        assert "gradient" in layer[1]
+        assert "gradient" in layer
         assert "inset" in plain[2]  # the lines of the grid
         page.emulate_media(forced_colors="none")
 

@@ -25,7 +25,7 @@ LADDER = (
 )
 """From beginner to perfect: what a person calls them, and the agent that they are."""
 
-USUAL = "Club player"
+USUAL = "Casual"
 """Whom a newcomer meets."""
 
 PAIRS = 60

@@ -72,7 +72,7 @@ const BAD = [
   ["  \n ", /nothing to read: paste a position, a game or a link/],
   ["(b5 e2)", /nothing to read/],
   ["x".repeat(20001), /too long to be a game/],
-  ["hello", /“hello” is no move after 0 plies/],
+  ["hello", /“hello” is no position, no game and no link/],
   ["b5 e2 b5", /“b5” is no move after 2 plies/],
   ["b5 e2 d3", /“d3” is no move after 2 plies/],
   ["b5 e2 h9", /“h9” is no move/],
@@ -92,7 +92,7 @@ const BAD = [
   ['{"moves": ["b5", 7]}', /no list of moves/],
   ['{"moves": {"length": 1, "0": "b5"}}', /no list of moves/],
   ['{"moves": ["b5"], "start": "7/7 w"}', /is not played here/],
-  ['{"moves": ["<img src=x onerror=alert(1)>"]}', /“<img src=x onerror=a” is no move after 0 plies/],
+  ['{"moves": ["<img src=x onerror=alert(1)>"]}', /“<img src=x onerror=a” is no position, no game and no link/],
 ];
 
 for (const [text, message] of BAD) {

@@ -30,8 +30,9 @@ beforeEach(() => {
   };
   shown = [];
   const browser = {
-    show: (address, id, another) => shown.push({ address, id, another }),
-    gameId: () => null,
+    show: (address, kept, another) => shown.push({ address, kept, another }),
+    kept: () => ({}),
+    pause: async () => {},
     now: () => 1000 + shown.length,
   };
   play = new Play(store, engines, [], browser);
@@ -170,7 +171,7 @@ test("an opponent that fails can be asked again by a click", async () => {
 test("resigning ends the game, and undo takes it back", async () => {
   await open("board=5x5&moves=a1.b1&vs=random&you=w");
   await play.resign();
-  assert.equal(said(), "White resigned: Black won.");
+  assert.equal(said(), "Beginner won: You resigned.");
   assert.match(play.address, /resigned=w/);
   await play.undo();
   assert.equal(store.state.game.resigned, null);
@@ -283,7 +284,7 @@ test("a game that is over is judged: who was winning, and the last mistake of yo
   const { good, bad } = await sides();
   await play.choose(bad);
   await settled();
-  while (!store.state.verdict) {
+  while (!store.state.verdict?.done) {
     await play.choose(store.state.look.seen.moves[0]);
     await settled();
   }
@@ -291,6 +292,65 @@ test("a game that is over is judged: who was winning, and the last mistake of yo
   assert.equal(winner, "w");
   assert.equal(mistake.node.cell, bad);
   assert.deepEqual(mistake.better, [good]);
+});
+
+test("while analysing you move both knights, and the game that is listed stays as it was", async () => {
+  await open(`${CHOICE}&vs=random&you=w`);
+  await play.choose(store.state.look.seen.moves[0]);
+  await settled();
+  const listed = store.state.games[0].address;
+  await play.setMode("analyse");
+  const plies = play.tree.line().length;
+  await play.choose(store.state.look.seen.moves[0]);
+  await settled();
+  assert.equal(play.tree.line().length, plies + 1);
+  assert.equal(store.state.thinking, false);
+  assert.equal(store.state.games[0].address, listed);
+  await play.undo(); // one move back, whoever moved
+  assert.equal(play.tree.line().length, plies);
+  await play.redo();
+  await play.setMode("play"); // and the opponent goes on from there
+  await settled();
+  assert.equal(play.position.side === "w" || store.state.look.seen.moves.length === 0, true);
+});
+
+test("the mode is kept with the address, and a reload finds it again", async () => {
+  await open(`${CHOICE}&vs=random&you=w`);
+  await play.setMode("analyse");
+  assert.equal(shown[shown.length - 1].kept.mode, "analyse");
+  play.browser.kept = () => shown[shown.length - 1].kept;
+  await open(`${CHOICE}&vs=random&you=w`);
+  assert.equal(store.state.mode, "analyse");
+});
+
+test("a position for which there was no time is neither called won nor lost", async () => {
+  await open(CHOICE);
+  const { bad } = await sides();
+  engines.guide.answer = async () => ({ [bad]: { wins: false, plies: null } });
+  assert.equal(await play.study.winnerBy(play.position), null);
+});
+
+test("a game that is over says no more about clicks", async () => {
+  await open("board=5x5&moves=a1.b1&vs=random&you=w&resigned=w");
+  await play.choose(cell("b3"));
+  assert.equal(said(), "Beginner won: You resigned.");
+  assert.equal(moves(), "a1.b1");
+});
+
+test("the answer is hidden while a mistake is tried again, and the right move stands at the end", async () => {
+  store.set({ settings: { ...store.state.settings, truth: true } });
+  await open(CHOICE);
+  const { good, bad } = await sides();
+  const review = new Review(play);
+  await play.choose(bad);
+  await review.findMistakes();
+  await review.retry();
+  await settled();
+  assert.equal(store.state.look.truth, null);
+  await review.answer(good);
+  await settled();
+  assert.equal(play.node.cell, good);
+  assert.equal(store.state.look.node, play.node);
 });
 
 // -- what is shown -----------------------------------------------------------------------------------

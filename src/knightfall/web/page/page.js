@@ -37,6 +37,7 @@ import { addSound } from "./views/sound.js";
  * @property {string} [lab] the token of the server behind the page, if there is one
  */
 
+const REPLY_MS = 250; // what the opponent waits at least, so that your move is seen
 const SETTINGS_KEY = "knightfall.settings";
 const LESSON_KEY = "knightfall.lesson";
 const local = () => localStorage;
@@ -54,8 +55,9 @@ export class Page {
       opponent: this.opponent(),
     };
     this.play = new Play(this.store, engines, heuristics, {
-      show: (address, id, another) => this.showAddress(address, id, another),
-      gameId: () => history.state?.game ?? null,
+      show: (address, kept, another) => this.showAddress(address, kept, another),
+      kept: () => history.state ?? {},
+      pause: () => new Promise((done) => setTimeout(done, wantsMotion() ? REPLY_MS : 0)),
       now: () => Date.now(),
     });
     this.review = new Review(this.play);
@@ -128,14 +130,14 @@ export class Page {
   /**
    * Put a game into the address.
    * @param {string} address
-   * @param {string | null} id
+   * @param {import("./model/play.js").Kept} kept
    * @param {boolean} another
    */
-  showAddress(address, id, another) {
+  showAddress(address, kept, another) {
     this.router.remember("play", `#${address}`);
     if (this.router.now !== "play") return;
     const push = another && this.began;
-    history[push ? "pushState" : "replaceState"]({ game: id }, "", `#${address}`);
+    history[push ? "pushState" : "replaceState"](kept, "", `#${address}`);
   }
 
   // -- what outlives a reload ----------------------------------------------------------------------
@@ -179,8 +181,8 @@ export class Page {
     const truth = () => {
       const { settings, mode } = this.state;
       const on = mode === "play" || !settings.truth;
-      this.store.set({ mode: "analyse", settings: { ...settings, truth: on } });
-      return play.study.analyse();
+      this.store.set({ settings: { ...settings, truth: on } });
+      return play.setMode("analyse");
     };
     return { u: () => play.undo(), r: () => play.redo(), t: truth };
   }

@@ -70,6 +70,7 @@ export function toAddress(tree, { vs = null, you = "w", resigned = null, challen
 export async function fromAddress(text, advance) {
   if (text.length > MAX_LENGTH) throw new Error("The address is too long to be a game.");
   const words = new URLSearchParams(text);
+  if (!["fen", "board", "moves", "lines", "vs"].some((word) => words.has(word))) throw new Error("it has no game.");
   const tree = new Tree(startOf(words));
   /** @param {string} line */
   const play = async (line) => {

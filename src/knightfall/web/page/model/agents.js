@@ -125,9 +125,11 @@ export function parseTerms(text, heuristics) {
         known.parameter ? `${name} needs its parameter, as in ${name}(1/2).` : `${name} takes no parameter.`,
       );
     }
+    const weight = factor ? fraction(factor) : 1;
+    if (!Number.isFinite(weight)) throw new Error(`“${factor}” is no number.`);
     const value = fraction(parameter);
     if (known.parameter && !(value > 0 && value < 1)) throw new Error(`${name}(${parameter}): from 0 to 1, please.`);
-    terms.push([(sign === "-" ? -1 : 1) * (factor ? fraction(factor) : 1), name, value || 0]);
+    terms.push([(sign === "-" ? -1 : 1) * weight, name, value || 0]);
   }
   if (!terms.length) throw new Error("A heuristic is missing.");
   if (terms.length > 16) throw new Error("A sum may have 16 terms.");

@@ -18,6 +18,7 @@ import { cellNamed, cellsIn, emptyBoard, nameOf } from "./notation.js";
  * @property {Record<number, Opening>} replies for each cell, once the first knight stands
  * @property {{count: number, found: Exception[]} | null} exceptions how many openings break the colour law, and one of
  *   each class; null until they are counted
+ * @property {string} wrong what is wrong with the address
  * @property {"w" | "b" | "analyse"} click what a click on a reply does: play that side, or analyse
  */
 
@@ -53,7 +54,9 @@ export class Atlas {
    * @param {string} [first]
    */
   async show(board, first) {
-    if (board && board !== this.state.board && this.boards.includes(board)) {
+    const known = !board || this.boards.includes(board);
+    this.set({ wrong: known ? "" : `“${board?.slice(0, 20)}” is no solved board.` });
+    if (board && known && board !== this.state.board) {
       this.set({ board, shares: {}, exceptions: null });
     }
     const cell = first ? cellNamed(this.empty, first) : null;

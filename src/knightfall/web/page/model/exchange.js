@@ -27,6 +27,9 @@ export async function readPasted(text, advance, fromAddress) {
   for (const name of moves.slice(0, MAX_PASTED_PLIES)) {
     const cell = cellNamed(tree.at.position, name);
     const position = cell === null ? null : await advance(tree.at.position, cell);
+    if (cell === null && !tree.root.children.length) {
+      throw new Error(`“${name.slice(0, 20)}” is no position, no game and no link.`);
+    }
     if (cell === null || !position) {
       throw new Error(`“${name.slice(0, 20)}” is no move after ${tree.line().length} plies.`);
     }
@@ -71,7 +74,7 @@ function fromText(text) {
     start = parseFen(`${fen[1]} ${fen[2]}`);
     rest = rest.slice(fen[0].length);
   }
-  const words = rest.split(/\s+/).map((word) => word.replace(/^\d+\.+/, ""));
+  const words = rest.split(/\s+/).flatMap((word) => word.replace(/^\d+\.+/, "").split("."));
   const moves = words.filter((word) => word && !["1-0", "0-1", "*", "??"].includes(word));
   return { start: start ?? emptyBoard(7, 7), moves };
 }

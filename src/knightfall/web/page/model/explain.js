@@ -30,7 +30,7 @@ export function explanations(position, seen) {
       "changes during a game, and almost always the hunter wins.",
     reach: seen.separated
       ? "No cell can be reached by both: from here on each knight walks alone."
-      : "Striped cells can be reached by both knights and are worth fighting for; the others belong to one of them.",
+      : "Cells with both colours can be reached by both knights and are worth fighting for; others belong to one.",
     walks: walksTold(seen),
     mirror: seen.mirrored
       ? "The position is its own image: the side to move loses, for each of its moves can be answered by the image."

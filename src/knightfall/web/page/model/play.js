@@ -5,7 +5,6 @@ import { parseAgent } from "./agents.js";
 import { Stopped } from "./engine.js";
 import { readPasted } from "./exchange.js";
 import { withGame } from "./games.js";
-import { hasWin } from "./marks.js";
 import { emptyBoard, nameOf } from "./notation.js";
 import { opponentName } from "./opponents.js";
 import { placed, winnerOf } from "./status.js";
@@ -39,12 +38,15 @@ import { other } from "./words.js";
  * @property {Asking} player computes the moves of its agents
  */
 
+/** @typedef {{game: string | null, mode: "play" | "analyse"}} Kept the id of the game in the list of games, the mode */
+
 /**
  * What the game needs of the browser.
  * @typedef {object} Browser
- * @property {(address: string, id: string | null, another: boolean) => void} show put a game into the address;
- *   `another` adds an entry to the browser's history
- * @property {() => string | null} gameId the id that was given with the address that is shown, if there was one
+ * @property {(address: string, kept: Kept, another: boolean) => void} show put a game into the address; `another` adds
+ *   an entry to the browser's history
+ * @property {() => Partial<Kept>} kept what was kept with the address that is shown
+ * @property {() => Promise<void>} pause a moment in which your move is seen before the opponent's
  * @property {() => number} now milliseconds since 1970
  */
 
@@ -232,9 +234,10 @@ export class Play {
       if (started !== this.starting) return;
       const agent = vs ? this.agentOf(vs) : null;
       const listed = this.state.games.find(({ address }) => address === text);
-      this.id = this.browser.gameId() ?? listed?.id ?? (agent ? randomId() : null);
+      const kept = this.browser.kept();
+      this.id = kept.game ?? listed?.id ?? (agent ? randomId() : null);
       this.stand({ ...found, agent });
-      this.store.set({ mode: agent ? "play" : "analyse" });
+      this.store.set({ mode: agent ? (kept.mode ?? "play") : "analyse" });
       if (agent) this.chooseAgain(agent.text, found.you);
       this.save();
       await this.refresh();
@@ -300,14 +303,20 @@ export class Play {
 
   /** @param {number} cell */
   async tryCell(cell) {
-    const { agent, resigned, you } = this.game;
-    if (agent && !resigned && this.position.side !== you) {
+    const { agent, you } = this.game;
+    const { mode, look, thinking, ladder } = this.state;
+    if (winnerOf(this.game, look?.seen) && !(agent && mode === "analyse")) return;
+    if (agent && this.opponentPlays && this.position.side !== you) {
       if (!this.awaitsOpponent) return this.redo();
-      if (this.state.thinking) this.say(`It is ${opponentName(agent, this.state.ladder)}’s turn.`);
+      if (thinking) this.say(`It is ${opponentName(agent, ladder)}’s turn.`);
       return;
     }
     const before = this.node;
-    if (cell === this.ownKnight) return; // its moves are dotted already
+    if (cell === this.ownKnight) {
+      // its moves are dotted already
+      this.store.set({ message: null });
+      return;
+    }
     this.answered.add(before);
     if (!(await this.move(cell))) {
       this.say(`${nameOf(this.position, cell)} is not a legal move.`, "bad");
@@ -344,10 +353,16 @@ export class Play {
     this.save();
   }
 
+  /** Whether an opponent answers: while analysing you move both knights. */
+  get opponentPlays() {
+    const { mode, retry } = this.state;
+    return Boolean(this.game.agent) && mode === "play" && !retry;
+  }
+
   /** Whether the opponent is to move and has not yet: where its move is known, that one stands. */
   get awaitsOpponent() {
-    const { agent, resigned, you } = this.game;
-    return Boolean(agent && !resigned && !this.state.retry && this.position.side !== you && !this.node.children.length);
+    const { resigned, you } = this.game;
+    return this.opponentPlays && !resigned && this.position.side !== you && !this.node.children.length;
   }
 
   async letOpponentMove() {
@@ -359,7 +374,8 @@ export class Play {
     this.store.set({ thinking: true, message: null });
     try {
       const asked = { ...agent, seed: agent.seed || Math.floor(Math.random() * 1e9) };
-      const { cell } = await this.engines.opponent.ask("choose", { position: before.position, agent: asked });
+      const answer = this.engines.opponent.ask("choose", { position: before.position, agent: asked });
+      const [{ cell }] = await Promise.all([answer, this.browser.pause()]);
       this.store.set({ thinking: false });
       if (this.node === before && this.game.agent === agent) await this.move(Number(cell));
     } catch (error) {
@@ -376,6 +392,7 @@ export class Play {
   stop() {
     this.engines.opponent.stop();
     this.engines.solver.stop();
+    this.engines.guide.stop();
     this.store.set({ thinking: false });
   }
 
@@ -397,7 +414,7 @@ export class Play {
     const [next] = this.node.children;
     if (!next) return;
     let node = next;
-    while (this.game.agent && node.children.length && node.position.side !== this.game.you) [node] = node.children;
+    while (this.opponentPlays && node.children.length && node.position.side !== this.game.you) [node] = node.children;
     await this.goTo(node);
   }
 
@@ -406,10 +423,11 @@ export class Play {
    * and knights that were placed at random stay on the board.
    */
   get undone() {
-    const { resigned, agent, you } = this.game;
-    let node = resigned && (!agent || this.position.side === you) ? this.node : this.node.parent;
-    while (agent && node && node.position.side !== you) node = node.parent;
-    const fixed = agent && this.state.choice.placement === "random" && placed(this.position);
+    const { resigned, you } = this.game;
+    const { opponentPlays } = this;
+    let node = resigned && (!opponentPlays || this.position.side === you) ? this.node : this.node.parent;
+    while (opponentPlays && node && node.position.side !== you) node = node.parent;
+    const fixed = opponentPlays && this.state.choice.placement === "random" && placed(this.position);
     return node && fixed && !placed(node.position) ? null : node;
   }
 
@@ -427,17 +445,21 @@ export class Play {
     await this.refresh();
   }
 
-  /** Take the other side, against the same opponent. */
+  /** Go on as the other side, against the same opponent. */
   async swap() {
+    this.store.set({ mode: "play" });
     this.changed({ you: other(this.game.you) });
     await this.refresh();
     await this.letOpponentMove();
   }
 
   /** @param {"play" | "analyse"} mode */
-  setMode(mode) {
-    this.store.set({ mode });
-    return this.study.analyse();
+  async setMode(mode) {
+    this.engines.opponent.stop();
+    this.store.set({ mode, thinking: false, message: null });
+    this.save();
+    await this.study.analyse();
+    await this.letOpponentMove();
   }
 
   // -- the tree ------------------------------------------------------------------------------------
@@ -464,7 +486,7 @@ export class Play {
   // -- the address, and the list of games ----------------------------------------------------------
 
   save(another = false) {
-    this.browser.show(this.address, this.id, another);
+    this.browser.show(this.address, { game: this.id, mode: this.state.mode }, another);
   }
 
   /** Put the game into the list of games, once you have moved in it. */
@@ -474,7 +496,7 @@ export class Play {
     const mine = line.some(
       ({ parent }) => parent && placed(parent.position) && (!agent || parent.position.side === you),
     );
-    if (!this.id || !mine) return;
+    if (!this.id || !mine || this.state.mode === "analyse") return;
     const winner = winnerOf(this.game, this.state.look?.seen);
     const { id, address } = this;
     const game = { id, address, vs: agent?.text ?? null, you, winner, plies: line.length, time: this.browser.now() };
@@ -492,8 +514,8 @@ export class Play {
     const position = this.state.mode === "analyse" ? this.position : start;
     const vs = agent ?? this.agentOf(this.state.ladder[this.state.ladder.length - 1].agent);
     const side = agent ? you : position.side;
-    const truth = await this.study.verdicts(position);
-    const lost = Object.keys(truth).length > 0 && hasWin(truth) !== (position.side === side);
+    const winner = await this.study.winnerBy(position);
+    const lost = winner === other(side);
     const address = toAddress(new Tree(position), { vs: vs.text, you: side, challenge: true });
     return { address, name: opponentName(vs, this.state.ladder), lost };
   }
@@ -504,6 +526,7 @@ export class Play {
   async refresh() {
     const { node } = this;
     this.engines.solver.stop();
+    this.engines.guide.stop(); // whatever it is asked about the position before is of no use any more
     this.store.set({ line: null });
     try {
       const seen = await this.engines.rules.ask("look", { position: node.position });

@@ -4,6 +4,7 @@ import { parseAgent } from "./agents.js";
 import { Stopped } from "./engine.js";
 import { inPlies, truthMark, winningCells } from "./marks.js";
 import { formatFen, nameOf, parseFen } from "./notation.js";
+import { NAMES } from "./words.js";
 
 /** @typedef {import("./agents.js").Heuristic} Heuristic */
 /** @typedef {import("./engine.js").MoveTruth} MoveTruth */
@@ -269,9 +270,8 @@ export class Puzzles {
     if (this.loading !== number) return;
     const now = { number, puzzle, position, seen, line: [], marks: {}, last: [], answered };
     this.set({ now });
-    const side = position.side === "w" ? "first player, with the white knight" : "second player, with the black knight";
     const role = seen.hunter === position.side ? "hunter" : "runner";
-    this.say(`You are the ${side}, and the ${role}. One of ${seen.moves.length} moves wins: which?`);
+    this.say(`You are ${NAMES[position.side]}, the ${role}. One of ${seen.moves.length} moves wins: which?`);
     this.truthOf(now).catch(() => {}); // the engine searches while you think
   }
 

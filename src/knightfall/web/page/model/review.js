@@ -25,9 +25,15 @@ export class Review {
     return this.line.filter((node) => node.blunder);
   }
 
-  /** Judge every move of the line and mark those that threw a win away. */
+  /** Judge every move of the line and mark those that threw a win away; asked again meanwhile, stop. */
   async findMistakes() {
     const { play, line } = this;
+    const { store, engines, state } = play;
+    if (state.reviewing) {
+      engines.solver.stop();
+      return;
+    }
+    store.set({ reviewing: true });
     try {
       for (const [number, node] of line.entries()) {
         play.say(`Judging move ${number + 1} of ${line.length} …`);
@@ -35,7 +41,10 @@ export class Review {
       }
     } catch (error) {
       if (!(error instanceof Stopped)) throw error;
+      play.changed();
       return;
+    } finally {
+      store.set({ reviewing: false });
     }
     play.changed();
     const wrong = line.filter((node) => node.blunder).length;
@@ -67,7 +76,8 @@ export class Review {
     const found = way > 0 ? places.find(ahead) : places.reverse().find(ahead);
     if (!found) return play.say("There is no other mistake that way.");
     await play.goTo(found);
-    play.say(`${NAMES[found.position.side]} threw the win away here. What would have kept it?`);
+    const question = play.state.settings.truth ? "" : " What would have kept it?";
+    play.say(`${NAMES[found.position.side]} threw the win away here.${question}`);
   }
 
   /** Go through the mistakes one after the other; against an opponent, through your own. */
@@ -89,7 +99,8 @@ export class Review {
     const { play } = this;
     const [place] = places;
     if (!place) {
-      play.store.set({ retry: null });
+      play.store.set({ mode: "analyse" }); // the opponent does not go on from here
+      await play.goTo(play.node);
       return play.say(`${said} That was the last of them.`, "good");
     }
     await this.stand(places);

@@ -41,7 +41,7 @@ export function playerName({ agent, you }, side, ladder) {
  * @param {State} state
  * @returns {Message | null}
  */
-export function statusOf({ game, look, thinking, ladder }) {
+export function statusOf({ game, look, thinking, ladder, mode }) {
   const { agent, you, resigned, tree, challenge } = game;
   const node = tree.at;
   if (look?.node !== node) return null;
@@ -49,19 +49,19 @@ export function statusOf({ game, look, thinking, ladder }) {
   const name = (/** @type {Side} */ one) => playerName(game, one, ladder);
   const winner = winnerOf(game, look.seen);
   if (winner) {
-    const why = resigned ? `${NAMES[resigned]} resigned` : `${NAMES[other(winner)]}’s knight has no cell left to go to`;
-    const text = resigned ? `${why}: ${NAMES[winner]} won.` : `${name(winner)} won: ${why}.`;
-    return { text, kind: agent && winner !== you ? "bad" : "good" };
+    const why = resigned ? `${name(resigned)} resigned` : `${NAMES[other(winner)]}’s knight has no cell left to go to`;
+    return { text: `${name(winner)} won: ${why}.`, kind: agent && winner !== you ? "bad" : "good" };
   }
   if (thinking) return { text: `${name(side)} is thinking …`, kind: "" };
   const yours = !agent || side === you;
   const [next] = node.children;
-  if (!yours && next) {
+  if (!yours && next && mode === "play") {
     const went = `${name(side)} went to ${nameOf(node.position, Number(next.cell))} here.`;
     return { text: `${went} Click it or Redo to go on.`, kind: "" };
   }
   const doing = node.position[side === "w" ? "white" : "black"] === POCKET ? "place a knight" : "move";
-  const first = agent && yours && !tree.line(node).some(({ parent }) => parent && placed(parent.position));
+  const first =
+    agent && yours && mode === "play" && !tree.line(node).some(({ parent }) => parent && placed(parent.position));
   const goal = challenge && first ? `Challenge: beat ${name(other(you))} from here. ` : "";
   const start = `${goal}You to ${doing}. You are ${NAMES[side]}: click a dotted cell.`;
   const turn = first ? start : `${name(side)} to ${doing}, ${many(look.seen.moves.length, "move")}.`;

@@ -67,8 +67,11 @@ import { Tree } from "./tree.js";
  * What was true of a game that is over, found out by the solver.
  * @typedef {object} Verdict
  * @property {string} key the address of the game it is about
- * @property {Side | null} winner who won the start, by best play
- * @property {{node: Node, better: number[]} | null} mistake the last move that threw a win away
+ * @property {boolean} done whether all of it has been found out
+ * @property {number} left how many moves are still to be judged
+ * @property {Side | null} winner who won the start, by best play; null if unknown
+ * @property {{node: Node, better: number[]} | null} mistake your last move that threw a win away, or the loser's
+ * @property {Node | null} theirs the other side's last move that threw a win away
  */
 
 /** @typedef {{node: Node, cell: number, cells: number[], shown: number}} BestLine */
@@ -85,6 +88,7 @@ import { Tree } from "./tree.js";
  * @property {Message | null} message what was said last; without one the state of the game is told
  * @property {boolean} thinking whether the opponent is computing its move
  * @property {boolean} busy whether a click is being carried out, so that others are ignored
+ * @property {boolean} reviewing whether the moves of a game are being judged
  * @property {Node[] | null} retry the mistakes that are still to be done better
  * @property {BestLine | null} line
  * @property {Verdict | null} verdict
@@ -116,6 +120,7 @@ export function initialState(ladder) {
     message: { text: "Loading …", kind: "" },
     thinking: false,
     busy: false,
+    reviewing: false,
     retry: null,
     line: null,
     verdict: null,
@@ -144,7 +149,7 @@ export function initialState(ladder) {
     heuristics: [],
     games: [],
     puzzle: { data: null, now: null, band: "", theme: "", message: null, record: readRecord(null) },
-    atlas: { board: "7x7", first: null, shares: {}, replies: {}, exceptions: null, click: "w" },
+    atlas: { board: "7x7", first: null, shares: {}, replies: {}, exceptions: null, wrong: "", click: "w" },
   };
 }
 

@@ -10,6 +10,7 @@ import { other } from "./words.js";
 /** @typedef {import("./engine.js").Seen} Seen */
 /** @typedef {import("./engine.js").Truth} Truth */
 /** @typedef {import("./notation.js").Position} Position */
+/** @typedef {import("./notation.js").Side} Side */
 /** @typedef {import("./play.js").Asking} Asking */
 /** @typedef {import("./play.js").Play} Play */
 /** @typedef {import("./store.js").Look} Look */
@@ -90,7 +91,8 @@ export class Study {
       settings.mirror && seen.mirrored ? await this.engines.guide.ask("reflections", { position }) : null;
     this.found(node, { walks, reflections });
     const { agent, you } = this.play.game;
-    const hidden = settings.help === "after" && agent && position.side === you && !this.play.answered.has(node);
+    const asked = settings.help === "after" && agent && position.side === you && !this.play.answered.has(node);
+    const hidden = asked || this.play.state.retry?.[0] === node;
     if (!settings.truth || hidden || !seen.moves.length) {
       this.found(node, { truth: null, searching: false, unfinished: false });
       return;
@@ -177,30 +179,53 @@ export class Study {
     return this.truths.get(formatFen(position)) ?? engine.ask("verdicts", { position, ms: TRUTH_MS });
   }
 
-  /** Of a game that is over, find out who was winning at its start and which mistake decided it. */
+  /**
+   * Return who wins a position by best play; null if there was no time to find out.
+   * @param {Position} position
+   * @returns {Promise<Side | null>}
+   */
+  async winnerBy(position) {
+    const truth = await this.verdicts(position);
+    if (hasWin(truth)) return position.side;
+    const { moves } = await this.engines.rules.ask("look", { position });
+    return moves.every((cell) => truth[cell]) ? other(position.side) : null;
+  }
+
+  /**
+   * Of a game that is over, find the last mistake of either side and who was winning at its start. It is judged from
+   * its end, where that is quick, back to where there is no time to.
+   */
   async judgeGame() {
-    const { address, tree } = this.play;
-    const { agent, you } = this.play.game;
-    const won = winnerOf(this.play.game, this.play.state.look?.seen);
+    const { address, tree, game, state } = this.play;
+    const won = winnerOf(game, state.look?.seen);
     if (!won) {
       this.store.set({ verdict: null });
       return;
     }
-    if (this.play.state.verdict?.key === address) return;
-    this.store.set({ verdict: null });
-    const whose = agent ? you : other(won);
-    let winner = null;
-    let mistake = null;
-    for (const node of tree.line()) {
-      if (!node.parent || !placed(node.parent.position)) continue;
-      const { position } = node.parent;
+    if (state.verdict?.key === address) return;
+    const whose = game.agent ? game.you : other(won);
+    const moves = tree.line().filter(({ parent }) => parent && placed(parent.position));
+    /** @type {import("./store.js").Verdict} */
+    let verdict = { key: address, done: false, left: moves.length, winner: null, mistake: null, theirs: null };
+    const found = (/** @type {Partial<typeof verdict>} */ changes) => {
+      verdict = { ...verdict, ...changes };
+      this.store.set({ verdict });
+    };
+    found({});
+    for (const node of [...moves].reverse()) {
+      const { position } = /** @type {Node} */ (node.parent);
       const truth = await this.verdicts(position);
       if (this.play.address !== address) return;
-      if (!Object.keys(truth).length) continue;
-      winner ??= hasWin(truth) ? position.side : other(position.side);
-      const thrown = truth[Number(node.cell)]?.wins === false && hasWin(truth);
-      if (thrown && position.side === whose) mistake = { node, better: winningCells(truth) };
+      if (!truth[Number(node.cell)]) break; // there was no time to find out
+      const thrown = !truth[Number(node.cell)].wins && hasWin(truth);
+      if (thrown && position.side === whose)
+        found({ mistake: verdict.mistake ?? { node, better: winningCells(truth) } });
+      if (thrown && position.side !== whose) found({ theirs: verdict.theirs ?? node });
+      if (verdict.mistake && verdict.theirs) break;
+      found({ left: verdict.left - 1 });
     }
-    this.store.set({ verdict: { key: address, winner, mistake } });
+    const start = moves[0]?.parent?.position ?? tree.at.position;
+    const winner = await this.winnerBy(start);
+    if (this.play.address === address) found({ winner, done: true });
   }
 }

@@ -3,9 +3,12 @@
 import { hasWin, winningCells } from "./marks.js";
 import { nameOf } from "./notation.js";
 import { placed } from "./status.js";
+import { other } from "./words.js";
 
 /** @typedef {import("./play.js").Play} Play */
 /** @typedef {import("./tree.js").Node} Node */
+
+const SLOW_MS = 200; // a check that takes longer is told
 
 export class Teacher {
   /** @param {Play} play */
@@ -20,7 +23,9 @@ export class Teacher {
    */
   async takeBack(before, cell) {
     const { play } = this;
-    const truth = await play.study.verdicts(before.position);
+    const slow = setTimeout(() => play.say("Checking your move …"), SLOW_MS);
+    const truth = await play.study.verdicts(before.position).finally(() => clearTimeout(slow));
+    if (play.state.message?.text === "Checking your move …") play.store.set({ message: null });
     if (play.node.parent !== before || !truth[cell] || truth[cell].wins || !hasWin(truth)) return;
     play.tree.at = before;
     play.changed();
@@ -37,7 +42,12 @@ export class Teacher {
     const { play } = this;
     const { settings, retry, look } = play.state;
     const { agent, you } = play.game;
-    const yours = agent && node.position.side === you && look?.seen.moves.length && !play.game.resigned;
+    const yours =
+      agent &&
+      play.state.mode === "play" &&
+      node.position.side === you &&
+      look?.seen.moves.length &&
+      !play.game.resigned;
     if (!yours || retry || !placed(node.position)) return;
     if (settings.help === "teach") await this.adviseLost(node);
     else if (settings.help === "after") await this.tellLastMove(node);
@@ -49,10 +59,10 @@ export class Teacher {
    */
   async adviseLost(node) {
     const { play } = this;
-    const truth = await play.study.verdicts(node.position);
+    const winner = await play.study.winnerBy(node.position);
     const mine = this.lastOwnMove(node);
     const replies = mine && Object.values(await play.study.verdicts(mine.position));
-    if (play.node !== node || play.state.message || !Object.keys(truth).length || hasWin(truth)) return;
+    if (play.node !== node || play.state.message || winner !== other(play.game.you)) return;
     const winning = replies?.filter((one) => one.wins).length;
     const told =
       mine && replies

@@ -50,7 +50,7 @@ export function addAnalysisView(play, review, preview, copy) {
   onClick({
     "line-back": () => preview.walk(-1),
     "line-on": () => preview.walk(1),
-    review: () => review.findMistakes(),
+    review: () => review.findMistakes().catch((error) => play.fail(error)),
     previous: () => review.toMistake(-1),
     next: () => review.toMistake(1),
     retry: () => review.retry(),
@@ -87,6 +87,12 @@ export function addAnalysisView(play, review, preview, copy) {
   );
   store.watch((state) => [state.line, state.look?.truth, state.mode], drawLine);
   store.watch(
+    (state) => [state.reviewing],
+    ({ reviewing }) => {
+      byId("review").textContent = reviewing ? "Stop" : "Find the mistakes";
+    },
+  );
+  store.watch(
     (state) => [state.game],
     ({ game }) => {
       byId("swap").hidden = !game.agent;
@@ -114,7 +120,9 @@ function drawVerdict({ look, settings, mode }) {
       : "Hidden until you have moved";
   bar.className = winner ?? "";
   bar.style.setProperty("--known", String(known / moves.length));
-  const more = length === null ? (look.searching ? " (how soon: searching …)" : "") : ` in ${plies(length)}`;
+  const lengths = moves.filter((cell) => look.truth?.[cell]?.plies).length;
+  const soon = look.searching ? `; how soon: ${lengths} of ${moves.length} known …` : "";
+  const more = length === null ? soon : ` in ${plies(length)}`;
   bar.textContent = winner ? `${NAMES[winner]} wins${more}` : open;
   const left = byId("search-on").firstElementChild;
   if (left)
@@ -126,6 +134,7 @@ function drawNotes({ look, settings }) {
   const legend = byId("legend");
   const names = look?.names ?? [];
   legend.classList.toggle("bad", Boolean(look?.wrong));
+  byId("heuristic").setAttribute("aria-invalid", String(Boolean(look?.wrong)));
   legend.textContent =
     look?.wrong ||
     (names.length

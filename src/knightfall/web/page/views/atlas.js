@@ -79,6 +79,7 @@ function draw(atlas) {
     boardById("atlas").show({ position, targets: all, marks: replyMarks(replies) });
     drawReplies(nameOf(empty, first), Object.values(replies));
   }
+  if (atlas.state.wrong) byId("atlas-told").prepend(el("span", { class: "bad" }, atlas.state.wrong), " ");
   drawLaw(atlas);
 }
 

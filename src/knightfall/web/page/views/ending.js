@@ -3,7 +3,7 @@
 import { truthMark } from "../model/marks.js";
 import { nameOf } from "../model/notation.js";
 import { playerName, winnerOf } from "../model/status.js";
-import { NAMES, other } from "../model/words.js";
+import { many, NAMES, other } from "../model/words.js";
 import { copyChallenge } from "./analysis.js";
 import { stillBoard } from "./board.js";
 import { byId, el } from "./dom.js";
@@ -20,13 +20,21 @@ import { byId, el } from "./dom.js";
  */
 export function addEndingView(play, review, copy) {
   const { store } = play;
+  const facts = el("div", {});
   store.watch(
-    (state) => [state.game, state.look, state.verdict, state.mode],
+    (state) => [state.game, state.look?.seen, state.mode],
     (state) => {
       const won = winnerOf(state.game, state.look?.seen);
       const card = byId("end");
       card.hidden = !won || state.mode === "analyse"; // which has more to say
-      if (won) card.replaceChildren(...contents(state, won), buttons(play, review, copy));
+      if (won) card.replaceChildren(...headline(state, won), facts, buttons(play, review, copy));
+    },
+  );
+  store.watch(
+    (state) => [state.verdict],
+    (state) => {
+      const won = winnerOf(state.game, state.look?.seen);
+      if (won) facts.replaceChildren(...factsOf(state, won));
     },
   );
 }
@@ -35,15 +43,29 @@ export function addEndingView(play, review, copy) {
  * @param {State} state
  * @param {Side} won
  */
-function contents({ game, verdict, ladder }, won) {
-  const { agent, you, resigned, challenge, tree } = game;
-  const name = playerName(game, won, ladder);
-  const title = challenge && won === you ? "Challenge won" : `${name} won`;
-  const why = resigned ? `${NAMES[resigned]} resigned.` : `${NAMES[other(won)]}’s knight has no cell left to go to.`;
+function headline({ game, ladder }, won) {
+  const { you, resigned, challenge } = game;
+  const title = challenge && won === you ? "Challenge won" : `${playerName(game, won, ladder)} won`;
+  const why = resigned
+    ? `${playerName(game, resigned, ladder)} resigned.`
+    : `${NAMES[other(won)]}’s knight has no cell left to go to.`;
+  return [el("h2", {}, title), el("p", {}, why)];
+}
+
+/**
+ * Return what was true of the game, as far as it is known.
+ * @param {State} state
+ * @param {Side} won
+ * @returns {HTMLElement[]}
+ */
+function factsOf({ game, verdict, ladder }, won) {
+  const { agent, you, tree } = game;
+  if (!verdict) return [];
+  const { winner, mistake, theirs, done, left } = verdict;
   /** @type {HTMLElement[]} */
-  const parts = [el("h2", {}, title), el("p", {}, why)];
-  if (!verdict) return [...parts, el("p", { class: "soft" }, "Looking for what decided it …")];
-  const { winner, mistake } = verdict;
+  const parts = [];
+  const move = (/** @type {import("../model/tree.js").Node} */ node) =>
+    `${nameOf(node.position, Number(node.cell))} at move ${tree.line(node).length}`;
   if (winner) {
     const told = !agent
       ? `From the start, ${NAMES[winner]} could have won.`
@@ -51,20 +73,25 @@ function contents({ game, verdict, ladder }, won) {
         ? "From the start, this game was won for you."
         : "From the start, this game was lost for you against best play.";
     parts.push(el("p", {}, told));
-  }
+  } else if (done) parts.push(el("p", {}, "Who was winning at the start takes too long to find out."));
   if (mistake?.node.parent) {
     const { node, better } = mistake;
-    const cell = Number(node.cell);
     const who = agent ? "Your" : `${NAMES[other(won)]}’s`;
     const right = better.map((one) => nameOf(node.position, one)).join(", ");
-    const move = `${nameOf(node.position, cell)} at move ${tree.line(node).length}`;
     const marks = Object.fromEntries(better.map((one) => [one, truthMark({ wins: true, plies: null })]));
-    marks[cell] = truthMark({ wins: false, plies: null });
+    marks[Number(node.cell)] = truthMark({ wins: false, plies: null });
     parts.push(
-      el("p", {}, `${who} last mistake: ${move}; ${right} kept the win.`),
+      el("p", {}, `${who} last mistake: ${move(node)}; ${right} kept the win.`),
       stillBoard({ position: mistake.node.parent.position, marks }),
     );
-  } else if (agent && won !== you && winner === you) parts.push(el("p", {}, "You gave up a game that was won."));
+  } else if (done && agent && won !== you && winner === you) {
+    parts.push(el("p", {}, "You gave up a game that was won."));
+  }
+  if (theirs && agent && won === you) {
+    const name = playerName(game, other(you), ladder);
+    parts.push(el("p", {}, `${name}’s last mistake: ${move(theirs)}.`));
+  }
+  if (!done) parts.push(el("p", { class: "soft" }, `Looking for what decided it: ${many(left, "move")} left …`));
   return parts;
 }
 
@@ -83,6 +110,7 @@ function buttons(play, review, copy) {
       "Review",
       async () => {
         await play.setMode("analyse");
+        byId("review").focus();
         await review.findMistakes();
       },
     ],

@@ -29,7 +29,7 @@ export function addGamesView(store) {
     },
   });
   store.watch((state) => [state.games, state.ladder], draw);
-  return { title: "My games", show: async () => draw(), keys: {} };
+  return { title: "Games", show: async () => draw(), keys: {} };
 }
 
 /**
@@ -41,7 +41,9 @@ function drawGames({ games, ladder }, undoable) {
   const open = games.filter(({ winner }) => !winner).length;
   byId("games-told").textContent = games.length
     ? `${many(games.length, "game")}, kept in this browser only${open ? `; ${open} not over` : ""}.`
-    : "None yet. Games that you play are listed here, and can be gone on with.";
+    : undoable
+      ? "All games are forgotten."
+      : "None yet. Games that you play are listed here, and can be gone on with.";
   byId("games-scores").replaceChildren(
     ...scores(games).map(({ vs, won, lost }) => el("li", {}, el("strong", {}, name(vs)), ` won ${won}, lost ${lost}`)),
   );

@@ -45,7 +45,7 @@ export function addPlayView(play, review, preview) {
   store.watch((state) => [state.game, state.look, state.thinking], drawStrips);
   store.watch((state) => [state.game, state.look, state.thinking, state.message], drawStatus);
   store.watch(
-    (state) => [state.game, state.look],
+    (state) => [state.game, state.look, state.mode, state.retry, state.choice],
     ({ game, look }) => {
       part("button", "redo").hidden = !game.tree.at.children.length;
       part("button", "undo").disabled = !play.undone;
@@ -70,7 +70,7 @@ function boardView({ game, look, line, settings, retry, mode }) {
   const { agent, resigned, tree, you } = game;
   const node = tree.at;
   const { position } = node;
-  const theirs = agent && position.side !== you && !retry;
+  const theirs = agent && mode === "play" && position.side !== you && !retry;
   const [next] = node.children;
   const known = theirs ? (next ? [Number(next.cell)] : []) : (look?.seen.moves ?? []);
   const shown = mode === "analyse" ? look : null;
@@ -79,7 +79,7 @@ function boardView({ game, look, line, settings, retry, mode }) {
   const previewed = line?.node === node ? line : null;
   return {
     position,
-    targets: resigned ? [] : known,
+    targets: resigned && !(agent && mode === "analyse") ? [] : known,
     marks: marksOf(shown?.truth ?? null, shown?.opinions ?? null, shown?.names),
     last: lastMove(node),
     layers: reach ?? {},
