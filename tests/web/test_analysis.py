@@ -339,12 +339,23 @@ def test_the_truth_of_an_opening_is_there_at_once(browser: Any, file: Path) -> N
 
 # -- for everybody ---------------------------------------------------------------------------
 
-VIEWS = [of(GAME), "/atlas/7x7", "/atlas/7x7/d4", "/puzzles"]
+PLAYED = f"{of(GAME)}&vs=greedy(open)&you=w"
+VIEWS = [
+    of(GAME), PLAYED, f"{PLAYED}&resigned=w", f"{PLAYED}#new", f"{PLAYED}#help", f"{PLAYED}#learn",
+    "/games", "/atlas/7x7", "/atlas/7x7/d4", "/puzzles",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_axe_has_nothing_serious_to_say(browser: Any, file: Path, view: str) -> None:
-    with opened(browser, file_url(file, view)) as page:
+    view, _, opening = view.partition("#")
+    with opened(browser, file_url(file, PLAYED if view == "/games" else view)) as page:
+        if opening:  # a dialog
+            page.click(f"#{opening}")
+        if view == "/games":
+            page.locator("#board .target").first.click()
+            page.click("nav >> text=Games")
+            page.wait_for_selector("#games-list a")
         if view == VIEWS[0]:
             for box in ("truth", "layer-roles", "layer-reach", "layer-walks", "layer-mirror"):
                 page.check(f"#{box}")

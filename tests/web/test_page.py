@@ -166,7 +166,14 @@ def begin_against(page: Any, agent: str, seat: str) -> None:
 
 def move_and_wait(page: Any) -> None:
     plies = page.evaluate("knightfall.play.tree.line().length")
-    page.locator("#board .target").first.click()
+    # Towards the centre, so that nobody is stuck after a few moves.
+    page.locator("#board .target").evaluate_all(
+        "all => { const far = ({ dataset }) => Math.abs(dataset.cell % 7 - 3) "
+        "+ Math.abs(Math.floor(dataset.cell / 7) - 3); "
+        "all.sort((a, b) => far(a) - far(b))[0].id = 'to-move'; }"
+    )
+    page.click("#to-move")
+    page.evaluate("document.getElementById('to-move').removeAttribute('id')")
     page.wait_for_function(
         f"plies => knightfall.play.tree.line().length > plies + 1 && ({YOUR_TURN})()", arg=plies
     )
