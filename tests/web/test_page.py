@@ -77,6 +77,7 @@ def test_keys_walk_play_and_take_typed_moves(browser: Any, file: Path) -> None:
         page.click("#choose summary")
         page.select_option("select[name=placement]", "free")
         page.click("#start")
+        until_said(page, "White to place")
         page.focus("#board button[tabindex='0']")
         for key in ("a", "1"):
             page.keyboard.press(key)

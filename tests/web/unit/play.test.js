@@ -7,7 +7,7 @@ import { cellNamed, formatFen } from "../../../src/knightfall/web/page/model/not
 import { Play } from "../../../src/knightfall/web/page/model/play.js";
 import { Review } from "../../../src/knightfall/web/page/model/review.js";
 import { statusOf, stripOf } from "../../../src/knightfall/web/page/model/status.js";
-import { initialState, Store } from "../../../src/knightfall/web/page/model/store.js";
+import { initialState, isChoice, Store } from "../../../src/knightfall/web/page/model/store.js";
 import { EngineDouble, settled } from "./engine_double.js";
 
 const LADDER = [
@@ -42,7 +42,7 @@ const said = () => (store.state.message ?? statusOf(store.state))?.text;
 const moves = () => play.address.match(/moves=([\w.]*)/)[1];
 const cell = (name) => cellNamed(play.position, name);
 const open = async (address) => {
-  await play.open(address);
+  await play.setup.open(address);
   await settled();
 };
 
@@ -186,27 +186,44 @@ test("a broken address says so and leaves an empty board to play on", async () =
 });
 
 test("a later address wins over one that is still being read", async () => {
-  const slow = play.open("board=5x5&moves=a1.b1");
-  const quick = play.open("board=6x6&moves=a1.b1");
+  const slow = play.setup.open("board=5x5&moves=a1.b1");
+  const quick = play.setup.open("board=6x6&moves=a1.b1");
   await Promise.all([slow, quick]);
   assert.equal(play.position.width, 6);
   assert.equal(store.state.busy, false);
 });
 
 test("an opponent that cannot be read is told in the dialog, which stays open", async () => {
-  play.ask(false);
+  play.setup.ask(false);
   store.set({ choice: { ...store.state.choice, opponent: "own", agent: "nobody(1)" } });
-  await play.start();
+  await play.setup.start();
   assert.match(store.state.wrong, /nobody/);
   assert.equal(store.state.dialog, "new");
+});
+
+test("a stored opponent that is not here any more is replaced, and that is said", async () => {
+  store.set({ choice: { ...store.state.choice, opponent: "id(mine.py:cosy, nodes=2500)" } });
+  await play.setup.start();
+  await settled();
+  assert.equal(store.state.game.agent.text, "random");
+  assert.match(said(), /mine.*You play against Beginner\.$/);
+  assert.ok(store.state.look);
+});
+
+test("a stored choice that the dialog cannot make is recognised", () => {
+  const { choice } = store.state;
+  assert.equal(isChoice(choice), true);
+  for (const changes of [{ board: "99x99" }, { seat: "x" }, { placement: "" }]) {
+    assert.equal(isChoice({ ...choice, ...changes }), false);
+  }
 });
 
 test("play from here begins at the position, and the game before is a step back", async () => {
   await open("board=5x5&moves=a1.b1.b3");
   const fen = formatFen(play.position);
-  play.ask(true);
+  play.setup.ask(true);
   store.set({ choice: { ...store.state.choice, opponent: "random", seat: "b" } });
-  await play.start();
+  await play.setup.start();
   await settled();
   assert.equal(formatFen(play.tree.root.position), fen);
   assert.equal(shown[shown.length - 1].another, true);
@@ -217,7 +234,7 @@ test("either side is drawn, and a random opening has a move", async () => {
   const seats = new Set();
   for (let time = 0; time < 20; time++) {
     store.set({ choice: { ...store.state.choice, seat: "any", board: "4x7" } });
-    await play.start();
+    await play.setup.start();
     seats.add(store.state.game.you);
     assert.ok(store.state.look.seen.moves.length);
   }

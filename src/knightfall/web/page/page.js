@@ -9,7 +9,7 @@ import { nameOf, parseFen } from "./model/notation.js";
 import { Play } from "./model/play.js";
 import { PUZZLES_KEY, Puzzles, readRecord } from "./model/puzzles.js";
 import { Review } from "./model/review.js";
-import { initialState, Store } from "./model/store.js";
+import { initialState, isChoice, Store } from "./model/store.js";
 import { addAnalysisView } from "./views/analysis.js";
 import { addAtlasView } from "./views/atlas.js";
 import { wantsMotion } from "./views/board.js";
@@ -121,8 +121,8 @@ export class Page {
   async showGame() {
     const text = location.hash.slice(1);
     if (text && !text.startsWith("/")) {
-      if (!this.began || text !== this.play.address) await this.play.open(text);
-    } else if (!this.began) await this.play.start();
+      if (!this.began || text !== this.play.address) await this.play.setup.open(text);
+    } else if (!this.began) await this.play.setup.start();
     else this.play.save();
     this.began = true;
   }
@@ -146,9 +146,11 @@ export class Page {
     const { state, store } = this;
     const kept = restore(local, SETTINGS_KEY);
     const ids = this.source.load.about.heuristics.filter((row) => row.id !== "sum" && !row.parameter && !row.costly);
+    const choice = merged(state.choice, kept?.choice);
+    const settings = merged(state.settings, kept?.settings);
     store.set({
-      settings: merged(state.settings, kept?.settings),
-      choice: merged(state.choice, kept?.choice),
+      settings: ["none", "after", "teach"].includes(settings.help) ? settings : state.settings,
+      choice: isChoice(choice) ? choice : state.choice,
       games: readGames(restore(local, GAMES_KEY)),
       puzzle: { ...state.puzzle, record: readRecord(restore(local, PUZZLES_KEY)) },
       welcome: restore(local, LESSON_KEY) !== "seen",

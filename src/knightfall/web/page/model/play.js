@@ -1,12 +1,12 @@
 // The actions of a game: start, move, undo, resign, go to a move, and the opponent's replies.
 
-import { fromAddress, toAddress } from "./address.js";
+import { toAddress } from "./address.js";
 import { parseAgent } from "./agents.js";
 import { Stopped } from "./engine.js";
-import { readPasted } from "./exchange.js";
 import { withGame } from "./games.js";
-import { emptyBoard, nameOf } from "./notation.js";
+import { nameOf } from "./notation.js";
 import { opponentName } from "./opponents.js";
+import { Setup } from "./setup.js";
 import { placed, winnerOf } from "./status.js";
 import { emptyLook, Study } from "./study.js";
 import { Teacher } from "./teaching.js";
@@ -50,8 +50,6 @@ import { other } from "./words.js";
  * @property {() => number} now milliseconds since 1970
  */
 
-const randomId = () => Math.floor(Math.random() * 2 ** 52).toString(36);
-
 export class Play {
   /**
    * @param {Store} store
@@ -70,7 +68,7 @@ export class Play {
     this.id = null; // of the game in the list of games; null for a position that is only looked at
     /** @type {WeakSet<Node>} */
     this.answered = new WeakSet(); // where you have moved, so that the truth may be shown
-    this.starting = 0;
+    this.setup = new Setup(this);
     this.study = new Study(this);
     this.teacher = new Teacher(this);
   }
@@ -134,154 +132,12 @@ export class Play {
     return this.provider?.agentOf(text) ?? parseAgent(text, this.heuristics);
   }
 
-  // -- beginning a game --------------------------------------------------------------------------
-
   /**
-   * Open the dialog that asks for an opponent.
-   * @param {boolean} here whether the game begins at the position that is looked at
+   * Put a game on the board.
+   * @param {Game} game
    */
-  ask(here) {
-    this.store.set({ dialog: here ? "here" : "new", wrong: "" });
-  }
-
-  /** Begin the game that the dialog describes; an agent that cannot be read is told there. */
-  async start() {
-    const { choice, dialog } = this.state;
-    const { position } = this;
-    const [width, height] = choice.board.split("x").map(Number);
-    let agent = null;
-    try {
-      if (choice.opponent !== "none") {
-        agent = this.agentOf(choice.opponent === "own" ? choice.agent : choice.opponent);
-      }
-    } catch (error) {
-      if (dialog) this.store.set({ wrong: /** @type {Error} */ (error).message });
-      else this.fail(error);
-      return;
-    }
-    const free = new Tree(emptyBoard(width, height));
-    const random = choice.placement === "random";
-    await this.begin(agent, async () =>
-      dialog === "here" ? new Tree(position) : random ? this.placedAtRandom(width, height) : free,
-    );
-  }
-
-  /**
-   * Begin a game of the same kind against the same opponent, from a new opening.
-   * @param {Side} you
-   */
-  async rematch(you) {
-    this.store.set({ choice: { ...this.state.choice, seat: you } });
-    await this.start();
-  }
-
-  /**
-   * Begin a game. The one before is a step back in the browser's history.
-   * @param {Agent | null} agent
-   * @param {() => Promise<Tree>} makeTree
-   */
-  async begin(agent, makeTree) {
-    this.stop();
-    const started = ++this.starting; // another one may be begun before this one stands
-    this.store.set({ dialog: "", wrong: "", busy: true });
-    const tree = await makeTree();
-    if (started !== this.starting) return;
-    const { seat } = this.state.choice;
-    const you = seat === "any" ? (Math.random() < 0.5 ? "w" : "b") : seat;
-    this.id = randomId();
-    this.stand({ tree, agent, you, resigned: null, challenge: false });
-    this.store.set({ mode: "play" });
-    this.save(true);
-    await this.refresh();
-    this.store.set({ busy: false });
-    await this.letOpponentMove();
-  }
-
-  /** @param {Game} game */
   stand(game) {
     this.store.set({ game, look: null, retry: null, line: null, verdict: null, message: null });
-  }
-
-  /**
-   * Return a game in which both knights have been placed at random and the first player can move.
-   * @param {number} width
-   * @param {number} height
-   */
-  async placedAtRandom(width, height) {
-    const { rules } = this.engines;
-    for (;;) {
-      const tree = new Tree(emptyBoard(width, height));
-      for (let knight = 0; knight < 2; knight++) {
-        const { moves } = await rules.ask("look", { position: tree.at.position });
-        const cell = moves[Math.floor(Math.random() * moves.length)];
-        const position = await this.advance(tree.at.position, cell);
-        if (position) tree.play(cell, position);
-      }
-      if ((await rules.ask("look", { position: tree.at.position })).moves.length) return tree;
-    }
-  }
-
-  /**
-   * Show the game of an address, and let it go on where it has an opponent.
-   * @param {string} text
-   */
-  async open(text) {
-    this.stop();
-    const started = ++this.starting;
-    this.store.set({ busy: true });
-    try {
-      const { vs, ...found } = await fromAddress(text, (position, cell) => this.advance(position, cell));
-      if (started !== this.starting) return;
-      const agent = vs ? this.agentOf(vs) : null;
-      const listed = this.state.games.find(({ address }) => address === text);
-      const kept = this.browser.kept();
-      this.id = kept.game ?? listed?.id ?? (agent ? randomId() : null);
-      this.stand({ ...found, agent });
-      this.store.set({ mode: agent ? (kept.mode ?? "play") : "analyse" });
-      if (agent) this.chooseAgain(agent.text, found.you);
-      this.save();
-      await this.refresh();
-    } catch (error) {
-      if (error instanceof Stopped) return;
-      this.id = null;
-      const tree = new Tree(emptyBoard(7, 7));
-      this.stand({ tree, agent: null, you: "w", resigned: null, challenge: false });
-      this.store.set({ mode: "analyse" });
-      await this.refresh();
-      this.say(`This address cannot be read: ${/** @type {Error} */ (error).message}`, "bad");
-    } finally {
-      if (started === this.starting) this.store.set({ busy: false });
-    }
-    await this.letOpponentMove();
-  }
-
-  /**
-   * Let the dialog name the opponent and the side of a game that came from an address.
-   * @param {string} agent
-   * @param {Side} seat
-   */
-  chooseAgain(agent, seat) {
-    const { choice, ladder, offers } = this.state;
-    const known = [...ladder, ...offers].some((one) => one.agent === agent);
-    const changes = known ? { opponent: agent } : { opponent: "own", agent };
-    this.store.set({ choice: { ...choice, ...changes, seat } });
-  }
-
-  /**
-   * Set up a position, a game or a link that was pasted.
-   * @param {string} text
-   */
-  async setUp(text) {
-    try {
-      const tree = await readPasted(text, (position, cell) => this.advance(position, cell), fromAddress);
-      this.stop();
-      this.id = null;
-      this.stand({ tree, agent: null, you: "w", resigned: null, challenge: false });
-      this.save(true);
-      await this.refresh();
-    } catch (error) {
-      this.fail(error);
-    }
   }
 
   // -- moving --------------------------------------------------------------------------------------

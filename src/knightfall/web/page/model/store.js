@@ -105,6 +105,17 @@ import { Tree } from "./tree.js";
  * @property {AtlasState} atlas
  */
 
+/** The boards that are offered for a new game. */
+export const BOARDS = ["4x7", "5x5", "5x7", "6x6", "7x6", "7x7", "8x7", "8x8"];
+
+/**
+ * Return whether a stored choice is one that the dialog can make.
+ * @param {Choice} choice
+ */
+export function isChoice({ seat, board, placement }) {
+  return ["w", "b", "any"].includes(seat) && BOARDS.includes(board) && ["random", "free"].includes(placement);
+}
+
 /**
  * Return the state of a page that has just been opened.
  * @param {Rung[]} ladder

@@ -40,7 +40,7 @@ export function addAnalysisView(play, review, preview, copy) {
   }
   part("form", "set-up").addEventListener("submit", (event) => {
     event.preventDefault();
-    play.setUp(part("input", "fen").value);
+    play.setup.setUp(part("input", "fen").value);
   });
   byId("search-on")
     .querySelector("button")
@@ -54,7 +54,7 @@ export function addAnalysisView(play, review, preview, copy) {
     previous: () => review.toMistake(-1),
     next: () => review.toMistake(1),
     retry: () => review.retry(),
-    "from-here": () => play.ask(true),
+    "from-here": () => play.setup.ask(true),
     swap: () => play.swap(),
     copy: () => copy(location.href, "The link"),
     challenge: () => copyChallenge(play, copy),

@@ -104,8 +104,8 @@ function buttons(play, review, copy) {
   const { agent, you } = play.game;
   /** @type {[string, () => unknown][]} */
   const offers = [
-    ["Rematch", () => play.rematch(you)],
-    ["Other side", () => play.rematch(other(you))],
+    ["Rematch", () => play.setup.rematch(you)],
+    ["Other side", () => play.setup.rematch(other(you))],
     [
       "Review",
       async () => {

@@ -1,6 +1,7 @@
 // The dialog that asks for an opponent, a side and a board.
 
 import { opponentName, rating, strength } from "../model/opponents.js";
+import { BOARDS } from "../model/store.js";
 import { byId, el, onClick, part } from "./dom.js";
 import { face } from "./faces.js";
 
@@ -12,9 +13,11 @@ export function addNewGameDialog(play) {
   const { store } = play;
   const form = part("form", "new-game");
   const dialog = part("dialog", "choose");
+  const boards = /** @type {HTMLSelectElement} */ (form.elements.namedItem("board"));
+  boards.append(...BOARDS.map((name) => new Option(name.replace("x", "×"), name)));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    play.start();
+    play.setup.start();
   });
   form.addEventListener("change", () => readForm(play, form));
   form.addEventListener("input", () => readForm(play, form));

@@ -30,7 +30,7 @@ export function addPlayView(play, review, preview) {
     if (key === "+" || key === "-") preview.walk(key === "+" ? 1 : -1);
   });
   onClick({
-    new: () => play.ask(false),
+    new: () => play.setup.ask(false),
     undo: () => play.undo(),
     redo: () => play.redo(),
     resign: () => play.resign(),
