@@ -122,6 +122,10 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
         assert told[4].split()[0] == str(len(truth["thrown"]))
         game.click()
         page.wait_for_selector("text=Won from the start by")
+        sizes = page.locator(".small-boards button").evaluate_all(
+            "all => all.map((one) => one.clientWidth - one.clientHeight)"
+        )
+        assert max(map(abs, sizes)) <= 1  # cells are square
         page.click("text=Analyse this game")
         until_said(page, "won: ")
         moves = re.search(r"moves=([\w.]+)", page.url)
