@@ -122,6 +122,7 @@ def test_from_a_number_to_the_games_to_the_analysis(browser: Any, server: LabSer
         assert told[4].split()[0] == str(len(truth["thrown"]))
         game.click()
         page.wait_for_selector("text=Won from the start by")
+        page.wait_for_selector(".small-boards button")
         sizes = page.locator(".small-boards button").evaluate_all(
             "all => all.map((one) => one.clientWidth - one.clientHeight)"
         )
