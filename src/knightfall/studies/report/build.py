@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -29,6 +29,7 @@ from knightfall.studies.judging.needed_games import needed_games
 from knightfall.studies.judging.plans import STUDENTS, BudgetName, nodes_of
 from knightfall.studies.judging.resigning import sweep_of
 from knightfall.studies.published.contradictions import contradictions
+from knightfall.studies.published.printed import PrintedTable
 from knightfall.studies.published.published import Study
 from knightfall.studies.report.report import (
     CellFit,
@@ -37,6 +38,8 @@ from knightfall.studies.report.report import (
     FitReport,
     HeuristicReport,
     MeasuredResult,
+    PrintedExampleReport,
+    PrintedTableReport,
     PublishedResult,
     StudiesLeague,
     StudiesReport,
@@ -120,8 +123,11 @@ def study_report(
         title=study.title,
         protocol=study.protocol,
         games_per_opponent=study.games_per_opponent,
+        stated=dict(study.stated),
         opponents=tuple(name.rpartition(":")[2] for name in study.opponents),
         rows=tuple(rows),
+        printed=printed_tables(study),
+        examples=printed_examples(study),
         claims=_claims(study, tournaments),
         errata=(*study.errata, *contradictions(study)),
         fit=fit_report(study, fit, tournaments["course"]) if "course" in tournaments else None,
@@ -149,8 +155,10 @@ def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport
     found = sum(cell.z**2 for cell in cells)
     # The games of a pair tend to be split, so pairs vary less than games taken for independent.
     pairs, p = tournament.scores.var(axis=2) / 4, prediction.rates
-    shown = [tournament.heuristics.index(id) for id in study.wins]
-    expected = float(np.mean(2 * pairs[shown] / (p * (1 - p))[shown])) if shown else 1.0
+    rows = [tournament.heuristics.index(cell.heuristic) for cell in cells]
+    columns = [prediction.opponents.index(cell.opponent) for cell in cells]
+    ratios = (2 * pairs / (p * (1 - p)))[rows, columns]
+    expected = float(np.mean(ratios)) if cells else 1.0
     return FitReport(
         condition=fit.condition.words(),
         time=fit.condition.time,
@@ -185,6 +193,7 @@ def _cell_fit(cell: Cell) -> CellFit:
     return CellFit(
         cell.heuristic,
         cell.opponent,
+        cell.tournament,
         100 * cell.published,
         cell.games,
         100 * cell.predicted,
@@ -210,18 +219,74 @@ def _claims(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> tuple
 def published_of(study: Study, heuristic: str) -> PublishedResult:
     """What the study printed, with the intervals that so many games have."""
     figure = study.figure(heuristic)
-    tournaments = study.tournaments.get(heuristic, ())
-    games = study.games(heuristic)
+    games, games_against = study.games(heuristic), study.games_against(heuristic)
     wins = study.wins.get(heuristic, ())
-    against: tuple[Rate, ...] = tuple(rate_of_games(won, study.games_per_opponent) for won in wins)
+    against: tuple[Rate, ...] = tuple(rate_of_games(won, games_against) for won in wins)
     return PublishedResult(
         figure=str(figure),
         rate=rate_of_games(float(figure) / 100 * games, games),
         wins=wins,
+        games_against=games_against,
         against=against,
         total=printed(study.totals.get(heuristic)),
         average=printed(study.averages.get(heuristic)),
-        tournaments=tuple(printed(rate) for rate in tournaments),
+        tournaments=tuple(printed(rate) for rate in study.tournaments[heuristic]),
+    )
+
+
+def printed_tables(study: Study) -> tuple[PrintedTableReport, ...]:
+    """Return the study's tables as they were printed, and which tournament each shows."""
+    return tuple(_printed_table(study, table) for table in study.tables)
+
+
+def _printed_table(study: Study, table: PrintedTable) -> PrintedTableReport:
+    number = next(n for n, one in enumerate(study.played, 1) if table in one.tables)
+    played = study.played[number - 1]
+    return PrintedTableReport(
+        name=table.name,
+        place=table.place,
+        tournament=number,
+        heuristics=tuple(id for id in study.entrants.values() if id in table.heuristics),
+        cells={id: tuple(map(str, row)) for id, row in table.cells.items()},
+        rates={id: str(rate) for id, rate in table.rates.items()},
+        sums={
+            id: str(played.total(id))
+            for id in table.cells
+            if played.printed_rate(id) is None and played.total(id) is not None
+        },
+        same_as=tuple(other.name for other in played.tables if other is not table),
+        notes=tuple(_notes(table)),
+    )
+
+
+def _notes(table: PrintedTable) -> Iterator[str]:
+    """What is not legible, and what else must be known of a table."""
+    if table.cells_from:
+        yield f"The cells are from {table.cells_from}"
+    if table.illegible:
+        yield f"Illegible: {table.illegible}"
+    for heuristic, numbers in table.unplaced.items():
+        shown = [
+            f"{name} {', '.join(map(str, row))}"
+            for name, row in (("won", numbers.won), ("lost", numbers.lost))
+            if row
+        ]
+        yield f"Legible without an opponent, {heuristic}: {'; '.join(shown)}"
+    if table.without_result:
+        yield f"NA is printed for {' and '.join(table.without_result)}"
+
+
+def printed_examples(study: Study) -> tuple[PrintedExampleReport, ...]:
+    """Return the study's worked examples as they were printed."""
+    return tuple(
+        PrintedExampleReport(
+            one.name,
+            one.place,
+            {name: tuple(rows) for name, rows in one.grids.items()},
+            {name: str(number) for name, number in one.numbers.items()},
+            one.illegible,
+        )
+        for one in study.examples
     )
 
 

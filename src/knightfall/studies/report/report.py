@@ -36,12 +36,47 @@ class PublishedResult:
     rate: Rate
     """The same with the interval of as many games."""
     wins: tuple[int, ...]
-    """Games won against each opponent,"""
+    """Games won against each opponent in all tournaments whose cells are known,"""
+    games_against: int
+    """of so many games,"""
     against: tuple[Rate, ...]
     """and what rate that is."""
     total: str | None
     average: str | None
     tournaments: tuple[str | None, ...]
+    """The win rate in % in each distinct tournament of the study."""
+
+
+@dataclass(frozen=True)
+class PrintedTableReport:
+    """A table as a study printed it: cells "won|lost" and win rates in %, by heuristic.
+
+    A "?" is an illegible number; a number alone is games won, where no losses are printed.
+    """
+
+    name: str
+    place: str
+    tournament: int
+    """The distinct tournament it shows, counted from 1."""
+    heuristics: tuple[str, ...]
+    cells: dict[str, tuple[str, ...]]
+    rates: dict[str, str]
+    sums: dict[str, str]
+    """Win rates that the cells make where no printed one is legible."""
+    same_as: tuple[str, ...]
+    """Other tables that show the same tournament."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PrintedExampleReport:
+    """A worked example or figure as a study printed it."""
+
+    name: str
+    place: str
+    grids: dict[str, tuple[str, ...]]
+    numbers: dict[str, str]
+    illegible: str
 
 
 @dataclass(frozen=True)
@@ -93,6 +128,8 @@ class CellFit:
 
     heuristic: str
     opponent: str
+    tournament: int
+    """The study's distinct tournament, counted from 1; 0 where it is a total."""
     published: float
     games: int
     predicted: float
@@ -149,8 +186,12 @@ class StudyReport:
     title: str
     protocol: str
     games_per_opponent: int
+    stated: dict[str, int]
+    """Numbers that the text gives for its tournaments."""
     opponents: tuple[str, ...]
     rows: tuple[HeuristicReport, ...]
+    printed: tuple[PrintedTableReport, ...]
+    examples: tuple[PrintedExampleReport, ...]
     claims: tuple[ClaimReport, ...]
     errata: tuple[Erratum, ...]
     fit: FitReport | None
