@@ -519,12 +519,12 @@ def test_every_printed_table_is_in_the_report(all_studies: Path) -> None:
         fold = part.partition("Everything that was printed")[2].partition("</details>")[0]
         rest = fold
         for table in study.tables:
-            _, name, rest = rest.partition(table.name)
-            assert name, table.name
-            assert table.place in rest.partition("\n")[0]
+            mark = "**" if table.cells else ""
+            _, title, rest = rest.partition(f"{table.name}{mark} ({table.place})")
+            assert title, table.name
             told = rest.partition("\n**")[0]
             for heuristic, row in table.cells.items():
-                cells = " | ".join(str(cell).replace("|", "\\|") for cell in row)
+                cells = " | ".join(str(cell).replace("|", "–") for cell in row)
                 assert f"| `{heuristic}` | {cells} | " in told
             for rate in table.rates.values():
                 assert f"| {rate} |" in told
@@ -537,7 +537,8 @@ def test_every_printed_table_is_in_the_report(all_studies: Path) -> None:
             assert all(f"{name}: {number}" in fold for name, number in example.numbers.items())
             words = " ".join(fold.partition(f"**Example: {example.name}**")[2].split())
             for name, rows in example.grids.items():
-                assert f"{name}: ```text {' '.join(rows)} ```" in words
+                grid = " ".join(rows).replace("-", "·")
+                assert f"{name}: ```text {grid} ```" in words
     aggressive = text.partition('<a id="aggressive"></a>')[2]
     assert "12 tables, 9 distinct tournaments and 189 distinct legible cells" in aggressive
     assert "64.3 (sum of the cells)" in aggressive

@@ -47,7 +47,7 @@ def _counts(study: StudyReport) -> str:
         said = [f"{number} {STATED.get(name, name)}" for name, number in study.stated.items()]
         told += f"The text speaks of {', '.join(said)}. "
     if any("|" in cell for one in study.printed for row in one.cells.values() for cell in row):
-        told += "A cell is games won|lost, and ? a number that is illegible."
+        told += "A cell is games won–lost, and ? a number that is illegible."
     elif distinct:
         told += f"A cell is games won of {study.games_per_opponent}."
     return told.strip()
@@ -65,7 +65,8 @@ def _cells(study: StudyReport, one: PrintedTableReport) -> Iterator[str]:
     rows = []
     for heuristic in one.heuristics:
         cells = one.cells.get(heuristic) or ("",) * len(study.opponents)
-        rows.append([f"`{heuristic}`", *cells, _rate(one, heuristic)])
+        scores = [cell.replace("|", "–") for cell in cells]
+        rows.append([f"`{heuristic}`", *scores, _rate(one, heuristic)])
     yield table(["games", *study.opponents, "win rate in %"], rows)
     if notes := list(_notes(one)):
         yield bullets(notes)
@@ -112,6 +113,7 @@ def _example(example: PrintedExampleReport) -> Iterator[str]:
 
 
 def _aligned(grid: Sequence[str]) -> list[str]:
-    rows = [line.split() for line in grid]
+    """The rows of a grid in columns; a dot is a square that print leaves empty."""
+    rows = [["·" if cell == "-" else cell for cell in line.split()] for line in grid]
     width = max(len(cell) for row in rows for cell in row)
     return [" ".join(f"{cell:<{width}}" for cell in row).rstrip() for row in rows]
