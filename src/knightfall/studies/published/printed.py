@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from knightfall.errors import KnightfallError
+from knightfall.shape import Between, Whole
 
 Rates = Mapping[str, Decimal]
 """Win rates in %, with the digits they were printed with, by heuristic."""
@@ -21,8 +23,6 @@ Legibility = Literal["legible", "won only", "lost only", "illegible"]
 
 LEAST_SHARED = 4
 """Numbers that two tables must have in common, and equal, to be taken for one tournament."""
-
-_CELL = re.compile(r"(\d{1,6}|\?)\|(\d{1,6}|\?)")
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,6 @@ class PrintedCell:
 
 def _shown(number: int | None) -> str:
     return "?" if number is None else str(number)
-
-
-def read_cell(text: str | int) -> PrintedCell:
-    """Return the cell that `published.toml` writes as "8|2", "8|?", "?|2" or 8."""
-    if isinstance(text, int):
-        return PrintedCell(text, None, has_losses=False)
-    found = _CELL.fullmatch(text)
-    if found is None:
-        raise KnightfallError(f'{text!r:.40} is no cell: "8|2", "8|?", "?|2" and 8 are')
-    won, lost = (None if number == "?" else int(number) for number in found.groups())
-    return PrintedCell(won, lost)
 
 
 @dataclass(frozen=True)
@@ -195,3 +184,68 @@ class PrintedExample:
     grids: Mapping[str, tuple[str, ...]]
     numbers: Mapping[str, Decimal]
     illegible: str = ""
+
+
+# -- reading -------------------------------------------------------------------------------
+
+MOST_GAMES = 10**6
+
+TABLE = {
+    "name": str,
+    "place": str,
+    "cells?": {str: [(Whole(0, MOST_GAMES), str)]},
+    "cells_from?": str,
+    "rates?": {str: Between(0, 100)},
+    "illegible?": str,
+    "unplaced?": {str: {"won?": [Whole(0, MOST_GAMES)], "lost?": [Whole(0, MOST_GAMES)]}},
+    "without_result?": [str],
+}
+EXAMPLE = {
+    "name": str,
+    "place": str,
+    "illegible?": str,
+    "grids?": {str: [str]},
+    "numbers?": {str: Between(-(10**6), 10**6)},
+}
+_CELL = re.compile(r"(\d{1,6}|\?)\|(\d{1,6}|\?)")
+
+
+def read_cell(text: str | int) -> PrintedCell:
+    """Return the cell that `published.toml` writes as "8|2", "8|?", "?|2" or 8."""
+    if isinstance(text, int):
+        return PrintedCell(text, None, has_losses=False)
+    found = _CELL.fullmatch(text)
+    if found is None:
+        raise KnightfallError(f'{text!r:.40} is no cell: "8|2", "8|?", "?|2" and 8 are')
+    won, lost = (None if number == "?" else int(number) for number in found.groups())
+    return PrintedCell(won, lost)
+
+
+def read_table(table: dict[str, Any]) -> PrintedTable:
+    """Return the table that TOML of the shape `TABLE` tells of."""
+    cells = {id: tuple(map(read_cell, row)) for id, row in table.get("cells", {}).items()}
+    unplaced = {
+        id: UnplacedNumbers(**{name: tuple(row) for name, row in rows.items()})
+        for id, rows in table.get("unplaced", {}).items()
+    }
+    return PrintedTable(
+        name=table["name"],
+        place=table["place"],
+        cells=MappingProxyType(cells),
+        rates=MappingProxyType({id: Decimal(rate) for id, rate in table.get("rates", {}).items()}),
+        cells_from=table.get("cells_from", ""),
+        illegible=table.get("illegible", ""),
+        unplaced=MappingProxyType(unplaced),
+        without_result=tuple(table.get("without_result", ())),
+    )
+
+
+def read_example(table: dict[str, Any]) -> PrintedExample:
+    """Return the example that TOML of the shape `EXAMPLE` tells of."""
+    return PrintedExample(
+        name=table["name"],
+        place=table["place"],
+        grids=MappingProxyType({id: tuple(rows) for id, rows in table.get("grids", {}).items()}),
+        numbers=MappingProxyType({id: Decimal(n) for id, n in table.get("numbers", {}).items()}),
+        illegible=table.get("illegible", ""),
+    )

@@ -16,13 +16,15 @@ from knightfall.errors import KnightfallError
 from knightfall.reading import decoded, parse_toml
 from knightfall.shape import Between, OneOf, Whole, check
 from knightfall.studies.published.printed import (
+    EXAMPLE,
+    TABLE,
     PlayedTournament,
     PrintedExample,
     PrintedTable,
     Rates,
-    UnplacedNumbers,
     played_tournaments,
-    read_cell,
+    read_example,
+    read_table,
 )
 
 FILE = "published.toml"
@@ -231,33 +233,16 @@ _CLAIM = {
     "within?": _RATE,
     "tournaments?": [Whole()],
 }
-_TABLE = {
-    "name": str,
-    "place": str,
-    "cells?": {str: [(Whole(0, 10**6), str)]},
-    "cells_from?": str,
-    "rates?": {str: _RATE},
-    "illegible?": str,
-    "unplaced?": {str: {"won?": [Whole(0, 10**6)], "lost?": [Whole(0, 10**6)]}},
-    "without_result?": [str],
-}
-_EXAMPLE = {
-    "name": str,
-    "place": str,
-    "illegible?": str,
-    "grids?": {str: [str]},
-    "numbers?": {str: Between(-(10**6), 10**6)},
-}
 _STUDY = {
     "title": str,
     "protocol": str,
     "games_per_opponent": Whole(1, 10**6),
     "stated?": {str: Whole(0, 10**6)},
     "entrants?": {str: str},
-    "tables": [_TABLE],
+    "tables": [TABLE],
     "averages?": {str: _RATE},
     "average_of?": [Whole(1, 1000)],
-    "examples?": [_EXAMPLE],
+    "examples?": [EXAMPLE],
     "claims": [_CLAIM],
     "errata?": [{"where": str, "text": str, "found_by": OneOf(get_args(Finding))}],
     "not_reproducible?": {str: str},
@@ -265,7 +250,7 @@ _STUDY = {
 
 
 def _study(id: str, table: dict[str, Any]) -> Study:
-    tables = tuple(_table(one) for one in table["tables"])
+    tables = tuple(read_table(one) for one in table["tables"])
     ids = dict.fromkeys(heuristic for one in tables for heuristic in one.heuristics)
     entrants = table.get("entrants") or {name: name for name in ids}
     bare = Study(
@@ -278,7 +263,7 @@ def _study(id: str, table: dict[str, Any]) -> Study:
         averages=MappingProxyType(table.get("averages", {})),
         average_of=tuple(table.get("average_of", ())),
         stated=MappingProxyType(table.get("stated", {})),
-        examples=tuple(_example(one) for one in table.get("examples", ())),
+        examples=tuple(read_example(one) for one in table.get("examples", ())),
         claims=(),
         errata=tuple(Erratum(**erratum) for erratum in table.get("errata", ())),
         not_reproducible=MappingProxyType(table.get("not_reproducible", {})),
@@ -301,34 +286,6 @@ def _check_tables(study: Study, heuristics: Iterable[str]) -> None:
     for number in study.average_of:
         if number > len(study.tables):
             raise KnightfallError(f"{study.id}: there is no table {number} to be averaged")
-
-
-def _table(table: dict[str, Any]) -> PrintedTable:
-    cells = {id: tuple(map(read_cell, row)) for id, row in table.get("cells", {}).items()}
-    unplaced = {
-        id: UnplacedNumbers(**{name: tuple(row) for name, row in rows.items()})
-        for id, rows in table.get("unplaced", {}).items()
-    }
-    return PrintedTable(
-        name=table["name"],
-        place=table["place"],
-        cells=MappingProxyType(cells),
-        rates=MappingProxyType({id: Decimal(rate) for id, rate in table.get("rates", {}).items()}),
-        cells_from=table.get("cells_from", ""),
-        illegible=table.get("illegible", ""),
-        unplaced=MappingProxyType(unplaced),
-        without_result=tuple(table.get("without_result", ())),
-    )
-
-
-def _example(table: dict[str, Any]) -> PrintedExample:
-    return PrintedExample(
-        name=table["name"],
-        place=table["place"],
-        grids=MappingProxyType({id: tuple(rows) for id, rows in table.get("grids", {}).items()}),
-        numbers=MappingProxyType({id: Decimal(n) for id, n in table.get("numbers", {}).items()}),
-        illegible=table.get("illegible", ""),
-    )
 
 
 def _claim(study: Study, table: dict[str, Any]) -> Claim:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -29,8 +29,8 @@ from knightfall.studies.judging.needed_games import needed_games
 from knightfall.studies.judging.plans import STUDENTS, BudgetName, nodes_of
 from knightfall.studies.judging.resigning import sweep_of
 from knightfall.studies.published.contradictions import contradictions
-from knightfall.studies.published.printed import PrintedTable
 from knightfall.studies.published.published import Study
+from knightfall.studies.report.printed_report import printed_examples, printed_tables
 from knightfall.studies.report.report import (
     CellFit,
     ClaimReport,
@@ -38,8 +38,6 @@ from knightfall.studies.report.report import (
     FitReport,
     HeuristicReport,
     MeasuredResult,
-    PrintedExampleReport,
-    PrintedTableReport,
     PublishedResult,
     StudiesLeague,
     StudiesReport,
@@ -231,62 +229,6 @@ def published_of(study: Study, heuristic: str) -> PublishedResult:
         total=printed(study.totals.get(heuristic)),
         average=printed(study.averages.get(heuristic)),
         tournaments=tuple(printed(rate) for rate in study.tournaments[heuristic]),
-    )
-
-
-def printed_tables(study: Study) -> tuple[PrintedTableReport, ...]:
-    """Return the study's tables as they were printed, and which tournament each shows."""
-    return tuple(_printed_table(study, table) for table in study.tables)
-
-
-def _printed_table(study: Study, table: PrintedTable) -> PrintedTableReport:
-    number = next(n for n, one in enumerate(study.played, 1) if table in one.tables)
-    played = study.played[number - 1]
-    return PrintedTableReport(
-        name=table.name,
-        place=table.place,
-        tournament=number,
-        heuristics=tuple(id for id in study.entrants.values() if id in table.heuristics),
-        cells={id: tuple(map(str, row)) for id, row in table.cells.items()},
-        rates={id: str(rate) for id, rate in table.rates.items()},
-        sums={
-            id: str(played.total(id))
-            for id in table.cells
-            if played.printed_rate(id) is None and played.total(id) is not None
-        },
-        same_as=tuple(other.name for other in played.tables if other is not table),
-        notes=tuple(_notes(table)),
-    )
-
-
-def _notes(table: PrintedTable) -> Iterator[str]:
-    """What is not legible, and what else must be known of a table."""
-    if table.cells_from:
-        yield f"The cells are from {table.cells_from}"
-    if table.illegible:
-        yield f"Illegible: {table.illegible}"
-    for heuristic, numbers in table.unplaced.items():
-        shown = [
-            f"{name} {', '.join(map(str, row))}"
-            for name, row in (("won", numbers.won), ("lost", numbers.lost))
-            if row
-        ]
-        yield f"Legible without an opponent, {heuristic}: {'; '.join(shown)}"
-    if table.without_result:
-        yield f"NA is printed for {' and '.join(table.without_result)}"
-
-
-def printed_examples(study: Study) -> tuple[PrintedExampleReport, ...]:
-    """Return the study's worked examples as they were printed."""
-    return tuple(
-        PrintedExampleReport(
-            one.name,
-            one.place,
-            {name: tuple(rows) for name, rows in one.grids.items()},
-            {name: str(number) for name, number in one.numbers.items()},
-            one.illegible,
-        )
-        for one in study.examples
     )
 
 

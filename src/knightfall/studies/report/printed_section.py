@@ -6,11 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from knightfall.display.numbers import count
 from knightfall.studies.report.markdown import bullets, table
-from knightfall.studies.report.report import (
-    PrintedExampleReport,
-    PrintedTableReport,
-    StudyReport,
-)
+from knightfall.studies.report.printed_report import PrintedExampleReport, PrintedTableReport
+from knightfall.studies.report.report import StudyReport
 
 STATED = {
     "tournaments": "tournaments",

@@ -22,6 +22,7 @@ from knightfall.studies.judging.needed_games import NeededGames
 from knightfall.studies.judging.plans import BUDGETS, TITLES, BudgetName
 from knightfall.studies.judging.resigning import Sweep
 from knightfall.studies.published.published import Erratum
+from knightfall.studies.report.printed_report import PrintedExampleReport, PrintedTableReport
 
 DIGITS = 6
 """Behind the point, of every number."""
@@ -45,38 +46,6 @@ class PublishedResult:
     average: str | None
     tournaments: tuple[str | None, ...]
     """The win rate in % in each distinct tournament of the study."""
-
-
-@dataclass(frozen=True)
-class PrintedTableReport:
-    """A table as a study printed it: cells "won|lost" and win rates in %, by heuristic.
-
-    A "?" is an illegible number; a number alone is games won, where no losses are printed.
-    """
-
-    name: str
-    place: str
-    tournament: int
-    """The distinct tournament it shows, counted from 1."""
-    heuristics: tuple[str, ...]
-    cells: dict[str, tuple[str, ...]]
-    rates: dict[str, str]
-    sums: dict[str, str]
-    """Win rates that the cells make where no printed one is legible."""
-    same_as: tuple[str, ...]
-    """Other tables that show the same tournament."""
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PrintedExampleReport:
-    """A worked example or figure as a study printed it."""
-
-    name: str
-    place: str
-    grids: dict[str, tuple[str, ...]]
-    numbers: dict[str, str]
-    illegible: str
 
 
 @dataclass(frozen=True)
