@@ -518,6 +518,7 @@ def test_every_printed_table_is_in_the_report(all_studies: Path) -> None:
         part = text.partition(f'<a id="{study.id}"></a>')[2]
         fold = part.partition("Everything that was printed")[2].partition("</details>")[0]
         rest = fold
+        names = {heuristic: name for name, heuristic in study.entrants.items()}
         for table in study.tables:
             mark = "**" if table.cells else ""
             _, title, rest = rest.partition(f"{table.name}{mark} ({table.place})")
@@ -525,7 +526,10 @@ def test_every_printed_table_is_in_the_report(all_studies: Path) -> None:
             told = rest.partition("\n**")[0]
             for heuristic, row in table.cells.items():
                 cells = " | ".join(str(cell).replace("|", "–") for cell in row)
-                assert f"| `{heuristic}` | {cells} | " in told
+                label = f"`{heuristic}`"
+                if names[heuristic] != heuristic:
+                    label += f" ({names[heuristic]})"
+                assert f"| {label} | {cells} | " in told
             for rate in table.rates.values():
                 assert f"| {rate} |" in told
             assert table.illegible in told

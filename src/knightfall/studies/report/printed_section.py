@@ -59,11 +59,13 @@ def _known_cells(one: PrintedTableReport) -> Iterator[tuple[int, str, int]]:
 
 def _cells(study: StudyReport, one: PrintedTableReport) -> Iterator[str]:
     yield f"**{one.name}** ({one.place}), tournament {one.tournament}"
+    names = {row.heuristic: row.entrant for row in study.rows}
     rows = []
     for heuristic in one.heuristics:
         cells = one.cells.get(heuristic) or ("",) * len(study.opponents)
         scores = [cell.replace("|", "–") for cell in cells]
-        rows.append([f"`{heuristic}`", *scores, _rate(one, heuristic)])
+        printed = "" if names[heuristic] == heuristic else f" ({names[heuristic]})"
+        rows.append([f"`{heuristic}`{printed}", *scores, _rate(one, heuristic)])
     yield table(["games", *study.opponents, "win rate in %"], rows)
     if notes := list(_notes(one)):
         yield bullets(notes)
