@@ -6,11 +6,11 @@ games were played again is another matter.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 
 from knightfall.studies.published.published import Study
 
@@ -27,11 +27,11 @@ class Slip:
 def misprints(study: Study) -> list[Slip]:
     """What does not agree with the rest of a study's figures, in the order of its tables.
 
-    Looked at: whether wins are within the games played; whether every printed rate is so many
-    games of those played; whether totals and the tournament that is shown whole follow from the
-    wins; whether averages follow from the tournaments; and whether a tournament appears twice.
+    Looked at: whether won and lost of a cell make the games played; whether every printed rate is
+    so many games of those played; whether rates follow from the cells beside them; whether averages
+    follow from the rates; and whether a tournament is printed twice.
     """
-    checks = (_wins, _possible_rates, _totals, _shown_whole, _averages, _repeated)
+    checks = (_cells, _possible_rates, _totals, _averages, _repeated)
     found = [(where, text) for check in checks for where, text in check(study)]
     return [Slip(study.id, where, text) for where, text in found]
 
@@ -39,63 +39,64 @@ def misprints(study: Study) -> list[Slip]:
 _Found = Iterator[tuple[str, str]]
 
 
-def _wins(study: Study) -> _Found:
-    for id, row in study.wins.items():
-        if len(row) != len(study.opponents):
-            yield f"{id}, wins", f"{len(row)} opponents instead of {len(study.opponents)}"
-        for wins in row:
-            if not 0 <= wins <= study.games_per_opponent:
-                yield f"{id}, wins", f"{wins} wins in {study.games_per_opponent} games"
+def _cells(study: Study) -> _Found:
+    games = study.games_per_opponent
+    for table in study.tables:
+        for id, row in table.cells.items():
+            where = f"{table.name}, {id}"
+            if len(row) != len(study.opponents):
+                yield where, f"{len(row)} opponents instead of {len(study.opponents)}"
+            for cell in row:
+                won, lost = cell.won, cell.lost
+                both = won is not None and lost is not None
+                if max(won or 0, lost or 0) > games or (both and won + lost != games):
+                    yield where, f"{cell} in {games} games"
 
 
 def _possible_rates(study: Study) -> _Found:
     games = study.games_per_tournament
-    rates = [(f"{id}, total", rate) for id, rate in study.totals.items()]
-    for id, row in study.tournaments.items():
-        rates += [
-            (f"{id}, tournament {n}", rate) for n, rate in enumerate(row, 1) if rate is not None
-        ]
-    for where, rate in rates:
-        if not _agree(_played(rate, games), rate):
-            yield where, f"{rate} % is no number of wins in {games} games"
+    for table in study.tables:
+        for id, rate in table.rates.items():
+            if not _agree(_played(rate, games), rate):
+                yield f"{table.name}, {id}", f"{rate} % is no number of wins in {games} games"
 
 
 def _totals(study: Study) -> _Found:
-    for id, printed in study.totals.items():
-        if id in study.wins:
-            yield from _compared(f"{id}, total", printed, _rate(study, id))
-
-
-def _shown_whole(study: Study) -> _Found:
-    if study.shown_whole is None:
-        return
-    for id in study.wins:
-        printed = study.tournaments[id][study.shown_whole - 1]
-        if printed is not None:
-            where = f"{id}, tournament {study.shown_whole}"
-            yield from _compared(where, printed, _rate(study, id))
+    games = study.games_per_opponent
+    for table in study.tables:
+        for id, printed in table.rates.items():
+            won = [
+                cell.won if cell.won is not None else games - cell.lost
+                for cell in table.cells.get(id, ())
+                if cell.won is not None or cell.lost is not None
+            ]
+            if len(won) == len(study.opponents):
+                exact = Fraction(100 * sum(won), games * len(won))
+                yield from _compared(f"{id}, total", printed, exact)
 
 
 def _averages(study: Study) -> _Found:
     games = study.games_per_tournament
+    tables = [study.tables[number - 1] for number in study.average_of]
     for id, printed in study.averages.items():
-        shown = [_played(rate, games) for rate in study.tournaments[id] if rate is not None]
+        shown = [_played(table.rates[id], games) for table in tables]
         yield from _compared(f"{id}, average", printed, sum(shown, Fraction(0)) / len(shown))
 
 
 def _repeated(study: Study) -> _Found:
-    tournaments = list(zip(*study.tournaments.values(), strict=True))
-    for results, times in Counter(tournaments).items():
-        # A row with gaps may be another in what is not shown.
-        if times > 1 and None not in results:
-            numbers = [n for n, row in enumerate(tournaments, 1) if row == results]
-            where = f"tournaments {' and '.join(map(str, numbers))}"
-            yield where, f"the same {len(results)} results: {_listed(results)}"
-
-
-def _rate(study: Study, id: str) -> Fraction:
-    """The win rate in % that the wins make."""
-    return Fraction(100 * sum(study.wins[id]), study.games_per_tournament)
+    """Two tables of the same kind, with cells or without, whose common numbers are all equal."""
+    games = study.games_per_opponent
+    for one, other in combinations(study.tables, 2):
+        if bool(one.cells) != bool(other.cells):
+            continue  # a total beside its table is no repetition
+        shared = []
+        for id in {*one.heuristics} & {*other.heuristics}:
+            cells = zip(one.wins(id, games), other.wins(id, games), strict=False)
+            shared += [(a, b) for a, b in cells if None not in (a, b)]
+            if not one.cells:
+                shared += [(one.rates[id], other.rates[id])]
+        if shared and all(a == b for a, b in shared):
+            yield f"{one.name} and {other.name}", f"the same {len(shared)} numbers"
 
 
 def _played(rate: Decimal, games: int) -> Fraction:
@@ -112,7 +113,3 @@ def _agree(exact: Fraction, printed: Decimal) -> bool:
 def _compared(where: str, printed: Decimal, exact: Fraction) -> _Found:
     if not _agree(exact, printed):
         yield where, f"{printed} % is printed, {float(exact):.2f} % follows from the table"
-
-
-def _listed(rates: Sequence[Decimal | None]) -> str:
-    return ", ".join(f"{rate} %" for rate in rates)

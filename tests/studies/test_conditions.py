@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from math import exp, log, sqrt
 from pathlib import Path
@@ -21,6 +22,7 @@ from knightfall.studies.conditions.fit import fitted
 from knightfall.studies.conditions.likelihood import Prediction, predicted
 from knightfall.studies.conditions.record import as_json, read_fits, recorded_fits
 from knightfall.studies.conditions.variants import KNOWN, plausible, variants
+from knightfall.studies.published.printed import PrintedTable, read_cell
 from knightfall.studies.published.published import Study, studies
 
 ALL = list(studies().values())
@@ -111,6 +113,55 @@ def test_cells_by_hand() -> None:
     assert total.spread == pytest.approx(sqrt(expected))
 
 
+def with_wins(study: Study, wins: Mapping[str, tuple[int, ...]]) -> Study:
+    """The study with one table of such wins and nothing else."""
+    cells = {id: tuple(map(read_cell, row)) for id, row in wins.items()}
+    return replace(study, tables=(PrintedTable("made up", "here", cells, {}),))
+
+
+def test_every_published_cell_is_evidence() -> None:
+    """Counted from the tables' texts: no cell is left out, and none is there twice."""
+    total = 0
+    for study in ALL:
+        prediction = made_up(study, np.full((len(study.heuristics), 7), 0.7))
+        cells = prediction.cells(study)
+        keys = [(cell.tournament, cell.heuristic, cell.opponent) for cell in cells]
+        assert len(set(keys)) == len(keys)
+        wanted = set()
+        for number, played in enumerate(study.played, 1):
+            for table in played.tables:
+                for id, row in table.cells.items():
+                    for column, cell in enumerate(row):
+                        if str(cell) != "?|?":
+                            wanted.add((number, id, prediction.opponents[column]))
+        assert set(keys) == wanted
+        total += len(cells)
+        evidence = fitting._evidence(study, prediction)
+        games = dict.fromkeys(study.heuristics, 0)
+        for cell in evidence:
+            games[cell.heuristic] += cell.games
+        assert games == {id: study.told_once(id)[1] for id in study.heuristics}
+    assert total == 28 + 28 + 133 + 63 + 189
+
+
+def test_a_cell_of_a_later_tournament_moves_the_fit() -> None:
+    study = studies()["aggressive"]
+    prediction = made_up(study, np.full((4, 7), 0.7))
+    last = study.tables[-1]
+    row = (read_cell("0|10"), *last.cells["open_cluster"][1:])
+    changed = replace(last, cells={**last.cells, "open_cluster": row})
+    other = replace(study, tables=(*study.tables[:-1], changed))
+    both = [
+        {(c.tournament, c.heuristic, c.opponent): c for c in prediction.cells(one)}
+        for one in (study, other)
+    ]
+    differs = [key for key in both[0] if both[0][key] != both[1][key]]
+    assert differs == [(9, "open_cluster", "Random")]
+    assert fitting.loglikelihood(list(both[1].values())) < fitting.loglikelihood(
+        list(both[0].values())
+    )
+
+
 def test_a_true_condition_gives_one_per_cell() -> None:
     """Results drawn from the predicted chances deviate as much as they should."""
     study, rng = studies()["reachability"], np.random.default_rng(2)
@@ -122,7 +173,7 @@ def test_a_true_condition_gives_one_per_cell() -> None:
             id: tuple(int(won) for won in rng.binomial(100, rates[row]))
             for row, id in enumerate(prediction.heuristics)
         }
-        found += [cell.z**2 for cell in prediction.cells(replace(study, wins=wins))]
+        found += [cell.z**2 for cell in prediction.cells(with_wins(study, wins))]
     assert np.mean(found) == pytest.approx(1, abs=0.08)
 
 
@@ -152,7 +203,7 @@ def test_a_fit_finds_what_was_put_in(id: str) -> None:
         name: tuple(int(won) for won in rng.binomial(games, rates[truth][row]))
         for row, name in enumerate(heuristics)
     }
-    published = replace(study, wins=wins, games_per_opponent=games, tournaments={})
+    published = with_wins(replace(study, games_per_opponent=games), wins)
     fit = fitted(published, found)
     assert fit.condition == truth
     assert fit.tried[0].variant == replace(truth, time=25_000).words()
@@ -255,7 +306,8 @@ def test_the_committed_report_by_other_means() -> None:
         squares = []
         for cell in fit["cells"]:
             column = study["opponents"].index(cell["opponent"])
-            won = published.wins[cell["heuristic"]][column]
+            won = published.played[cell["tournament"] - 1].wins(cell["heuristic"])[column]
+            assert won is not None
             assert cell["published"] == pytest.approx(100 * won / cell["games"], abs=1e-5)
             rate = rows[cell["heuristic"]]["measured"]["course"]["against"][column]
             # Half a pair won and half a pair lost are added to ours.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from importlib import resources
+from itertools import combinations
 
 import pytest
 from misprints import misprints
@@ -15,7 +17,14 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.published import STUDIES, published_ids
 from knightfall.studies.published.contradictions import contradictions
-from knightfall.studies.published.published import FILE, Study, agent_of, studies
+from knightfall.studies.published.printed import PrintedTable, read_cell, same_tournament
+from knightfall.studies.published.published import (
+    FILE,
+    Study,
+    agent_of,
+    read_studies,
+    studies,
+)
 
 ALL = list(studies().values())
 CLAIMS = [claim for study in ALL for claim in study.claims]
@@ -41,7 +50,7 @@ def test_every_heuristic_exists_or_is_not_reproducible(study: Study) -> None:
         assert known[id] in (study.id, "course")
     told = set(study.entrants.values())
     assert told == set(study.heuristics) | set(study.not_reproducible)
-    for table in (study.totals, study.tournaments, study.averages):
+    for table in (study.tournaments, study.averages):
         assert not table or set(table) == told
     # The staged study's results file has nine of its twelve heuristics.
     assert set(study.wins) == told or (study.id == "staged" and set(study.wins) < told)
@@ -49,19 +58,7 @@ def test_every_heuristic_exists_or_is_not_reproducible(study: Study) -> None:
 
 def test_every_heuristic_can_be_played_again() -> None:
     assert not any(study.not_reproducible for study in ALL)
-    assert studies()["staged"].entrants["mainalt_prop"] == "main_prop"
-
-
-def test_tournaments_that_are_told_otherwise_do_not_count_twice() -> None:
-    lookahead, aggressive = studies()["lookahead"], studies()["aggressive"]
-    # Of seven one is shown whole, and one is the same again.
-    assert len(lookahead.other_tournaments("improved")) == 5
-    # Of nine one is shown whole, and the second is the seventh, where lookahead_ratio is legible.
-    assert len(aggressive.other_tournaments("improved")) == 7
-    legible = aggressive.other_tournaments("lookahead_ratio")
-    assert legible == pytest.approx([0.557, 0.686, 0.5, 0.571])
-    assert studies()["staged"].other_tournaments("improved") == []
-    assert (lookahead.games("improved"), aggressive.games("lookahead_ratio")) == (490, 350)
+    assert studies()["staged"].entrants["heuristic_mainalt_prop"] == "main_prop"
 
 
 @pytest.mark.parametrize("study", ALL, ids=named)
@@ -86,49 +83,268 @@ def test_names_mean_the_agents_of_that_name(id: str) -> None:
         assert known[name] == parse_agent(agent_of(heuristic))
 
 
+# -- the tables ------------------------------------------------------------------------------
+
+
+def test_every_table_of_every_document_is_there() -> None:
+    """Tables, distinct tournaments and distinct cells, as counted in the documents by hand."""
+    counted = {study.id: (len(study.tables), len(study.played), cells_of(study)) for study in ALL}
+    assert counted == {
+        "lookahead": (8, 6, 28),
+        "directional": (1, 1, 28),
+        "reachability": (9, 9, 133),
+        "staged": (1, 1, 63),
+        "aggressive": (12, 9, 189),
+    }
+
+
+def cells_of(study: Study) -> int:
+    """How many cells of distinct tournaments are known."""
+    return sum(
+        won is not None
+        for tournament in study.played
+        for heuristic in study.heuristics
+        for won in tournament.wins(heuristic)
+    )
+
+
+def test_the_aggressive_study_shows_eight_tournaments_whole_and_three_of_them_twice() -> None:
+    """The repetitions are those that a comparison of whole columns as texts finds."""
+    study = studies()["aggressive"]
+    columns = [
+        {id: " ".join(map(str, row)) for id, row in one.cells.items()} for one in study.tables
+    ]
+    same = {
+        (a, b)
+        for a, b in combinations(range(12), 2)
+        if (both := columns[a].keys() & columns[b].keys())
+        and all(alike(columns[a][id], columns[b][id]) for id in both)
+    }
+    assert {(a + 1, b + 1) for a, b in same} == {(2, 7), (5, 9), (6, 10)}
+    names = [tuple(table.name for table in one.tables) for one in study.played]
+    assert {name for name in names if len(name) > 1} == {
+        (f"screenshot {a}", f"screenshot {b}") for a, b in ((2, 7), (5, 9), (6, 10))
+    }
+    improved = [one.rate("improved") for one in study.played]
+    assert (len(improved), improved.count(None)) == (9, 1)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two columns agree but for illegible numbers, which complement to ten games."""
+    for a, b in zip(one.split(), other.split(), strict=True):
+        pairs = zip(a.split("|"), b.split("|"), strict=True)
+        if any("?" not in pair and pair[0] != pair[1] for pair in pairs):
+            return False
+    return True
+
+
+def test_the_garbled_screenshot_is_of_no_other_tournament() -> None:
+    """Its loose numbers of the first agents fit no other screenshot, so it is the ninth."""
+    study = studies()["aggressive"]
+    (garbled,) = (one for one in study.tables if one.unplaced)
+    assert garbled.name == "screenshot 8"
+    for other in study.tables:
+        if other is garbled:
+            continue
+        for id in ("improved", "aggressive"):
+            lost = [10 - won for won in other.wins(id, 10) if won is not None]
+            assert not in_order(garbled.unplaced[id].lost, lost), (other.name, id)
+    losses = [cell.lost for cell in garbled.cells["open_cluster"]]
+    assert losses == [3, 3, 2, 5, 7, 3, 4]
+    (ninth,) = (one for one in study.played if garbled in one.tables)
+    assert (ninth.wins("improved"), ninth.rate("improved")) == ((), None)
+    # Its rate is the sum of the cells; that of lookahead_ratio is printed, too.
+    assert ninth.printed_rate("open_cluster") is None
+    assert [str(ninth.total(id)) for id in ("lookahead_ratio", "open_cluster")] == ["45.7", "61.4"]
+
+
+def in_order(few: Sequence[int], many: Sequence[int]) -> bool:
+    """Whether the few are among the many in this order."""
+    rest = iter(many)
+    return all(one in rest for one in few)
+
+
+def test_sums_stand_for_rates_that_are_garbled() -> None:
+    first = studies()["aggressive"].played[0]
+    assert not first.tables[0].rates
+    assert [str(first.total(id)) for id in ("improved", "aggressive")] == ["64.3", "60.0"]
+    missing = {
+        (study.id, table.name, heuristic)
+        for study in ALL
+        for table in study.tables
+        for heuristic in {*table.cells} - {*table.rates}
+    }
+    assert missing == {
+        ("aggressive", "screenshot 1", "improved"),
+        ("aggressive", "screenshot 1", "aggressive"),
+        ("aggressive", "screenshot 8", "open_cluster"),
+    }
+
+
+@pytest.mark.parametrize("study", ALL, ids=named)
+def test_every_table_says_where_it_is_and_what_cannot_be_read(study: Study) -> None:
+    assert len({table.name for table in study.tables}) == len(study.tables)
+    for table in study.tables:
+        assert table.place
+        cells = [cell for row in table.cells.values() for cell in row]
+        assert all(cell.has_losses == ("|" in str(cell)) for cell in cells)
+        unclear = any(cell.legibility != "legible" for cell in cells)
+        unclear |= bool(table.unplaced) or any(id not in table.rates for id in table.heuristics)
+        assert bool(table.illegible) == unclear
+
+
+def test_cells_are_read_as_they_are_written() -> None:
+    for text, won, lost, legibility, wins in (
+        ("8|2", 8, 2, "legible", 8),
+        ("8|?", 8, None, "won only", 8),
+        ("?|2", None, 2, "lost only", 8),
+        ("?|?", None, None, "illegible", None),
+        (8, 8, None, "legible", 8),
+    ):
+        cell = read_cell(text)
+        assert (cell.won, cell.lost, cell.legibility, cell.wins(10)) == (
+            won,
+            lost,
+            legibility,
+            wins,
+        )
+        assert str(cell) == str(text)
+    for wrong in ("8", "8|", "8/2", "", "8|2|"):
+        with pytest.raises(KnightfallError, match="is no cell"):
+            read_cell(wrong)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"9|1", "5|5", "9|1", "9|1",', '"9|1", "5|5", "9-1", "9|1",', "no cell"),
+        ('["9|1", "5|5", "9|1", "9|1",', '["9|1", "5|5", "9|1",', "6 cells, not 7"),
+        ("average_of = [2, 3", "average_of = [99, 3", "no table 99"),
+        ("rates = { improved = 67.1,", "rates = { imroved = 67.1,", "'imroved' is none"),
+    ],
+)
+def test_a_damaged_table_is_refused(old: str, new: str, told: str) -> None:
+    text = resources.files("knightfall.studies.published").joinpath(FILE).read_text("utf-8")
+    assert old in text
+    with pytest.raises(KnightfallError, match=told):
+        read_studies(text.replace(old, new, 1))
+
+
+def test_what_the_texts_state_is_what_the_tables_have() -> None:
+    """Two games are a match in the later course, four in the earlier, which plays them twice."""
+    for study in ALL:
+        stated = study.stated
+        per_match = 4 if study.protocol == "2017a" else 2
+        if "matches" in stated:
+            assert stated["matches"] * per_match == study.games_per_opponent
+        assert stated.get("games", study.games_per_opponent) == study.games_per_opponent
+    assert studies()["lookahead"].stated["tournaments"] == len(studies()["lookahead"].average_of)
+    assert studies()["aggressive"].stated["tournaments"] == 1 + len(studies()["aggressive"].played)
+    (table,) = studies()["staged"].tables
+    assert table.without_result == ("heuristic5", "heuristic6")
+    assert not {*table.without_result} & {*studies()["staged"].entrants}
+
+
 # -- the figures -----------------------------------------------------------------------------
 
 
 def test_recomputing_finds_the_known_misprints_and_nothing_else() -> None:
     found = [(slip.study, slip.where) for study in ALL for slip in misprints(study)]
     assert found == [
-        ("lookahead", "tournaments 1 and 3"),
+        ("lookahead", "row 1 of Table 1 and row 3 of Table 1"),
         ("reachability", "far_opponent, total"),
         ("staged", "main_alt, total"),
         ("staged", "main, total"),
+        ("aggressive", "screenshot 2 and screenshot 7"),
+        ("aggressive", "screenshot 5 and screenshot 9"),
+        ("aggressive", "screenshot 6 and screenshot 10"),
     ]
     (wrong,) = misprints(studies()["reachability"])
     assert wrong.text == "64.86 % is printed, 64.14 % follows from the table"
 
 
 @pytest.mark.parametrize("study", ALL, ids=named)
-def test_totals_are_those_of_the_tables(study: Study) -> None:
-    """The same once more, in floating point."""
-    for id, wins in study.wins.items():
-        total = 100 * sum(wins) / (7 * study.games_per_opponent)
-        if id in study.totals and id not in ("far_opponent", "main", "main_alt"):
-            assert abs(total - float(study.totals[id])) < 0.051
-        if study.shown_whole:
-            shown = study.tournaments[id][study.shown_whole - 1]
-            assert shown is not None
-            assert abs(total - float(shown)) < 0.051
+def test_rates_are_those_of_the_cells(study: Study) -> None:
+    """The same once more, in floating point and put together from all tables."""
+    for tournament in study.played:
+        for id in study.heuristics:
+            printed, made = tournament.printed_rate(id), tournament.rate_of_cells(id)
+            if printed is None or made is None or id in ("far_opponent", "main", "main_alt"):
+                continue
+            assert abs(100 * made - float(printed)) < 0.051, (id, tournament.tables[0].name)
 
 
 def test_figures_are_what_the_studies_go_by() -> None:
     assert str(studies()["lookahead"].figure("lookahead_mobility")) == "74.5"
     assert str(studies()["reachability"].figure("static_reach(1/2)")) == "70.00"
     assert str(studies()["staged"].figure("main")) == "78.57"
-    assert str(studies()["aggressive"].figure("lookahead_ratio")) == "56.6"  # of five
     with pytest.raises(KnightfallError, match="no result of 'open'"):
         studies()["staged"].figure("open")
 
 
+def test_games_that_were_printed_twice_count_once() -> None:
+    """The aggressive study's games, added up by hand from the screenshots' totals."""
+    study = studies()["aggressive"]
+    won = {
+        "improved": [45, 44, 51, 46, 45, 46, 45, 39],
+        "aggressive": [42, 44, 53, 42, 44, 49, 39, 43],
+        "lookahead_ratio": [48, 36, 39, 32, 35, 40],
+        "open_cluster": [53, 51, 43, 41, 48],
+    }
+    figures = {}
+    for id, totals in won.items():
+        games = 70 * len(totals)
+        assert study.games(id) == games == 7 * study.games_against(id)
+        assert sum(study.wins[id]) == sum(totals)
+        assert study.told_once(id) == (pytest.approx(sum(totals) / games), games)
+        figures[id] = (str(study.figure(id)), games)
+    assert figures == {
+        "improved": ("64.5", 560),
+        "aggressive": ("63.6", 560),
+        "lookahead_ratio": ("54.8", 420),
+        "open_cluster": ("67.4", 350),
+    }
+    assert not any(study.other_tournaments(id) for id in study.heuristics)
+
+
+def test_totals_without_cells_count_once_too() -> None:
+    lookahead, staged = studies()["lookahead"], studies()["staged"]
+    # Of seven one is shown whole, and one is the same again.
+    assert lookahead.other_tournaments("improved") == pytest.approx(
+        [0.614, 0.714, 0.671, 0.657, 0.614]
+    )
+    assert lookahead.games("improved") == 490  # the printed average is of all seven
+    assert lookahead.told_once("improved")[1] == 420
+    bare = {id: staged.other_tournaments(id) for id in staged.heuristics}
+    assert {id: rates for id, rates in bare.items() if rates} == {
+        "main_less": [pytest.approx(0.7286)],
+        "main_less_more": [pytest.approx(0.7357)],
+        "main_prop": [pytest.approx(0.6786)],
+    }
+
+
+def other_row(study: Study, id: str, text: str) -> Study:
+    first = study.tables[0]
+    cells = {**first.cells, id: tuple(map(read_cell, text.split()))}
+    return replace(study, tables=(replace(first, cells=cells), *study.tables[1:]))
+
+
+def other_rates(study: Study, number: int, rates: Mapping[str, Decimal]) -> Study:
+    tables = list(study.tables)
+    tables[number - 1] = replace(tables[number - 1], rates=rates)
+    return replace(study, tables=tuple(tables))
+
+
 def worse_wins(study: Study) -> Study:
-    return replace(study, wins={**study.wins, "improved": (9, 5, 9, 9, 6, 5, 3)})
+    return other_row(study, "improved", "9|1 5|5 9|1 9|1 6|4 5|5 3|7")
 
 
 def too_many_wins(study: Study) -> Study:
-    return replace(study, wins={**study.wins, "improved": (11, 3, 9, 9, 6, 5, 4)})
+    return other_row(study, "improved", "11|? 3|7 9|1 9|1 6|4 5|5 4|6")
+
+
+def games_missing(study: Study) -> Study:
+    return other_row(study, "improved", "9|1 5|4 9|1 9|1 6|4 5|5 4|6")
 
 
 def another_average(study: Study) -> Study:
@@ -136,23 +352,22 @@ def another_average(study: Study) -> Study:
 
 
 def impossible_rate(study: Study) -> Study:
-    row = (Decimal("71.5"), *study.tournaments["center_pull"][1:])
-    return replace(study, tournaments={**study.tournaments, "center_pull": row})
+    return other_rates(study, 2, {**study.tables[1].rates, "center_pull": Decimal("71.5")})
 
 
 def repeated_later(study: Study) -> Study:
-    rows = {id: (*row[:6], row[1]) for id, row in study.tournaments.items()}
-    return replace(study, tournaments=rows, averages={})
+    return replace(other_rates(study, 8, study.tables[2].rates), averages={})
 
 
 @pytest.mark.parametrize(
     ("spoil", "where"),
     [
-        (worse_wins, {"improved, tournament 1"}),
-        (too_many_wins, {"improved, wins"}),
+        (worse_wins, {"improved, total"}),
+        (too_many_wins, {"tournament shown whole, improved"}),
+        (games_missing, {"tournament shown whole, improved"}),
         (another_average, {"center_pull, average"}),
-        (impossible_rate, {"center_pull, tournament 1"}),
-        (repeated_later, {"tournaments 2 and 7"}),
+        (impossible_rate, {"row 1 of Table 1, center_pull"}),
+        (repeated_later, {"row 2 of Table 1 and row 7 of Table 1"}),
     ],
 )
 def test_a_wrong_figure_is_found(spoil: Callable[[Study], Study], where: set[str]) -> None:
@@ -162,13 +377,108 @@ def test_a_wrong_figure_is_found(spoil: Callable[[Study], Study], where: set[str
     assert {slip.where for slip in misprints(spoil(study))} - known == where
 
 
-def test_tournaments_that_may_differ_in_what_is_not_shown_are_not_the_same() -> None:
+def test_one_cell_that_differs_makes_another_tournament() -> None:
     study = studies()["aggressive"]
-    ratio = study.tournaments["lookahead_ratio"]
-    hidden = {**study.tournaments, "lookahead_ratio": (*ratio[:6], None, *ratio[7:])}
-    second, seventh = ([row[n] for row in hidden.values()] for n in (1, 6))
-    assert second == seventh
-    assert not misprints(replace(study, tournaments=hidden))
+    first, again = study.tables[1], study.tables[6]
+    assert same_tournament(first, again, 10)
+    row = (read_cell("8|2"), *again.cells["aggressive"][1:])
+    other = replace(again, cells={**again.cells, "aggressive": row})
+    assert not same_tournament(first, other, 10)
+    assert len(replace(study, tables=(first, other)).played) == 2
+    # An illegible cell is filled in from the other table, whatever their order.
+    hidden = replace(again, cells={**again.cells, "improved": (read_cell("?|?"),) * 7})
+    for tables in ((first, hidden), (hidden, first)):
+        (one,) = replace(study, tables=tables).played
+        assert one.wins("improved") == (9, 7, 10, 5, 4, 6, 3)
+        assert sum(filter(None, one.wins("lookahead_ratio"))) == 48
+
+
+def test_a_few_equal_numbers_do_not_make_one_tournament() -> None:
+    """Totals of 70 games are equal by chance; screenshots 2 and 7 agree in two, and 5 and 11 in
+    that of improved."""
+    rates = {"improved": Decimal("64.3"), "aggressive": Decimal("62.9")}
+    one, other = (PrintedTable(name, "", {}, rates) for name in ("one", "other"))
+    assert not same_tournament(one, other, 10)
+
+
+# -- the worked examples ---------------------------------------------------------------------
+
+
+def grid_sum(rows: Sequence[str]) -> Fraction:
+    return sum(
+        (Fraction(one) for row in rows for one in row.split() if one not in "-X"), Fraction(0)
+    )
+
+
+def test_the_worked_examples_by_their_own_squares() -> None:
+    """Three of the four sums are those of the printed squares; the last one is 1.25 short."""
+    geometric, by_steps = studies()["reachability"].examples
+    assert [str(n) for n in geometric.numbers.values()] == ["5.25", "4.1875", "1.0625"]
+    assert [str(n) for n in by_steps.numbers.values()] == ["6.65", "5.033", "1.62"]
+    assert grid_sum(geometric.grids["Player 1, values"]) == Fraction("5.25")
+    assert grid_sum(geometric.grids["Player 2, values"]) == Fraction("4.1875")
+    assert grid_sum(by_steps.grids["Player 1, values"]) == Fraction("6.65")
+    assert grid_sum(by_steps.grids["Player 2, values"]) == Fraction(377, 60)
+    for example in (geometric, by_steps):
+        one, two, difference = example.numbers.values()
+        assert abs(one - two - difference) < Decimal("0.005")
+        free = "".join(example.grids["board"]).replace(" ", "")
+        assert len(free) == 25
+        for player in "12":
+            values = " ".join(example.grids[f"Player {player}, values"]).split()
+            # A square has a value if it is free or the player's own.
+            filled = [value not in "-X" for value in values]
+            assert filled == [cell in f"-{player}" for cell in free]
+
+
+def steps(board: str, start: int, *, over_blocked: bool) -> list[int | None]:
+    """A knight's distances on a 5x5 board, the slow and obvious way."""
+    found: dict[int, int] = {start: 0}
+    for length in range(25):
+        for cell in [one for one, steps in found.items() if steps == length]:
+            for to in range(25):
+                way = {abs(cell // 5 - to // 5), abs(cell % 5 - to % 5)}
+                if way == {1, 2} and (over_blocked or board[to] == "-"):
+                    found.setdefault(to, length + 1)
+    return [found.get(cell) for cell in range(25)]
+
+
+def test_where_the_worked_examples_go_wrong() -> None:
+    """By square: what is printed, and what the printed distances and the board make of it."""
+    geometric, by_steps = studies()["reachability"].examples
+    wrong = []
+    for example, over_blocked in ((geometric, True), (by_steps, False)):
+        board = "".join(example.grids["board"]).replace(" ", "")
+        for player in "12":
+            true = steps(board, board.index(player), over_blocked=over_blocked)
+            values = " ".join(example.grids[f"Player {player}, values"]).split()
+            rows = example.grids.get(f"Player {player}, distances")
+            printed = " ".join(rows).split() if rows else [None] * 25
+            for at, (length, shown, value) in enumerate(zip(true, printed, values, strict=True)):
+                if shown not in (None, "X") and int(shown) != length:
+                    wrong.append((example.name, player, divmod(at, 5), shown, str(length)))
+                if value not in "-X":
+                    known = length if shown is None else int(shown)
+                    exact = Fraction(1, 2**known) if over_blocked else Fraction(1, known + 1)
+                    if Fraction(value) != exact:
+                        wrong.append((example.name, player, divmod(at, 5), value, str(exact)))
+    assert wrong == [
+        ("static_reach(1/2)", "2", (3, 0), "4", "2"),
+        ("static_reach(1/2)", "2", (3, 2), "0.125", "1/4"),
+        ("static_reach(1/2)", "2", (3, 4), "4", "2"),
+        ("bfs_reach", "2", (1, 3), "1/3", "1/4"),
+    ]
+
+
+def test_the_weights_of_the_squares() -> None:
+    """Printed to a digit, by the formula of the text."""
+    (example,) = studies()["directional"].examples
+    rows = [row.split() for row in example.grids["weights"]]
+    assert (len(rows), {len(row) for row in rows}) == (7, {7})
+    for y, row in enumerate(rows):
+        for x, shown in enumerate(row):
+            weight = (1 - abs(x - 3) / 6) * (1 - abs(y - 3) / 6)
+            assert shown == "?" if y == 2 else abs(float(shown) - weight) <= 0.0501
 
 
 # -- the claims and the errata ---------------------------------------------------------------
@@ -221,7 +531,9 @@ def test_what_only_a_reader_can_find_is_there_too() -> None:
         "open_cluster, code",
         "open_cluster, code repaired",
         "lookahead_ratio, code",
-        "tournaments 2 and 7",
+        "ten tournaments",
+        "screenshot 1, win rates",
+        "screenshot 8",
         "centre",
         "phase",
         "longest line",

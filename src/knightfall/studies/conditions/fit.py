@@ -207,10 +207,8 @@ def timed(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) ->
 
 
 def _evidence(study: Study, prediction: Prediction) -> list[Cell]:
-    """All that was published and is not told twice: tables, and totals without a table."""
-    told = {*study.wins, *study.tournaments}
-    bare = [cell for cell in prediction.totals(study) if cell.heuristic not in told]
-    return [*prediction.cells(study), *prediction.tournaments(study), *bare]
+    """Return all that was published, once: every cell, and totals of which no cells are shown."""
+    return [*prediction.cells(study), *prediction.tournaments(study)]
 
 
 def loglikelihood(cells: Sequence[Cell]) -> float:

@@ -30,11 +30,13 @@ class Cell:
     """One published number and what a condition predicts: rates from 0 to 1.
 
     `games` were published; `variance` is that of the prediction.  An empty opponent means the
-    total of a whole tournament.
+    total of a whole tournament.  `tournament` counts the study's distinct ones from 1; 0 means
+    all of them.
     """
 
     heuristic: str
     opponent: str
+    tournament: int
     published: float
     games: int
     predicted: float
@@ -66,23 +68,25 @@ class Prediction:
     variances: npt.NDArray[np.float64]
 
     def cells(self, study: Study) -> list[Cell]:
-        """The published tables of a study, cell by cell."""
+        """Return every cell that a study published, of all its distinct tournaments."""
         return [
             Cell(
                 heuristic,
-                opponent,
-                study.wins[heuristic][column] / study.games_per_opponent,
+                self.opponents[column],
+                number,
+                won / study.games_per_opponent,
                 study.games_per_opponent,
                 float(self.rates[row, column]),
                 float(self.variances[row, column]),
             )
             for row, heuristic in enumerate(self.heuristics)
-            for column, opponent in enumerate(self.opponents)
-            if heuristic in study.wins
+            for number, played in enumerate(study.played, 1)
+            for column, won in enumerate(played.wins(heuristic))
+            if won is not None
         ]
 
     def tournaments(self, study: Study) -> list[Cell]:
-        """Published totals of tournaments of which no table is shown."""
+        """Return the published totals of distinct tournaments without cells."""
         found = []
         for row, heuristic in enumerate(self.heuristics):
             for rate in study.other_tournaments(heuristic):
@@ -101,7 +105,7 @@ class Prediction:
         own = float(self.variances[row].sum()) / len(self.opponents) ** 2
         # Opponents differ, so the total of their games varies less than that of equal ones.
         within = float((self.rates[row] * (1 - self.rates[row])).mean()) / games
-        return Cell(heuristic, "", rate, games, mean, own + within - mean * (1 - mean) / games)
+        return Cell(heuristic, "", 0, rate, games, mean, own + within - mean * (1 - mean) / games)
 
 
 def predicted(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from types import MappingProxyType
 from typing import Any, Literal, get_args
@@ -15,6 +15,17 @@ from knightfall.arena.plan.protocols import protocol_named
 from knightfall.errors import KnightfallError
 from knightfall.reading import decoded, parse_toml
 from knightfall.shape import Between, OneOf, Whole, check
+from knightfall.studies.published.printed import (
+    EXAMPLE,
+    TABLE,
+    PlayedTournament,
+    PrintedExample,
+    PrintedTable,
+    Rates,
+    played_tournaments,
+    read_example,
+    read_table,
+)
 
 FILE = "published.toml"
 
@@ -32,9 +43,6 @@ Form = Literal[
 Finding = Literal["arithmetic", "claims", "reading"]
 """How an erratum was found: by recomputing what was printed, by holding a claim against the
 figures beside it, or by nothing a program could do."""
-
-Rates = Mapping[str, Decimal]
-"""Win rates in %, with the digits they were printed with, by heuristic."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +89,14 @@ class Study:
     games_per_opponent: int
     entrants: Mapping[str, str]
     """The agents' names in the publication, and the heuristic of each."""
-    wins: Mapping[str, tuple[int, ...]]
-    """Games won against each opponent of the protocol."""
-    totals: Rates
-    tournaments: Mapping[str, tuple[Decimal | None, ...]]
-    """The results of several tournaments; None where one cannot be read."""
-    shown_whole: int | None
-    """The number (from 1) of the tournament that `wins` shows."""
+    tables: tuple[PrintedTable, ...]
+    """Every table of results, in the order of print."""
     averages: Rates
+    """Printed averages of the win rates of the tables in `average_of`, counted from 1."""
+    average_of: tuple[int, ...]
+    stated: Mapping[str, int]
+    """Numbers that the text gives for its tournaments: tournaments, matches, games, …"""
+    examples: tuple[PrintedExample, ...]
     claims: tuple[Claim, ...]
     errata: tuple[Erratum, ...]
     not_reproducible: Mapping[str, str]
@@ -109,54 +117,85 @@ class Study:
         """How many games an agent plays in one tournament."""
         return self.games_per_opponent * len(self.opponents)
 
+    @cached_property
+    def played(self) -> tuple[PlayedTournament, ...]:
+        """The distinct tournaments: what was printed twice is here once."""
+        return played_tournaments(self.tables, self.games_per_opponent)
+
+    @cached_property
+    def tournaments(self) -> Mapping[str, tuple[Decimal | None, ...]]:
+        """The win rate in % in each distinct tournament; None where it cannot be read.
+
+        Where the printed rate is illegible and the cells are not, it is what the cells make.
+        """
+        return MappingProxyType(
+            {
+                heuristic: tuple(one.total(heuristic) for one in self.played)
+                for heuristic in self.entrants.values()
+            }
+        )
+
+    @cached_property
+    def totals(self) -> Rates:
+        """Printed win rates of the heuristics of which one tournament is printed, once."""
+        found = {}
+        for heuristic in self.entrants.values():
+            shown = [table for table in self.tables if heuristic in table.heuristics]
+            if len(shown) == 1 and heuristic in shown[0].rates:
+                found[heuristic] = shown[0].rates[heuristic]
+        return MappingProxyType(found)
+
+    @cached_property
+    def wins(self) -> Mapping[str, tuple[int, ...]]:
+        """Games won against each opponent in all tournaments whose cells are known, added up.
+
+        There are `games_against` games against each.
+        """
+        return MappingProxyType(
+            {
+                heuristic: tuple(map(sum, zip(*rows, strict=True)))
+                for heuristic in self.entrants.values()
+                if (rows := self._known_rows(heuristic))
+            }
+        )
+
+    def games_against(self, heuristic: str) -> int:
+        """Return the number of games against each opponent that `wins` is of."""
+        return self.games_per_opponent * len(self._known_rows(heuristic))
+
+    def _known_rows(self, heuristic: str) -> list[tuple[int, ...]]:
+        """The rows of cells of distinct tournaments in which every cell is known."""
+        rows = [tuple(w for w in one.wins(heuristic) if w is not None) for one in self.played]
+        return [row for row in rows if len(row) == len(self.opponents)]
+
     def games(self, heuristic: str) -> int:
-        """How many games the heuristic's figure is of."""
-        readable = sum(rate is not None for rate in self.tournaments.get(heuristic, ())) or 1
-        return self.games_per_tournament * (1 if heuristic in self.totals else readable)
+        """Return the number of games that the heuristic's figure is of."""
+        if heuristic in self.averages:
+            return self.games_per_tournament * len(self.average_of)
+        return self.told_once(heuristic)[1]
 
     def other_tournaments(self, heuristic: str) -> list[float]:
-        """The totals, from 0 to 1, of tournaments of which no table is shown, each one once.
-
-        Two that agree to the digit wherever both can be read are one, printed twice.
-        """
-        columns = [*zip(*self.tournaments.values(), strict=True)]
-        rates = self.tournaments.get(heuristic, ())
-        known = [self.shown_whole - 1] if self.shown_whole else []
-        found = []
-        for at, rate in enumerate(rates):
-            if rate is None or any(_same(columns[at], columns[other]) for other in known):
-                continue
-            known.append(at)
-            found.append(float(rate) / 100)
-        return found
+        """Return the win rates, from 0 to 1, of distinct tournaments without cells of it."""
+        shown = [one for one in self.played if not any(w is not None for w in one.wins(heuristic))]
+        return [rate for one in shown if (rate := one.rate(heuristic)) is not None]
 
     def told_once(self, heuristic: str) -> tuple[float, int]:
-        """The win rate from 0 to 1 over all games that are told of, and how many these are.
+        """Return the win rate from 0 to 1 over all games that are told of, and their number.
 
-        Tables go before printed totals, and what was printed twice counts once.
+        Cells go before printed totals, and what was printed twice counts once.
         """
-        rates = self.other_tournaments(heuristic)
-        if heuristic in self.wins:
-            rates.append(sum(self.wins[heuristic]) / self.games_per_tournament)
-        elif not rates:
-            rates.append(float(self.figure(heuristic)) / 100)
+        rates = [rate for one in self.played if (rate := one.rate(heuristic)) is not None]
+        if not rates:
+            raise KnightfallError(f"the {self.id} study has no result of {heuristic!r}")
         return sum(rates) / len(rates), len(rates) * self.games_per_tournament
 
     def figure(self, heuristic: str) -> Decimal:
-        """The win rate the study goes by: its average, else its total, else the mean of what
-        tournaments can be read."""
+        """Return the win rate in % that the study goes by: its average, else its total, else the
+        mean over all distinct tournaments that can be read."""
         for rates in (self.averages, self.totals):
             if heuristic in rates:
                 return rates[heuristic]
-        shown = [rate for rate in self.tournaments.get(heuristic, ()) if rate is not None]
-        if not shown:
-            raise KnightfallError(f"the {self.id} study has no result of {heuristic!r}")
-        return (sum(shown, Decimal(0)) / len(shown)).quantize(Decimal("0.1"))
-
-
-def _same(one: Sequence[Decimal | None], other: Sequence[Decimal | None]) -> bool:
-    both = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
-    return bool(both) and all(a == b for a, b in both)
+        return Decimal(100 * self.told_once(heuristic)[0]).quantize(Decimal("0.1"))
 
 
 def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:
@@ -198,12 +237,12 @@ _STUDY = {
     "title": str,
     "protocol": str,
     "games_per_opponent": Whole(1, 10**6),
+    "stated?": {str: Whole(0, 10**6)},
     "entrants?": {str: str},
-    "wins?": {str: [Whole(0, 10**6)]},
-    "totals?": {str: _RATE},
-    "tournaments?": {str: [Between(-1, 100)]},
-    "shown_whole?": Whole(1, 1000),
+    "tables": [TABLE],
     "averages?": {str: _RATE},
+    "average_of?": [Whole(1, 1000)],
+    "examples?": [EXAMPLE],
     "claims": [_CLAIM],
     "errata?": [{"where": str, "text": str, "found_by": OneOf(get_args(Finding))}],
     "not_reproducible?": {str: str},
@@ -211,29 +250,42 @@ _STUDY = {
 
 
 def _study(id: str, table: dict[str, Any]) -> Study:
-    rows = table.get("wins", {}), table.get("tournaments", {}), table.get("totals", {})
-    ids = list(dict.fromkeys(heuristic for row in rows for heuristic in row))
-    tournaments = {
-        heuristic: tuple(None if rate == -1 else rate for rate in rates)
-        for heuristic, rates in table.get("tournaments", {}).items()
-    }
+    tables = tuple(read_table(one) for one in table["tables"])
+    ids = dict.fromkeys(heuristic for one in tables for heuristic in one.heuristics)
+    entrants = table.get("entrants") or {name: name for name in ids}
     bare = Study(
         id=id,
         title=table["title"],
         protocol=table["protocol"],
         games_per_opponent=table["games_per_opponent"],
-        entrants=MappingProxyType(table.get("entrants") or {name: name for name in ids}),
-        wins=MappingProxyType({key: tuple(row) for key, row in table.get("wins", {}).items()}),
-        totals=MappingProxyType(table.get("totals", {})),
-        tournaments=MappingProxyType(tournaments),
-        shown_whole=table.get("shown_whole"),
+        entrants=MappingProxyType(entrants),
+        tables=tables,
         averages=MappingProxyType(table.get("averages", {})),
+        average_of=tuple(table.get("average_of", ())),
+        stated=MappingProxyType(table.get("stated", {})),
+        examples=tuple(read_example(one) for one in table.get("examples", ())),
         claims=(),
         errata=tuple(Erratum(**erratum) for erratum in table.get("errata", ())),
         not_reproducible=MappingProxyType(table.get("not_reproducible", {})),
     )
-    claims = tuple(_claim(bare, claim) for claim in table["claims"])
-    return Study(**{**vars(bare), "claims": claims})
+    _check_tables(bare, ids)
+    return replace(bare, claims=tuple(_claim(bare, claim) for claim in table["claims"]))
+
+
+def _check_tables(study: Study, heuristics: Iterable[str]) -> None:
+    for heuristic in heuristics:
+        if heuristic not in study.entrants.values():
+            raise KnightfallError(f"{study.id}: {heuristic!r:.40} is none of its entrants")
+    for table in study.tables:
+        for heuristic, row in table.cells.items():
+            if len(row) != len(study.opponents):
+                raise KnightfallError(
+                    f"{study.id}, {table.name:.40}: {heuristic} has {len(row)} cells, "
+                    f"not {len(study.opponents)}"
+                )
+    for number in study.average_of:
+        if number > len(study.tables):
+            raise KnightfallError(f"{study.id}: there is no table {number} to be averaged")
 
 
 def _claim(study: Study, table: dict[str, Any]) -> Claim:

@@ -30,6 +30,7 @@ from knightfall.studies.judging.plans import STUDENTS, BudgetName, nodes_of
 from knightfall.studies.judging.resigning import sweep_of
 from knightfall.studies.published.contradictions import contradictions
 from knightfall.studies.published.published import Study
+from knightfall.studies.report.printed_report import printed_examples, printed_tables
 from knightfall.studies.report.report import (
     CellFit,
     ClaimReport,
@@ -120,8 +121,11 @@ def study_report(
         title=study.title,
         protocol=study.protocol,
         games_per_opponent=study.games_per_opponent,
+        stated=dict(study.stated),
         opponents=tuple(name.rpartition(":")[2] for name in study.opponents),
         rows=tuple(rows),
+        printed=printed_tables(study),
+        examples=printed_examples(study),
         claims=_claims(study, tournaments),
         errata=(*study.errata, *contradictions(study)),
         fit=fit_report(study, fit, tournaments["course"]) if "course" in tournaments else None,
@@ -149,8 +153,10 @@ def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport
     found = sum(cell.z**2 for cell in cells)
     # The games of a pair tend to be split, so pairs vary less than games taken for independent.
     pairs, p = tournament.scores.var(axis=2) / 4, prediction.rates
-    shown = [tournament.heuristics.index(id) for id in study.wins]
-    expected = float(np.mean(2 * pairs[shown] / (p * (1 - p))[shown])) if shown else 1.0
+    rows = [tournament.heuristics.index(cell.heuristic) for cell in cells]
+    columns = [prediction.opponents.index(cell.opponent) for cell in cells]
+    ratios = (2 * pairs / (p * (1 - p)))[rows, columns]
+    expected = float(np.mean(ratios)) if cells else 1.0
     return FitReport(
         condition=fit.condition.words(),
         time=fit.condition.time,
@@ -185,6 +191,7 @@ def _cell_fit(cell: Cell) -> CellFit:
     return CellFit(
         cell.heuristic,
         cell.opponent,
+        cell.tournament,
         100 * cell.published,
         cell.games,
         100 * cell.predicted,
@@ -210,18 +217,18 @@ def _claims(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> tuple
 def published_of(study: Study, heuristic: str) -> PublishedResult:
     """What the study printed, with the intervals that so many games have."""
     figure = study.figure(heuristic)
-    tournaments = study.tournaments.get(heuristic, ())
-    games = study.games(heuristic)
+    games, games_against = study.games(heuristic), study.games_against(heuristic)
     wins = study.wins.get(heuristic, ())
-    against: tuple[Rate, ...] = tuple(rate_of_games(won, study.games_per_opponent) for won in wins)
+    against: tuple[Rate, ...] = tuple(rate_of_games(won, games_against) for won in wins)
     return PublishedResult(
         figure=str(figure),
         rate=rate_of_games(float(figure) / 100 * games, games),
         wins=wins,
+        games_against=games_against,
         against=against,
         total=printed(study.totals.get(heuristic)),
         average=printed(study.averages.get(heuristic)),
-        tournaments=tuple(printed(rate) for rate in tournaments),
+        tournaments=tuple(printed(rate) for rate in study.tournaments[heuristic]),
     )
 
 

@@ -145,7 +145,7 @@ def conditions_of(study: StudyReport) -> Iterator[str]:
             "The chosen variant with more games: "
             + "; ".join(
                 f"{one.time / 1000:g} ms: chi-square "
-                f"{one.chi_square / max(1, len(fit.cells)):.2f} per cell, log-likelihood "
+                f"{one.chi_square / max(1, fit.tried[0].cells):.2f} per cell, log-likelihood "
                 + (signed(one.loglikelihood - top, 1) if one.loglikelihood < top else "0")
                 for one in fit.times
             )

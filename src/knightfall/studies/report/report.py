@@ -22,6 +22,7 @@ from knightfall.studies.judging.needed_games import NeededGames
 from knightfall.studies.judging.plans import BUDGETS, TITLES, BudgetName
 from knightfall.studies.judging.resigning import Sweep
 from knightfall.studies.published.published import Erratum
+from knightfall.studies.report.printed_report import PrintedExampleReport, PrintedTableReport
 
 DIGITS = 6
 """Behind the point, of every number."""
@@ -36,12 +37,15 @@ class PublishedResult:
     rate: Rate
     """The same with the interval of as many games."""
     wins: tuple[int, ...]
-    """Games won against each opponent,"""
+    """Games won against each opponent in all tournaments whose cells are known,"""
+    games_against: int
+    """of so many games,"""
     against: tuple[Rate, ...]
     """and what rate that is."""
     total: str | None
     average: str | None
     tournaments: tuple[str | None, ...]
+    """The win rate in % in each distinct tournament of the study."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,8 @@ class CellFit:
 
     heuristic: str
     opponent: str
+    tournament: int
+    """The study's distinct tournament, counted from 1; 0 where it is a total."""
     published: float
     games: int
     predicted: float
@@ -149,8 +155,12 @@ class StudyReport:
     title: str
     protocol: str
     games_per_opponent: int
+    stated: dict[str, int]
+    """Numbers that the text gives for its tournaments."""
     opponents: tuple[str, ...]
     rows: tuple[HeuristicReport, ...]
+    printed: tuple[PrintedTableReport, ...]
+    examples: tuple[PrintedExampleReport, ...]
     claims: tuple[ClaimReport, ...]
     errata: tuple[Erratum, ...]
     fit: FitReport | None

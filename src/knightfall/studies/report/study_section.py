@@ -8,6 +8,7 @@ from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.plans import TITLES
 from knightfall.studies.report.fit_section import conditions_of
 from knightfall.studies.report.markdown import bullets, chart, fold, heading, table
+from knightfall.studies.report.printed_section import printed_section
 from knightfall.studies.report.report import (
     ClaimReport,
     HeuristicReport,
@@ -42,8 +43,7 @@ def study_section(
     for number, claim in enumerate(study.claims, 1):
         yield from _claim(number, claim, report)
     yield heading(3, "Details", f"{study.id}-details")
-    if any(row.published.tournaments for row in study.rows):
-        yield fold("Published tournaments", _tournaments(study))
+    yield fold("Everything that was printed", "\n\n".join(printed_section(study)))
     for budget in report.budgets:
         yield fold(f"Opponent by opponent, {TITLES[budget]}", _against(study, budget))
     if study.errata:
@@ -77,15 +77,6 @@ def _published(row: HeuristicReport) -> str:
     return f"**{shown.figure}** ({found.low:.1f}–{found.high:.1f})\n{found.games:,} games"
 
 
-def _tournaments(study: StudyReport) -> str:
-    most = max(len(row.published.tournaments) for row in study.rows)
-    rows = []
-    for row in study.rows:
-        shown = [rate or "not shown" for rate in row.published.tournaments]
-        rows.append([f"`{row.heuristic}` ({row.entrant})", *shown, row.published.average or ""])
-    return table(["in %", *map(str, range(1, most + 1)), "average"], rows)
-
-
 def _against(study: StudyReport, budget: str) -> str:
     rows = []
     for row in study.rows:
@@ -97,7 +88,7 @@ def _against(study: StudyReport, budget: str) -> str:
             if row.published.wins:
                 shown = row.published.against[at]
                 text += (
-                    f"\npublished {row.published.wins[at]}/{study.games_per_opponent} "
+                    f"\npublished {row.published.wins[at]}/{row.published.games_against} "
                     f"({shown.low:.0f}–{shown.high:.0f})"
                 )
             cells.append(text)

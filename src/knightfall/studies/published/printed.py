@@ -1,0 +1,251 @@
+"""Tables as a study printed them: cells with their legibility, and the tournaments they show.
+
+Authors printed some tournaments more than once, with more columns or as a row of totals.  Two
+tables whose common numbers all agree show one tournament, which then counts once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, Literal
+
+from knightfall.errors import KnightfallError
+from knightfall.shape import Between, Whole
+
+Rates = Mapping[str, Decimal]
+"""Win rates in %, with the digits they were printed with, by heuristic."""
+
+Legibility = Literal["legible", "won only", "lost only", "illegible"]
+
+LEAST_SHARED = 4
+"""Numbers that two tables must have in common, and equal, to be taken for one tournament."""
+
+
+@dataclass(frozen=True)
+class PrintedCell:
+    """Games won and lost against one opponent; a number is None where it cannot be read.
+
+    Some tables print no losses at all: `has_losses` is False.
+    """
+
+    won: int | None
+    lost: int | None
+    has_losses: bool = True
+
+    @property
+    def legibility(self) -> Legibility:
+        """Which of the printed numbers can be read."""
+        if self.won is None:
+            return "illegible" if self.lost is None else "lost only"
+        return "won only" if self.has_losses and self.lost is None else "legible"
+
+    def wins(self, games: int) -> int | None:
+        """Return the games won of `games`, from the losses if need be."""
+        if self.won is not None or self.lost is None:
+            return self.won
+        return games - self.lost
+
+    def __str__(self) -> str:
+        """The cell as `published.toml` writes it."""
+        if not self.has_losses:
+            return _shown(self.won)
+        return f"{_shown(self.won)}|{_shown(self.lost)}"
+
+
+def _shown(number: int | None) -> str:
+    return "?" if number is None else str(number)
+
+
+@dataclass(frozen=True)
+class UnplacedNumbers:
+    """Numbers of one agent that are legible while their opponents are not."""
+
+    won: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """One table of a publication: cells by opponent, win rates, or both, by heuristic."""
+
+    name: str
+    place: str
+    """Where in the document it stands."""
+    cells: Mapping[str, tuple[PrintedCell, ...]]
+    rates: Rates
+    """The win rates that are legible."""
+    cells_from: str = ""
+    """Where the cells are from, if they are not in print."""
+    illegible: str = ""
+    """What cannot be read."""
+    unplaced: Mapping[str, UnplacedNumbers] = field(default_factory=dict)
+    without_result: tuple[str, ...] = ()
+    """Agents, by their printed names, for which the table says "NA"."""
+
+    @property
+    def heuristics(self) -> tuple[str, ...]:
+        """The heuristics of which the table shows anything."""
+        return tuple(dict.fromkeys([*self.cells, *self.rates, *self.unplaced]))
+
+    def wins(self, heuristic: str, games: int) -> tuple[int | None, ...]:
+        """Return the games won against each opponent; empty where the table has no cells."""
+        return tuple(cell.wins(games) for cell in self.cells.get(heuristic, ()))
+
+
+def same_tournament(one: PrintedTable, other: PrintedTable, games: int) -> bool:
+    """Return whether all numbers that two tables have in common agree, and these are enough."""
+    shared = list(_shared(one, other, games))
+    return len(shared) >= LEAST_SHARED and all(a == b for a, b in shared)
+
+
+def _shared(
+    one: PrintedTable, other: PrintedTable, games: int
+) -> Iterator[tuple[int | Decimal, int | Decimal]]:
+    for heuristic in one.heuristics:
+        pairs = zip(one.wins(heuristic, games), other.wins(heuristic, games), strict=False)
+        yield from ((a, b) for a, b in pairs if a is not None and b is not None)
+        if heuristic in one.rates and heuristic in other.rates:
+            yield one.rates[heuristic], other.rates[heuristic]
+
+
+@dataclass(frozen=True)
+class PlayedTournament:
+    """A tournament, put together from every table that shows it.
+
+    A heuristic has `games` games against each opponent.
+    """
+
+    tables: tuple[PrintedTable, ...]
+    games: int
+
+    def wins(self, heuristic: str) -> tuple[int | None, ...]:
+        """Return the games won against each opponent; empty where no table has cells of it."""
+        rows = [table.wins(heuristic, self.games) for table in self.tables]
+        shown = [row for row in rows if row]
+        return tuple(
+            next((won for won in column if won is not None), None)
+            for column in zip(*shown, strict=True)
+        )
+
+    def printed_rate(self, heuristic: str) -> Decimal | None:
+        """Return the win rate in % that is legible in print."""
+        for table in self.tables:
+            if heuristic in table.rates:
+                return table.rates[heuristic]
+        return None
+
+    def rate_of_cells(self, heuristic: str) -> float | None:
+        """Return the win rate from 0 to 1 that the cells make; None unless all are known."""
+        wins = self.wins(heuristic)
+        won = [one for one in wins if one is not None]
+        return sum(won) / (len(won) * self.games) if won and len(won) == len(wins) else None
+
+    def rate(self, heuristic: str) -> float | None:
+        """Return the win rate from 0 to 1: by the cells, else as printed, else None."""
+        by_cells, printed = self.rate_of_cells(heuristic), self.printed_rate(heuristic)
+        if by_cells is None and printed is not None:
+            return float(printed) / 100
+        return by_cells
+
+    def total(self, heuristic: str) -> Decimal | None:
+        """Return the printed win rate in %, or what the cells make where print is illegible."""
+        printed, by_cells = self.printed_rate(heuristic), self.rate_of_cells(heuristic)
+        if printed is None and by_cells is not None:
+            return Decimal(100 * by_cells).quantize(Decimal("0.1"))
+        return printed
+
+
+def played_tournaments(tables: Sequence[PrintedTable], games: int) -> tuple[PlayedTournament, ...]:
+    """Return the distinct tournaments that some tables show, in the order of print."""
+    found: list[list[PrintedTable]] = []
+    for table in tables:
+        for known in found:
+            if any(same_tournament(table, other, games) for other in known):
+                known.append(table)
+                break
+        else:
+            found.append([table])
+    return tuple(PlayedTournament(tuple(known), games) for known in found)
+
+
+@dataclass(frozen=True)
+class PrintedExample:
+    """A worked example or figure: grids of squares, a text for each row, and numbers by name.
+
+    In a grid "-" stands for a square that print leaves empty and "?" for an illegible one.
+    """
+
+    name: str
+    place: str
+    grids: Mapping[str, tuple[str, ...]]
+    numbers: Mapping[str, Decimal]
+    illegible: str = ""
+
+
+# -- reading -------------------------------------------------------------------------------
+
+MOST_GAMES = 10**6
+
+TABLE = {
+    "name": str,
+    "place": str,
+    "cells?": {str: [(Whole(0, MOST_GAMES), str)]},
+    "cells_from?": str,
+    "rates?": {str: Between(0, 100)},
+    "illegible?": str,
+    "unplaced?": {str: {"won?": [Whole(0, MOST_GAMES)], "lost?": [Whole(0, MOST_GAMES)]}},
+    "without_result?": [str],
+}
+EXAMPLE = {
+    "name": str,
+    "place": str,
+    "illegible?": str,
+    "grids?": {str: [str]},
+    "numbers?": {str: Between(-(10**6), 10**6)},
+}
+_CELL = re.compile(r"(\d{1,6}|\?)\|(\d{1,6}|\?)")
+
+
+def read_cell(text: str | int) -> PrintedCell:
+    """Return the cell that `published.toml` writes as "8|2", "8|?", "?|2" or 8."""
+    if isinstance(text, int):
+        return PrintedCell(text, None, has_losses=False)
+    found = _CELL.fullmatch(text)
+    if found is None:
+        raise KnightfallError(f'{text!r:.40} is no cell: "8|2", "8|?", "?|2" and 8 are')
+    won, lost = (None if number == "?" else int(number) for number in found.groups())
+    return PrintedCell(won, lost)
+
+
+def read_table(table: dict[str, Any]) -> PrintedTable:
+    """Return the table that TOML of the shape `TABLE` tells of."""
+    cells = {id: tuple(map(read_cell, row)) for id, row in table.get("cells", {}).items()}
+    unplaced = {
+        id: UnplacedNumbers(**{name: tuple(row) for name, row in rows.items()})
+        for id, rows in table.get("unplaced", {}).items()
+    }
+    return PrintedTable(
+        name=table["name"],
+        place=table["place"],
+        cells=MappingProxyType(cells),
+        rates=MappingProxyType({id: Decimal(rate) for id, rate in table.get("rates", {}).items()}),
+        cells_from=table.get("cells_from", ""),
+        illegible=table.get("illegible", ""),
+        unplaced=MappingProxyType(unplaced),
+        without_result=tuple(table.get("without_result", ())),
+    )
+
+
+def read_example(table: dict[str, Any]) -> PrintedExample:
+    """Return the example that TOML of the shape `EXAMPLE` tells of."""
+    return PrintedExample(
+        name=table["name"],
+        place=table["place"],
+        grids=MappingProxyType({id: tuple(rows) for id, rows in table.get("grids", {}).items()}),
+        numbers=MappingProxyType({id: Decimal(n) for id, n in table.get("numbers", {}).items()}),
+        illegible=table.get("illegible", ""),
+    )
