@@ -21,7 +21,8 @@ The same words are used of plies searched, of the cost of an evaluation and of w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import sqrt
 
 import numpy as np
@@ -135,9 +136,7 @@ def judge(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     return _judged(claim, parts, 0 if claim.measure == "choices" else 2 * units)
 
 
-def phase_choices(
-    choices: Mapping[str, ScoresByHeuristic], phase: str | None
-) -> ScoresByHeuristic:
+def phase_choices(choices: Mapping[str, ScoresByHeuristic], phase: str | None) -> ScoresByHeuristic:
     """The choices of one phase, or of all of them side by side."""
     if phase is not None or not choices:
         return choices.get(phase or "", {})
@@ -148,26 +147,35 @@ def phase_choices(
 def judge_cost(claim: Claim, board: str) -> Judgement:
     """Hold a claim against what evaluations cost in plain Python on a course's board.
 
-    The advantage is how much cheaper `who` is, in % of the cost of `than`.
+    The advantage is how much cheaper `who` is, in % of the cost of `than`; the verdict tells the
+    ratio of the two costs.
     """
-    parts, wanted = [], _range(claim)
+    wanted = _range(claim)
+    parts: list[Comparison] = []
     for a, b in claim.pairs:
         ratio = evaluation_cost(board, a) / evaluation_cost(board, b)
-        low, high = 100 * (1 - ratio * (1 + COST_ERROR)), 100 * (1 - ratio * (1 - COST_ERROR))
-        least, most = wanted.above, wanted.below
-        borne_out = least <= low and high <= most
+        cheaper, low, high = (
+            100 * (1 - ratio * error) for error in (1, 1 + COST_ERROR, 1 - COST_ERROR)
+        )
+        borne_out = wanted.above <= low and high <= wanted.below
         refuted = high < wanted.too_low or low > wanted.too_high
-        p_for, p_against = float(not borne_out), float(not refuted)
-        parts.append(Comparison(a, b, 100 * (1 - ratio), low, high, p_for, p_against))
+        parts.append(Comparison(a, b, cheaper, low, high, float(not borne_out), float(not refuted)))
     found = _judged(claim, parts, 0)
-    first = min(parts, key=lambda part: part.difference != found.difference)
-    costs = [f"{id} {evaluation_cost(board, id) / 1000:,.1f} µs" for id in (first.a, first.b)]
+    first = next(part for part in parts if part.difference == found.difference)
+    a, b, ratio = first.a, first.b, 1 - first.difference / 100
     compiled = compiled_costs().ratios
-    nodes = compiled[first.a] / compiled[first.b]
-    return replace_words(
+    low, high = ratio * (1 - COST_ERROR), ratio * (1 + COST_ERROR)
+    many = f"{sum(not part.p_for for part in parts)} of {len(parts)} comparisons borne out; "
+    costs = [f"{evaluation_cost(board, id) / 1000:,.1f} µs" for id in (a, b)]
+    return replace(
         found,
-        f"{found.words}; an evaluation costs {', '.join(costs)}, and in our compiled search a node "
-        f"with the one costs {nodes:,.2f} times a node with the other",
+        difference=ratio,
+        low=low,
+        high=high,
+        unit="times the cost",
+        words=f"{many if len(parts) > 1 else ''}an evaluation with {a} costs {costs[0]}, with {b} "
+        f"{costs[1]}: {ratio:.2g} times as much ({low:.2g} to {high:.2g}); a node of our compiled "
+        f"search costs {compiled[a] / compiled[b]:.2g} times as much",
     )
 
 
@@ -175,11 +183,6 @@ def evaluation_cost(board: str, heuristic: str) -> float:
     """Nanoseconds of an evaluation in plain Python in the middle of an average game."""
     cost = student_costs(board, heuristic)
     return cost.score + cost.score_open * TYPICAL_OPEN + cost.score_move * TYPICAL_MOVES
-
-
-def replace_words(found: Judgement, words: str) -> Judgement:
-    """The same verdict, told in other words."""
-    return Judgement(**{**vars(found), "words": words})
 
 
 def _range(claim: Claim) -> Range:
@@ -244,7 +247,7 @@ _WHAT: Mapping[Measure, str] = {
     "power": " points",
     "choices": " points of won positions kept",
     "depth": " plies a move",
-    "cost": " % cheaper",
+    "cost": " %",
 }
 _DECIDED: dict[ClaimVerdict, str] = {
     "holds": "the closest:",
@@ -258,8 +261,8 @@ def meaning(claim: Claim) -> str:
     if claim.form == "untestable":
         return "an opinion, or too vague to be wrong"
     if claim.form == "fact":
-        return "computed"
-    return f"{_demand(claim)}; compared: {_compared(claim)}"
+        return "a statement of fact; it is computed"
+    return f"{_demand(claim)}; by {_compared(claim)}"
 
 
 def _demand(claim: Claim) -> str:
@@ -267,17 +270,19 @@ def _demand(claim: Claim) -> str:
     unit = UNITS[claim.measure]
     least, most = claim.between or (0.0, 0.0)
     small = f"{NEGLIGIBLE[claim.measure]:g} {unit}".replace("1 points", "1 point")
+    if claim.measure == "cost" and claim.form == "alike":
+        return f"{1 - most / 100:g} to {1 + most / 100:g} times the cost"
     match claim.form:
         case "better":
-            return f"an advantage; surely less than {small} counts as none unless it is proven"
+            return f"an advantage (surely less than {small} counts as none unless it is proven)"
         case "not_better":
-            return f"no advantage; surely less than {small} counts as none unless it is proven"
+            return f"no advantage (surely less than {small} counts as none unless it is proven)"
         case "alike":
             return f"at most {most:g} {unit} apart"
         case "steadier":
             return (
-                "a smaller standard deviation of a tournament's total; surely less than "
-                f"{NEGLIGIBLE_SPREAD:g} points counts as none unless it is proven"
+                "a smaller standard deviation of a tournament's total (surely less than "
+                f"{NEGLIGIBLE_SPREAD:g} points counts as none unless it is proven)"
             )
         case "won_tournaments":
             return "a count that is ordinary luck for the measured strength"
@@ -291,13 +296,13 @@ def _compared(claim: Claim) -> str:
         case "power":
             return "games as the author's agents played them, all with ten times the time"
         case "depth":
-            return "plies searched for a move"
+            return "the plies searched for a move"
         case "cost":
-            return "time of an evaluation in plain Python on the course's board"
+            return "the time of an evaluation in plain Python on the course's board"
         case "choices":
             phase = {"opening": " in the opening", "middle": " in the middle game"}
             where = "" if claim.phase is None else phase.get(claim.phase, " near the end")
-            return f"won positions{where} that the heuristic's choice after one ply keeps won"
+            return f"the won positions{where} that the heuristic's choice after one ply keeps won"
     if claim.against is not None:
         return "games against the opponents named"
     return "games in the study's tournament"
@@ -356,3 +361,29 @@ def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     )
     played = 2 * pair_scores(measured, a).size
     return Judgement(verdict, part.difference, part.low, part.high, played, words)
+
+
+# -- tables --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TableOrder:
+    """How many couples of a study's table stand in the right order: borne out at 95 %, reversed at
+    95 %, and neither."""
+
+    confirmed: int
+    reversed: int
+    open: int
+
+
+def judge_order(figures: Mapping[str, float], measured: ScoresByHeuristic) -> TableOrder:
+    """Hold the order of a table's figures against measured pair scores, couple by couple.
+
+    No sentence of the study need say so; couples with equal figures are left out.
+    """
+    ids = sorted(figures, key=lambda id: -figures[id])
+    couples = [(a, b) for a, b in combinations(ids, 2) if figures[a] > figures[b]]
+    parts = [compare_scores(measured, a, b, Range(above=0.0, too_low=0.0)) for a, b in couples]
+    confirmed = sum(part.p_for < LEVEL for part in parts)
+    reversed = sum(part.p_against < LEVEL for part in parts)
+    return TableOrder(confirmed, reversed, len(parts) - confirmed - reversed)

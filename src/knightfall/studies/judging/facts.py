@@ -77,7 +77,8 @@ def parity_proves(grounds: Grounds) -> Finding:
 def edges_have_fewer_moves(grounds: Grounds) -> Finding:
     """Whether cells at the edge have fewer knight's moves than the others, on average."""
     last = BOARD.width - 1
-    edge, inside = [], []
+    edge: list[int] = []
+    inside: list[int] = []
     for cell in range(BOARD.cells):
         at_edge = {BOARD.row(cell), BOARD.column(cell)} & {0, last}
         (edge if at_edge else inside).append(len(BOARD.knight[cell]))

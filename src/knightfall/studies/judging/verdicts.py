@@ -44,7 +44,9 @@ class Judgement:
     def measured(self, digits: int = 1) -> str:
         """The difference that decided, with its interval and, unless it is points, its unit."""
         if self.difference is None or self.low is None or self.high is None:
-            return "" if self.verdict == "not a claim that can be tested" else "computed exactly"
+            return "" if self.verdict == "not a claim that can be tested" else "computed"
+        if self.unit == "times the cost":
+            return f"{self.difference:,.2g} times the cost ({self.low:,.2g} to {self.high:,.2g})"
         ends = f"{signed(self.low, digits)} to {signed(self.high, digits)}"
         unit = "" if self.unit == "points" else f" {self.unit}"
         return f"{signed(self.difference, digits)}{unit} ({ends})"
