@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -12,9 +12,31 @@ import scipy
 
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import difference
-from knightfall.studies.judging.claims import chance_to_win, judge, judge_placement
+from knightfall.studies.judging import claims, facts
+from knightfall.studies.judging.choices import PHASES, choices, choosing_heuristics, questions
+from knightfall.studies.judging.claims import (
+    COST_ERROR,
+    ONCE,
+    Evidence,
+    chance_to_win,
+    judge,
+    judge_claim,
+    judge_cost,
+    judge_order,
+    meaning,
+    phase_choices,
+)
 from knightfall.studies.judging.comparisons import Range, chance, compare_scores, compare_spreads
-from knightfall.studies.published.published import Claim, Form, studies
+from knightfall.studies.judging.facts import FACTS, Grounds, judge_fact
+from knightfall.studies.published.published import (
+    CHANCE,
+    Claim,
+    Fact,
+    Form,
+    Study,
+    read_studies,
+    studies,
+)
 
 OPPONENTS = 7
 FEW, MANY, VERY_MANY = 20, 1_000, 20_000
@@ -39,6 +61,7 @@ def claim(form: Form, who: str = "a", than: str = "b", **more: Any) -> Claim:
     return Claim(
         study="made up",
         sentence=f"{who} {form} {than}",
+        where="nowhere",
         form=form,
         who=tuple(who.split()),
         than=tuple(than.split()),
@@ -132,10 +155,6 @@ def test_a_judgement_tells_its_numbers() -> None:
     assert 7 < found.low < 10 < found.high < 13
     assert found.games == 2 * OPPONENTS * MANY
     assert found.words.startswith(f"a against b: {found.difference:+.1f} points (")
-    reverse = judge(claim("better", who="b", than="a"), measured)
-    assert reverse.words.endswith("less than 1 point counts as none unless it is proven")
-    apart = judge(claim("alike", between=(-5.0, 5.0)), measured)
-    assert apart.words.endswith("alike means at most 5 points apart")
 
 
 def test_errors_of_the_verdicts_are_as_rare_as_they_should_be() -> None:
@@ -277,33 +296,255 @@ def test_luck_reaches_as_far_as_the_binomial_says(won: int) -> None:
     assert [float(word.rstrip("%,")) for word in told] == pytest.approx(expected, abs=0.65)
 
 
+# -- opponents, depth, choices ---------------------------------------------------------------
+
+
+def test_a_claim_may_be_about_some_opponents_only() -> None:
+    measured = results({"a": 0.6, "b": 0.6}, VERY_MANY)
+    strong = results({"a": 0.9}, VERY_MANY)
+    mixed = {**measured, "a": np.vstack([strong["a"][:1], measured["a"][1:]])}
+    assert judge(claim("better", against=(0,)), mixed).verdict == "holds"
+    assert judge(claim("better", against=(1, 2)), mixed).verdict == "does not hold"
+    assert judge(claim("better", against=(1, 2)), mixed).games == 2 * 2 * VERY_MANY
+    few = {id: row[:, :5] for id, row in measured.items()}
+    assert judge(claim("better", against=(0,)), few).verdict == "cannot be told apart"
+
+
+@pytest.mark.parametrize(
+    ("deeper", "openings", "unimpaired", "better"),
+    [
+        (0.0, 700, "holds", "does not hold"),
+        (-0.3, 700, "holds", "does not hold"),
+        (0.4, 700, "holds", "holds"),
+        (-1.2, 700, "does not hold", "does not hold"),
+        (0.0, 3, "cannot be told apart", "cannot be told apart"),
+    ],
+)
+def test_depth(deeper: float, openings: int, unimpaired: str, better: str) -> None:
+    rng = np.random.default_rng(3)
+    plies = {id: 6 + at + rng.normal(0, 1, (7, openings)) for id, at in (("a", deeper), ("b", 0))}
+    measured = {id: row / 10 for id, row in plies.items()}
+    asked = claim("better_by", measure="depth", between=(-0.5, 100.0))
+    found = judge(asked, measured)
+    assert found.verdict == unimpaired
+    assert found.difference == pytest.approx((plies["a"] - plies["b"]).mean())
+    assert found.unit == "plies"
+    assert judge(claim("better", measure="depth"), measured).verdict == better
+
+
+def test_choices_are_judged_by_phase() -> None:
+    rng = np.random.default_rng(4)
+
+    def kept(share: float, positions: int = 4000) -> Any:
+        return (rng.random((1, positions)) < share).astype(float)
+
+    made = {
+        "opening": {"a": kept(0.7), "b": kept(0.7), CHANCE: np.full((1, 4000), 0.7)},
+        "middle": {"a": kept(0.5), "b": kept(0.8), CHANCE: np.full((1, 4000), 0.5)},
+        "end": {"a": kept(0.9, 3), "b": kept(0.9, 3), CHANCE: np.full((1, 3), 0.5)},
+    }
+    evidence = Evidence(Grounds(studies()["staged"], "early"), choices=made)
+
+    def asked(phase: Any, than: str = "b") -> str:
+        one = claim("better", than=than, measure="choices", phase=phase)
+        return judge_claim(one, evidence)[ONCE].verdict
+
+    assert asked("middle") == "does not hold"
+    assert asked("end") == "cannot be told apart"
+    reverse = claim("better", who="b", than="a", measure="choices", phase="middle")
+    assert judge_claim(reverse, evidence)[ONCE].verdict == "holds"
+    alike = claim("alike", than=CHANCE, measure="choices", phase="opening", between=(-10.0, 10.0))
+    assert judge_claim(alike, evidence)[ONCE].verdict == "holds"
+    assert phase_choices(made, None)["a"].shape == (1, 8003)
+    assert phase_choices({}, None) == {}
+    assert judge_claim(reverse, Evidence(Grounds(studies()["staged"], "early"))) == {}
+
+
+def test_choices_are_real_and_repeat() -> None:
+    for phase in PHASES:
+        asked = list(questions(phase, 3, seed=1))
+        assert asked == list(questions(phase, 3, seed=1))
+        for one in asked:
+            assert 0 < len(one.winning) < len(one.position.legal_moves)
+            assert 0 < one.chance < 1
+            assert (len(one.position.open) > 32) == (phase == "opening")
+            assert (len(one.position.open) <= 16) == (phase == "end")
+    found = choices(["improved"], 3, seed=1)
+    assert set(found) == set(PHASES)
+    for row in found.values():
+        assert set(row) == {CHANCE, "improved"}
+        assert set(row["improved"].ravel()) <= {0.0, 1.0}
+    assert "longest_win" in choosing_heuristics([studies()["staged"]])
+    assert CHANCE not in choosing_heuristics(list(studies().values()))
+
+
+# -- cost ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ratio", "cheaper", "comparable"),
+    [
+        (0.3, "holds", "does not hold"),
+        (0.7, "holds", "holds"),
+        (0.95, "cannot be told apart", "holds"),
+        (1.05, "does not hold", "holds"),
+        (1.45, "does not hold", "cannot be told apart"),
+        (3.0, "does not hold", "does not hold"),
+    ],
+)
+def test_cost(ratio: float, cheaper: str, comparable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = {"improved": 1000.0 * ratio, "open": 1000.0}
+    monkeypatch.setattr(claims, "evaluation_cost", lambda board, id: costs[id])
+    who = {"who": "improved", "than": "open", "measure": "cost"}
+    found = judge_cost(claim("better", **who), "later")
+    assert found.verdict == cheaper
+    assert found.difference == pytest.approx(ratio)
+    assert found.low == pytest.approx(ratio * (1 - COST_ERROR))
+    assert judge_cost(claim("alike", between=(-50.0, 50.0), **who), "later").verdict == comparable
+
+
+def test_the_author_of_directional_has_the_costs_the_wrong_way_round() -> None:
+    (dearer,) = [c for c in studies()["directional"].claims if "is dearer to compute" in c.sentence]
+    for board in ("early", "later"):
+        assert judge_cost(dearer, board).verdict == "does not hold"
+
+
+# -- facts -----------------------------------------------------------------------------------
+
+
+def test_every_fact_has_a_function_and_a_claim() -> None:
+    told = {one.fact for study in studies().values() for one in study.claims if one.fact}
+    assert set(get_args(Fact)) == set(FACTS) == told
+
+
+@pytest.mark.parametrize(
+    ("fact", "holds", "told"),
+    [
+        ("second_player_wins", True, "against every placement"),
+        ("parity_changes", True, "240 of the board's 240"),
+        ("parity_proves", False, "2,344 of 2,352"),
+        ("centre_term_reaches_6", False, "−4.24 to +4.24"),
+        ("edges_have_fewer_moves", True, "2 to 4 moves"),
+        ("no_timeouts", True, "10 ms are kept in reserve"),
+        ("no_forfeits", True, "0.0 %"),
+        ("doubling_presses", True, "over 1,000 positions"),
+        ("cluster_breaks_ties", True, "at most 0.71"),
+        ("depth_first_grows", True, "looks at one on either board"),
+    ],
+)
+def test_facts(fact: Fact, holds: bool, told: str) -> None:
+    found = judge_fact(fact, Grounds(studies()["reachability"], "early", 0.0))
+    assert found is not None
+    assert found.verdict == ("holds" if holds else "does not hold")
+    assert told in found.words
+    assert (found.difference, found.games) == (None, 0)
+
+
+def test_facts_can_turn_out_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    staged = studies()["staged"]
+    assert judge_fact("no_forfeits", Grounds(staged, "early")) is None
+    gave_up = judge_fact("no_forfeits", Grounds(staged, "early", 7.25))
+    assert gave_up is not None
+    assert (gave_up.verdict, "7.2 %" in gave_up.words) == ("does not hold", True)
+    monkeypatch.setattr(facts, "RESERVE", 0.01)
+    slow = judge_fact("no_timeouts", Grounds(staged, "early"))
+    assert slow is not None
+    assert slow.verdict == "does not hold"
+
+
+def test_an_opinion_gets_its_reason() -> None:
+    opinion = claim("untestable", who="", than="", reason="who can say")
+    found = judge_claim(opinion, Evidence(Grounds(studies()["staged"], "early")))[ONCE]
+    assert found.mark == "– not a claim that can be tested"
+    assert (found.words, found.measured()) == ("who can say", "")
+
+
+# -- words and tables ------------------------------------------------------------------------
+
+
+def test_one_rule_for_every_about() -> None:
+    text = """
+[made]
+title = "Made up"
+protocol = "2017b"
+games_per_opponent = 10
+
+[[made.tables]]
+name = "the tournament"
+place = "there"
+rates = { improved = 60, open = 50 }
+
+[[made.claims]]
+sentence = "about five"
+where = "there"
+form = "better_by"
+about = [5]
+who = ["improved"]
+than = ["open"]
+
+[[made.claims]]
+sentence = "about ten to fifteen"
+where = "there, too"
+form = "better_by"
+about = [10, 15]
+who = ["improved"]
+than = ["open"]
+"""
+    five, ten = read_studies(text)["made"].claims
+    assert (five.between, ten.between) == ((2.5, 7.5), (5.0, 22.5))
+    assert meaning(five) == "2.5 to 7.5 points ahead; by games in the study's tournament"
+    with pytest.raises(KnightfallError, match="unknown opponent 'AB_Opne'"):
+        read_studies(text + 'against = ["AB_Opne"]\n')
+
+
+def test_the_order_of_a_table_is_judged_couple_by_couple() -> None:
+    measured = results({"a": 0.8, "b": 0.6, "c": 0.6, "d": 0.7}, MANY)
+    found = judge_order({"a": 70.0, "b": 65.0, "c": 65.0, "d": 60.0}, measured)
+    # a ahead of all is right, d behind b and c is wrong, b and c are level in print.
+    assert (found.confirmed, found.reversed, found.open) == (3, 2, 0)
+    few = {id: row[:, :3] for id, row in results({"a": 0.6, "b": 0.6}, FEW).items()}
+    assert judge_order({"a": 1.0, "b": 0.0}, few).open == 1
+
+
 # -- all of it -------------------------------------------------------------------------------
+
+
+def made_up_evidence(study: Study) -> Evidence:
+    """As if the published figures were the truth."""
+    strength = {name: float(study.figure(name)) / 100 for name in study.heuristics}
+    games = results(strength, VERY_MANY)
+    asked = (*choosing_heuristics([study]), CHANCE)
+    return Evidence(
+        Grounds(study, "early", 0.0),
+        games={"course": games, "nodes": games},
+        depths={"course": games},
+        power=games,
+        choices={phase: results(dict.fromkeys(asked, 0.7), FEW) for phase in PHASES},
+    )
 
 
 @pytest.mark.parametrize("id", studies())
 def test_every_claim_of_every_study_can_be_judged(id: str) -> None:
     study = studies()[id]
-    strength = {name: float(study.figure(name)) / 100 for name in study.heuristics}
-    measured = results(strength, VERY_MANY)
+    evidence = made_up_evidence(study)
     for each in study.claims:
-        found = judge(each, measured)
-        assert found.words
-        if found.low is not None:
-            assert found.high is not None
-            assert found.difference is not None
-            assert found.low <= found.difference <= found.high
-        # Were the published figures the truth, these are the claims they would bear out.
-        if each.form in ("better", "not_better"):
-            contradicted = each.sentence == "near_opponent+bfs_reach is the best of all"
-            assert (found.verdict == "holds") != contradicted, found.words
-
-
-def test_the_placement_is_settled_by_the_solver() -> None:
-    (conjecture,) = [c for c in studies()["reachability"].claims if c.form == "second_player_wins"]
-    found = judge(conjecture, {})
-    assert found.verdict == "holds"
-    assert (found.difference, found.games) == (None, 0)
-    assert judge_placement(False).verdict == "does not hold"
+        found = judge_claim(each, evidence)
+        assert found, f"{each.sentence}: no verdict"
+        assert meaning(each)
+        by_games = each.measure == "games" and each.form not in ("fact", "untestable")
+        keys = (
+            {"course", "nodes"} if by_games else {"course"} if each.measure == "depth" else {ONCE}
+        )
+        assert set(found) == keys
+        for one in found.values():
+            assert one.words
+            if one.low is not None:
+                assert one.high is not None
+                assert one.difference is not None
+                assert one.low <= one.difference <= one.high
+            # Were the published figures the truth, these are the claims they would bear out.
+            if by_games and each.form in ("better", "not_better") and each.against is None:
+                assert one.verdict == "holds", one.words
 
 
 def test_results_that_do_not_fit_are_refused() -> None:

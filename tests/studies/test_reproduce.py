@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -28,9 +29,11 @@ from knightfall.cli.screen.guard import GuardedGroup
 from knightfall.studies.conditions.condition import Condition
 from knightfall.studies.costs.costs import compiled_costs
 from knightfall.studies.judging import grades, plans
+from knightfall.studies.judging.claims import ONCE, meaning
 from knightfall.studies.judging.grades import HeuristicGrade
 from knightfall.studies.judging.measured import Rating, Tournament
 from knightfall.studies.judging.needed_games import SIZES, needed_games
+from knightfall.studies.judging.verdicts import MARKS
 from knightfall.studies.published.published import Claim, studies
 from knightfall.studies.report.build import correlation
 from knightfall.studies.report.markdown import BEGIN, END
@@ -103,12 +106,25 @@ class Query:
             (study, budget),
         ).fetchall()
         db.close()
+        self.study = studies()[study]
         self.won: dict[str, dict[str, list[float]]] = {}
         self.openings: dict[str, dict[str, list[str]]] = {}
         for heuristic, opponent, opening, won, games in rows:
             assert games == 2
             self.won.setdefault(heuristic, {}).setdefault(opponent, []).append(won / 2)
             self.openings.setdefault(heuristic, {}).setdefault(opponent, []).append(opening)
+
+    def against(self, opponents: tuple[int, ...] | None) -> Query:
+        """The same with some of the opponents only."""
+        if opponents is None:
+            return self
+        names = [self.study.opponents[at].rpartition(":")[2] for at in opponents]
+        found = copy(self)
+        found.won = {
+            id: {name: row for name, row in mine.items() if name in names}
+            for id, mine in self.won.items()
+        }
+        return found
 
     def by_round(self, heuristic: str) -> list[float]:
         return [fmean(scores) for scores in zip(*self.won[heuristic].values(), strict=True)]
@@ -229,15 +245,24 @@ def each_study(folder: Path) -> Iterator[tuple[Any, str, Query]]:
 
 @pytest.mark.parametrize("which", ["all_studies", "deeper"])
 def test_verdicts_follow_from_the_games(which: str, request: pytest.FixtureRequest) -> None:
-    kinds = set()
-    for study, budget, query in each_study(request.getfixturevalue(which)):
+    kinds, folder = set(), request.getfixturevalue(which)
+    for study, budget, everyone in each_study(folder):
         for claim, told in zip(studies()[study["id"]].claims, study["claims"], strict=True):
-            assert told["sentence"] == claim.sentence
-            verdict = told["verdicts"][budget]
-            kinds.add(verdict["verdict"])
-            if claim.form == "second_player_wins":
-                assert verdict["verdict"] == "holds"  # the atlas: every placement has a reply
+            assert (told["sentence"], told["where"]) == (claim.sentence, claim.where)
+            played = claim.measure in ("games", "power") and claim.form not in (
+                "fact",
+                "untestable",
+            )
+            if not played:
+                assert budget not in told["verdicts"] or claim.measure == "depth"
                 continue
+            query = everyone.against(claim.against)
+            if claim.measure == "power":
+                if budget != "course":
+                    continue
+                query = Query(folder, study["id"], plans.POWER)
+            verdict = told["verdicts"][ONCE if claim.measure == "power" else budget]
+            kinds.add(verdict["verdict"])
             assert verdict["verdict"] == verdict_again(claim, query), claim.sentence
             assert verdict["games"] == query.games(claim.who[0])
             if claim.form != "steadier":
@@ -247,6 +272,34 @@ def test_verdicts_follow_from_the_games(which: str, request: pytest.FixtureReque
                 assert any(mine == pytest.approx(each, abs=1e-5) for each in ends)
     if which == "deeper":
         assert kinds == {"holds", "does not hold", "cannot be told apart"}
+
+
+def test_depths_follow_from_the_games(all_studies: Path) -> None:
+    db = sqlite3.connect(all_studies / "runs.sqlite")
+    rows = db.execute(
+        """
+        SELECT a.name, sum(iif(g.game = 0, g.depth_w, g.depth_b)) * 1.0
+               / sum(iif(g.game = 0, g.moves_w, g.moves_b))
+        FROM runs r JOIN games g ON g.run = r.id
+        JOIN pairs p ON p.run = r.id AND p.number = g.pair
+        JOIN matches m ON m.run = r.id AND m.number = p.match
+        JOIN entrants a ON a.run = r.id AND a.number = m.a
+        WHERE json_extract(r.plan, '$.options.study') = 'lookahead'
+          AND json_extract(r.plan, '$.options.budget') = 'course'
+        GROUP BY a.name, p.number
+        """
+    ).fetchall()
+    db.close()
+    mean = {id: fmean(depth for name, depth in rows if name == id) for id, _ in rows}
+    (told,) = [
+        claim
+        for study in report_of(all_studies)["studies"]
+        for claim in study["claims"]
+        if claim["sentence"] == "lookahead_mobility does not reduce the depth that is searched"
+    ]
+    assert set(told["verdicts"]) == {"course", "time"}
+    expected = mean["lookahead_mobility"] - mean["improved"]
+    assert told["verdicts"]["course"]["difference"] == pytest.approx(expected, abs=1e-5)
 
 
 def test_rates_follow_from_the_games(all_studies: Path) -> None:
@@ -447,8 +500,8 @@ def test_verdicts_are_explained_before_the_first_table(all_studies: Path) -> Non
         text = (all_studies / "out" / name).read_text("utf-8")
         before = text.partition(table)[0]
         assert "the opposite is shown at 95 %" in before
-        for verdict in ("✓ holds", "✗ does not hold", "? cannot be told apart"):
-            assert verdict in before
+        for verdict, mark in MARKS.items():
+            assert f"{mark} {verdict}" in before
 
 
 def test_tables_scroll_by_themselves(all_studies: Path) -> None:
@@ -471,6 +524,7 @@ def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
 
 
 def test_every_claim_is_told_once_per_budget(all_studies: Path) -> None:
+    """Each with its place and its meaning; budgets that do not matter to it are left out."""
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     for study in studies().values():
         part = text.partition(f'<a id="{study.id}"></a>')[2]
@@ -479,14 +533,36 @@ def test_every_claim_is_told_once_per_budget(all_studies: Path) -> None:
             title = f"**{number}. {claim.sentence}**"
             assert text.count(title) == 1
             told = part.partition(title)[2].partition("\n**")[0]
+            assert f"In the study: {claim.where}. Taken to mean: {meaning(claim)}." in told
+            once = claim.form in ("fact", "untestable") or claim.measure not in ("games", "depth")
+            budgets = ("course", "time") if claim.measure == "depth" else plans.BUDGETS
+            shown = [] if once else [plans.TITLES[budget] for budget in budgets]
             for budget in plans.TITLES.values():
-                assert told.count(f"| {budget} |") == 1
+                assert told.count(f"| {budget} |") == (budget in shown)
+            assert any(mark in told for mark in MARKS.values())
             assert text.count(f"\n| {claim.sentence} |") == 1
-    claims = sum(len(study.claims) for study in studies().values())
-    for budget in plans.BUDGETS:
-        assert (
-            sum(StudiesReport.from_dict(report_of(all_studies)).verdicts(budget).values()) == claims
-        )
+    report = StudiesReport.from_dict(report_of(all_studies))
+    total = sum(len(study.claims) for study in studies().values())
+    once, depth = sum(report.verdicts(ONCE).values()), 2
+    by_budget = [sum(report.verdicts(budget).values()) for budget in plans.BUDGETS]
+    games = total - once - depth
+    assert by_budget == [games + depth, games + depth, games, games]
+    assert f"Five studies make {total} claims" in text
+
+
+def test_the_order_of_the_table_is_told(all_studies: Path) -> None:
+    text = (all_studies / "out" / "studies.md").read_text("utf-8")
+    assert text.count("The order of the published table, ") == len(studies())
+    (lookahead, *_) = report_of(all_studies)["studies"]
+    assert sum(lookahead["order"]["course"].values()) == 6
+
+
+def test_claims_that_need_what_was_not_played_are_told_so(tmp_path: Path) -> None:
+    with NO_PICTURES:
+        run(tmp_path, "staged", "--pairs", "1", "--budget", "nodes", "--no-league", "--no-grades")
+    text = (tmp_path / "out" / "studies.md").read_text("utf-8")
+    # Seven by choices, one by computing power.
+    assert text.count("Not judged: what it takes was not played or computed in this run.") == 8
 
 
 def test_every_published_number_is_in_the_report(all_studies: Path) -> None:
@@ -561,7 +637,8 @@ def test_numbers_that_differ_from_run_to_run_are_in_one_place(all_studies: Path)
         assert f"{timings['games']:,} games" in inside
         assert text.count(timings["date"]) == 1
     swept = 2 * 4 * 4 * 1 * 2  # resigning or not, times, opponents, one pair
-    assert timings["games"] == 2 * 43 * 7 * 2 * 4 + swept
+    mighty = 2 * 2 * 7 * 1  # main and improved with ten times the time, one pair
+    assert timings["games"] == 2 * 43 * 7 * 2 * 4 + swept + mighty
 
 
 def test_a_report_survives_being_written_and_read(all_studies: Path) -> None:

@@ -267,6 +267,20 @@ class Run:
         )
         return [MatchSums(*row) for row in rows]
 
+    def depths(self) -> npt.NDArray[np.float64]:
+        """The plies that `a` searched for a move, on average over each pair, in schedule order.
+
+        Nan where it made no move.
+        """
+        rows = self.file.rows(
+            "SELECT g.pair, SUM(iif(g.game = 0, g.depth_w, g.depth_b)),"
+            " SUM(iif(g.game = 0, g.moves_w, g.moves_b))"
+            " FROM games g WHERE g.run = ? GROUP BY g.pair ORDER BY g.pair",
+            (self.id,),
+            [int] * 3,
+        )
+        return np.array([depth / moves if moves else np.nan for _, depth, moves in rows], float)
+
     def pair(self, number: int) -> PairRecord:
         """A pair with everything known about it."""
         found = pairs_from(self.file, self.id, number, 1)

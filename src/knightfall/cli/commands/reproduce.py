@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from knightfall.arena.plan.plan import Plan
     from knightfall.arena.store.store import Run
     from knightfall.studies.conditions.fit import StudyFit
+    from knightfall.studies.judging.choices import Choices
     from knightfall.studies.judging.grades import HeuristicGrade
     from knightfall.studies.judging.plans import BudgetName
     from knightfall.studies.published.published import Study
 
-LEAGUE, SWEEP = "league", "resigning"
+LEAGUE, SWEEP, POWER = "league", "resigning", "power"
 PAIRS = 700
 """As `knightfall.studies.judging.plans` has it; here it is so that --help need not load that."""
 
@@ -65,7 +66,7 @@ def reproduce(
         bool, typer.Option("--no-league", help="Leave out the league of all heuristics.")
     ] = False,
     no_grades: Annotated[
-        bool, typer.Option("--no-grades", help="Leave out the oracle's grades.")
+        bool, typer.Option("--no-grades", help="Leave out the oracle's grades and choices.")
     ] = False,
     fit: Annotated[
         bool,
@@ -125,6 +126,10 @@ def reproduce(
         wanted |= {(LEAGUE, name): plans.league_plan(ids, name, pairs, seed) for name in budgets}
     if "course" in budgets and "never" in budgets:
         wanted[SWEEP, "course"] = resigning_plan(max(1, pairs // 2), seed)
+    for one in chosen if "course" in budgets else ():
+        mighty = plans.power_plan(one, fits[one.id].condition, max(1, pairs // 2), seed)
+        if mighty is not None:
+            wanted[f"{POWER} {one.id}", "course"] = mighty
     with Store.open(store_path(store)) as opened:
         played, interrupted = play_all(
             list(wanted.values()), opened, Crew(workers, dask), again=again, notice=say
@@ -139,11 +144,17 @@ def reproduce(
         grades = [] if no_league or no_grades else _graded(ids, seed, workers)
         report = build_report(
             chosen,
-            {key: run for key, run in runs.items() if key[0] not in (LEAGUE, SWEEP)},
+            {key: run for key, run in runs.items() if key[0] in {one.id for one in chosen}},
             {name: run for (kind, name), run in runs.items() if kind == LEAGUE},
             grades,
             fits=fits,
             sweep=runs.get((SWEEP, "course")),
+            powers={
+                one.id: runs[key, "course"]
+                for one in chosen
+                if ((key := f"{POWER} {one.id}"), "course") in runs
+            },
+            choices={} if no_grades else _choices(chosen, pairs, seed),
             command=_command(study or [], pairs, budget, seed, no_league, no_grades, fit),
             pairs=next(iter(wanted.values())).rounds,
             seed=seed,
@@ -218,6 +229,15 @@ def _fitted(chosen: Sequence[Study], seed: int, workers: int | None) -> Mapping[
             "command goes on from there"
         )
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _choices(chosen: Sequence[Study], pairs: int, seed: int) -> Choices:
+    """What heuristics choose, in fewer positions where few games are played."""
+    from knightfall.display.progress import progress
+    from knightfall.studies.judging.choices import POSITIONS, choices, choosing_heuristics
+
+    with progress("phases of choices", 3) as told:
+        return choices(choosing_heuristics(chosen), min(POSITIONS, pairs), seed, told)
 
 
 def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[HeuristicGrade]:

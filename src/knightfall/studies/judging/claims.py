@@ -13,22 +13,26 @@ What the words of a claim mean, in points (hundredths of the games played):
     alike        the difference is within the claim's range, which reaches as far down as up
     steadier     the standard deviation of a tournament's total is smaller; as for better, with a
                  fifth of a point instead of a point
+
+The same words are used of plies searched, of the cost of an evaluation and of won positions kept;
+`published.toml` says what is compared then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import sqrt
-from typing import Literal
 
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
-from knightfall.board import Board
+from knightfall.agents.student_costs import student_costs
 from knightfall.display.numbers import signed
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import holm
+from knightfall.studies.costs.costs import compiled_costs
 from knightfall.studies.judging.comparisons import (
     Comparison,
     Range,
@@ -37,60 +41,88 @@ from knightfall.studies.judging.comparisons import (
     compare_spreads,
     pair_scores,
 )
-from knightfall.studies.published.published import Claim
+from knightfall.studies.judging.facts import Grounds, judge_fact
+from knightfall.studies.judging.verdicts import ClaimVerdict, Judgement
+from knightfall.studies.published.published import Claim, Measure
 
 LEVEL = 0.05
 
-NEGLIGIBLE = 1.0
-"""Points: an advantage that is surely smaller than this counts as none, unless it surely exists."""
+NEGLIGIBLE: Mapping[Measure, float] = {
+    "games": 1.0,
+    "power": 1.0,
+    "choices": 1.0,
+    "depth": 0.1,
+    "cost": 10.0,
+}
+"""An advantage that is surely smaller than this counts as none, unless it surely exists."""
 
 NEGLIGIBLE_SPREAD = 0.2
 """The same for the standard deviation of a tournament's total, which is some four points."""
 
-ClaimVerdict = Literal["holds", "does not hold", "cannot be told apart"]
-
-
-MARKS: Mapping[ClaimVerdict, str] = {
-    "holds": "✓",
-    "does not hold": "✗",
-    "cannot be told apart": "?",
+UNITS: Mapping[Measure, str] = {
+    "games": "points",
+    "power": "points",
+    "choices": "points",
+    "depth": "plies",
+    "cost": "%",
 }
+
+TEN_PLIES = 10.0
+"""Depths are compared in tens of plies: differences of 1 are the largest there are."""
+
+ONCE = "once"
+"""The key of a verdict that does not depend on a budget."""
+
+COST_ERROR = 0.1
+"""How far a ratio of two costs may be off."""
+
+TYPICAL_OPEN, TYPICAL_MOVES = 34, 8
+"""Open cells and moves of both players together in the middle of an average game."""
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What the results say of a claim.
+class Evidence:
+    """All that was measured to judge a study's claims by.  What was not measured is empty."""
 
-    `difference`, `low` and `high` (in points) are of the comparison that decided; None where no
-    games were needed.  `games` is how many each heuristic played.
+    grounds: Grounds
+    games: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
+    """By budget."""
+    depths: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
+    """By budget: tens of plies that a move was searched, for each opponent and opening."""
+    power: ScoresByHeuristic = field(default_factory=dict)
+    choices: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
+    """By phase of the game."""
+
+
+def judge_claim(claim: Claim, evidence: Evidence) -> dict[str, Judgement]:
+    """Return the verdicts on a claim by budget, or the one under `ONCE` if budgets do not matter.
+
+    Empty if what it takes was not measured.
     """
-
-    verdict: ClaimVerdict
-    difference: float | None
-    low: float | None
-    high: float | None
-    games: int
-    words: str
-
-    @property
-    def mark(self) -> str:
-        """The verdict and its sign."""
-        return f"{MARKS[self.verdict]} {self.verdict}"
-
-    def measured(self, digits: int = 1) -> str:
-        """The difference that decided, with its interval."""
-        if self.difference is None or self.low is None or self.high is None:
-            return "solved exactly"
-        ends = f"{signed(self.low, digits)} to {signed(self.high, digits)}"
-        return f"{signed(self.difference, digits)} ({ends})"
+    if claim.form == "untestable":
+        verdict: ClaimVerdict = "not a claim that can be tested"
+        return {ONCE: Judgement(verdict, None, None, None, 0, claim.reason)}
+    if claim.fact is not None:
+        found = judge_fact(claim.fact, evidence.grounds)
+        return {ONCE: found} if found else {}
+    match claim.measure:
+        case "cost":
+            return {ONCE: judge_cost(claim, evidence.grounds.board)}
+        case "choices":
+            measured = phase_choices(evidence.choices, claim.phase)
+            return {ONCE: judge(claim, measured)} if measured else {}
+        case "power":
+            return {ONCE: judge(claim, evidence.power)} if evidence.power else {}
+        case "depth":
+            return {name: judge(claim, rows) for name, rows in evidence.depths.items()}
+    return {name: judge(claim, rows) for name, rows in evidence.games.items()}
 
 
 def judge(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     """Hold a claim against measured pair scores (see `comparisons` for what they look like)."""
-    if claim.form == "second_player_wins":
-        from knightfall.solver.survey import survey
-
-        return judge_placement(survey(Board.of(7, 7)).second_wins_from_the_empty_board)
+    if claim.against is not None:
+        rows = list(claim.against)
+        measured = {id: pair_scores(measured, id)[rows] for id in measured}
     if claim.form == "won_tournaments":
         return _judge_tournaments(claim, measured)
     wanted = _range(claim)
@@ -98,33 +130,72 @@ def judge(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
         pairs = claim.games_per_opponent // 2
         parts = [compare_spreads(measured, a, b, pairs, wanted) for a, b in claim.pairs]
     else:
-        parts = [compare_scores(measured, a, b, wanted) for a, b in claim.pairs]
-    return _judged(claim, parts, _games(measured, claim.who[0]))
+        worth = TEN_PLIES if claim.measure == "depth" else 100.0
+        parts = [compare_scores(measured, a, b, wanted, worth) for a, b in claim.pairs]
+    units = pair_scores(measured, claim.who[0]).size
+    return _judged(claim, parts, 0 if claim.measure == "choices" else 2 * units)
 
 
-def judge_placement(second_wins: bool) -> Judgement:
-    """The claim that the second player wins from the empty board, by the solver's word."""
-    if second_wins:
-        words = "settled by exact solution: the second player can win against every placement"
-    else:
-        words = "settled by exact solution: the first player has a placement that wins"
-    return Judgement("holds" if second_wins else "does not hold", None, None, None, 0, words)
+def phase_choices(choices: Mapping[str, ScoresByHeuristic], phase: str | None) -> ScoresByHeuristic:
+    """The choices of one phase, or of all of them side by side."""
+    if phase is not None or not choices:
+        return choices.get(phase or "", {})
+    ids = next(iter(choices.values()))
+    return {id: np.hstack([rows[id] for rows in choices.values()]) for id in ids}
 
 
-def _games(measured: ScoresByHeuristic, heuristic: str) -> int:
-    return 2 * pair_scores(measured, heuristic).size
+def judge_cost(claim: Claim, board: str) -> Judgement:
+    """Hold a claim against what evaluations cost in plain Python on a course's board.
+
+    The advantage is how much cheaper `who` is, in % of the cost of `than`; the verdict tells the
+    ratio of the two costs.
+    """
+    wanted = _range(claim)
+    parts: list[Comparison] = []
+    for a, b in claim.pairs:
+        ratio = evaluation_cost(board, a) / evaluation_cost(board, b)
+        cheaper, low, high = (
+            100 * (1 - ratio * error) for error in (1, 1 + COST_ERROR, 1 - COST_ERROR)
+        )
+        borne_out = wanted.above <= low and high <= wanted.below
+        refuted = high < wanted.too_low or low > wanted.too_high
+        parts.append(Comparison(a, b, cheaper, low, high, float(not borne_out), float(not refuted)))
+    found = _judged(claim, parts, 0)
+    first = next(part for part in parts if part.difference == found.difference)
+    a, b, ratio = first.a, first.b, 1 - first.difference / 100
+    compiled = compiled_costs().ratios
+    low, high = ratio * (1 - COST_ERROR), ratio * (1 + COST_ERROR)
+    many = f"{sum(not part.p_for for part in parts)} of {len(parts)} comparisons borne out; "
+    costs = [f"{evaluation_cost(board, id) / 1000:,.1f} µs" for id in (a, b)]
+    return replace(
+        found,
+        difference=ratio,
+        low=low,
+        high=high,
+        unit="times the cost",
+        words=f"{many if len(parts) > 1 else ''}an evaluation with {a} costs {costs[0]}, with {b} "
+        f"{costs[1]}: {ratio:.2g} times as much ({low:.2g} to {high:.2g}); a node of our compiled "
+        f"search costs {compiled[a] / compiled[b]:.2g} times as much",
+    )
+
+
+def evaluation_cost(board: str, heuristic: str) -> float:
+    """Nanoseconds of an evaluation in plain Python in the middle of an average game."""
+    cost = student_costs(board, heuristic)
+    return cost.score + cost.score_open * TYPICAL_OPEN + cost.score_move * TYPICAL_MOVES
 
 
 def _range(claim: Claim) -> Range:
+    small = NEGLIGIBLE[claim.measure]
     match claim.form:
         case "better":
-            return Range(above=0.0, too_low=NEGLIGIBLE, advantage_first=True)
+            return Range(above=0.0, too_low=small, advantage_first=True)
         case "not_better":
-            return Range(below=NEGLIGIBLE, too_high=0.0, advantage_first=True)
+            return Range(below=small, too_high=0.0, advantage_first=True)
         case "steadier":
             return Range(above=0.0, too_low=NEGLIGIBLE_SPREAD, advantage_first=True)
     if claim.between is None:
-        raise KnightfallError(f"claim {claim.sentence!r} has no range of points")
+        raise KnightfallError(f"claim {claim.sentence!r} has no range of {UNITS[claim.measure]}")
     least, most = claim.between
     return Range(above=least, below=most, too_low=least, too_high=most)
 
@@ -152,25 +223,32 @@ def _judged(claim: Claim, parts: Sequence[Comparison], games: int) -> Judgement:
         first.high,
         games,
         _words(claim, verdict, parts),
+        UNITS[claim.measure],
     )
 
 
 def _words(claim: Claim, verdict: ClaimVerdict, parts: Sequence[Comparison]) -> str:
     first = parts[0]
+    what, digits = _WHAT[claim.measure], 1
     if claim.form == "steadier":
-        what, digits = "points less standard deviation in a tournament's total", 2
-    else:
-        what, digits = "points", 1
+        what, digits = " points less standard deviation in a tournament's total", 2
     told = (
-        f"{first.a} against {first.b}: {signed(first.difference, digits)} {what} "
+        f"{first.a} against {first.b}: {signed(first.difference, digits)}{what} "
         f"({signed(first.low, digits)} to {signed(first.high, digits)})"
     )
     if len(parts) > 1:
         borne_out = sum(part.p_for < LEVEL for part in parts)
         told = f"{borne_out} of {len(parts)} comparisons borne out; {_DECIDED[verdict]} {told}"
-    return "; ".join([told, *_meaning(claim, verdict)])
+    return told
 
 
+_WHAT: Mapping[Measure, str] = {
+    "games": " points",
+    "power": " points",
+    "choices": " points of won positions kept",
+    "depth": " plies a move",
+    "cost": " %",
+}
 _DECIDED: dict[ClaimVerdict, str] = {
     "holds": "the closest:",
     "does not hold": "refuted by",
@@ -178,21 +256,56 @@ _DECIDED: dict[ClaimVerdict, str] = {
 }
 
 
-def _meaning(claim: Claim, verdict: ClaimVerdict) -> list[str]:
-    """The definition that the verdict rests on, where it rests on one."""
+def meaning(claim: Claim) -> str:
+    """What the claim is taken to mean, and what it is measured by."""
+    if claim.form == "untestable":
+        return "an opinion, or too vague to be wrong"
+    if claim.form == "fact":
+        return "a statement of fact; it is computed"
+    return f"{_demand(claim)}; by {_compared(claim)}"
+
+
+def _demand(claim: Claim) -> str:
+    """What the form asks for."""
+    unit = UNITS[claim.measure]
     least, most = claim.between or (0.0, 0.0)
+    small = f"{NEGLIGIBLE[claim.measure]:g} {unit}".replace("1 points", "1 point")
+    if claim.measure == "cost" and claim.form == "alike":
+        return f"{1 - most / 100:g} to {1 + most / 100:g} times the cost"
     match claim.form:
+        case "better":
+            return f"an advantage (surely less than {small} counts as none unless it is proven)"
+        case "not_better":
+            return f"no advantage (surely less than {small} counts as none unless it is proven)"
         case "alike":
-            return [f"alike means at most {most:g} points apart"]
-        case "better_by":
-            return [f"taken to mean {least:g} to {most:g} points ahead"]
-        case "better" | "steadier" if verdict == "holds":
-            return []
-        case "not_better" if verdict == "does not hold":
-            return []
-    least = NEGLIGIBLE_SPREAD if claim.form == "steadier" else NEGLIGIBLE
-    small = f"{least:g} point" if least == 1 else f"{least:g} points"
-    return [f"an advantage of less than {small} counts as none unless it is proven"]
+            return f"at most {most:g} {unit} apart"
+        case "steadier":
+            return (
+                "a smaller standard deviation of a tournament's total (surely less than "
+                f"{NEGLIGIBLE_SPREAD:g} points counts as none unless it is proven)"
+            )
+        case "won_tournaments":
+            return "a count that is ordinary luck for the measured strength"
+    if least < 0:
+        return f"at most {-least:g} {unit} less"
+    return f"{least:g} to {most:g} {unit} ahead"
+
+
+def _compared(claim: Claim) -> str:
+    match claim.measure:
+        case "power":
+            return "games as the author's agents played them, all with ten times the time"
+        case "depth":
+            return "the plies searched for a move"
+        case "cost":
+            return "the time of an evaluation in plain Python on the course's board"
+        case "choices":
+            phase = {"opening": " in the opening", "middle": " in the middle game"}
+            where = "" if claim.phase is None else phase.get(claim.phase, " near the end")
+            return f"the won positions{where} that the heuristic's choice after one ply keeps won"
+    if claim.against is not None:
+        return "games against the opponents named"
+    return "games in the study's tournament"
 
 
 # -- tournaments ---------------------------------------------------------------------------
@@ -246,4 +359,31 @@ def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
         f"({chances[0]:.0%} to {chances[2]:.0%}); {won} of {of} is ordinary luck for any chance "
         f"from {least:.0%} to {most:.0%}, so the count says little of strength"
     )
-    return Judgement(verdict, part.difference, part.low, part.high, _games(measured, a), words)
+    played = 2 * pair_scores(measured, a).size
+    return Judgement(verdict, part.difference, part.low, part.high, played, words)
+
+
+# -- tables --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TableOrder:
+    """How many couples of a study's table stand in the right order: borne out at 95 %, reversed at
+    95 %, and neither."""
+
+    confirmed: int
+    reversed: int
+    open: int
+
+
+def judge_order(figures: Mapping[str, float], measured: ScoresByHeuristic) -> TableOrder:
+    """Hold the order of a table's figures against measured pair scores, couple by couple.
+
+    No sentence of the study need say so; couples with equal figures are left out.
+    """
+    ids = sorted(figures, key=lambda id: -figures[id])
+    couples = [(a, b) for a, b in combinations(ids, 2) if figures[a] > figures[b]]
+    parts = [compare_scores(measured, a, b, Range(above=0.0, too_low=0.0)) for a, b in couples]
+    confirmed = sum(part.p_for < LEVEL for part in parts)
+    reversed = sum(part.p_against < LEVEL for part in parts)
+    return TableOrder(confirmed, reversed, len(parts) - confirmed - reversed)

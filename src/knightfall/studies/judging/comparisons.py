@@ -76,11 +76,13 @@ def pair_scores(measured: ScoresByHeuristic, heuristic: str, like: str | None = 
     return scores
 
 
-def compare_scores(measured: ScoresByHeuristic, a: str, b: str, wanted: Range) -> Comparison:
-    """How many points more `a` scores than `b`."""
+def compare_scores(
+    measured: ScoresByHeuristic, a: str, b: str, wanted: Range, points: float = 100.0
+) -> Comparison:
+    """How many points more `a` scores than `b`; `points` are what a difference of 1 is worth."""
     mine, theirs = pair_scores(measured, a, like=b), pair_scores(measured, b)
     # Opponents were perhaps met from the same openings: the column is the unit, not the pair.
-    return _held_against(a, b, difference(mine.mean(axis=0), theirs.mean(axis=0)), 100.0, wanted)
+    return _held_against(a, b, difference(mine.mean(axis=0), theirs.mean(axis=0)), points, wanted)
 
 
 def compare_spreads(

@@ -130,6 +130,22 @@ def tournament_of(run: Run) -> Tournament:
     )
 
 
+def depths_of(run: Run) -> dict[str, PairScores]:
+    """Tens of plies that each test agent searched for a move: opponents × openings.
+
+    A pair in which it made no move counts as the average.
+    """
+    plan = run.plan
+    tests = int(plan.options["tests"])
+    table = run.depths().reshape(-1, len(plan.matches)) / 10
+    table = np.where(np.isnan(table), np.nanmean(table), table)
+    found: dict[str, PairScores] = {}
+    for at, entrant in enumerate(plan.entrants[:tests]):
+        columns = [number for number, match in enumerate(plan.matches) if match.a == at]
+        found[entrant.name] = table[:, columns].T
+    return found
+
+
 def _whole(run: Run) -> npt.NDArray[np.int8]:
     """All pairs: a row for each round, a column for each match."""
     scores = run.outcomes().scores

@@ -41,6 +41,12 @@ PAIRS = 700
 LEAGUE_SHARE = 20
 """A league's couple plays this part of a tournament's pairs: everyone meets forty others."""
 
+POWER = "power"
+"""What plans with more computing power call their budget."""
+
+MORE_POWER = 10
+"""So many times the time of a move."""
+
 PLAYS_OUT = ("longest_win", "longest_win_difference")
 """Not in the league: a leaf of theirs plays out whole games, so that at equal nodes a move takes as
 long as a hundred games of the others, and no study entered them by themselves."""
@@ -92,6 +98,24 @@ def study_plan(
     return tournament_plan(
         study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=budget
     )
+
+
+def power_plan(
+    study: Study, condition: Condition, pairs: int = PAIRS, seed: int = 0
+) -> Plan | None:
+    """The tournament as the author's agents played it, all with ten times the time.
+
+    Only heuristics take part that a claim compares so; None where no claim does.
+    """
+    claims = [claim for claim in study.claims if claim.measure == "power"]
+    wanted = {id for claim in claims for id in (*claim.who, *claim.than)}
+    if not wanted:
+        return None
+    entrants = {name: id for name, id in study.entrants.items() if id in wanted}
+    mighty = replace(condition, time=MORE_POWER * condition.time)
+    test = partial(mighty.test_agent, study)
+    few = replace(study, entrants=entrants)
+    return tournament_plan(few, test, mighty.opponent, pairs, seed, budget=POWER)
 
 
 def _opponent(name: str, nodes: Callable[[str], int]) -> str:

@@ -12,6 +12,8 @@ def contradictions(study: Study) -> list[Erratum]:
     """The figures behind every claim that they speak against, taken at their face value."""
     found = []
     for claim in study.claims:
+        if claim.measure != "games" or claim.against is not None:
+            continue  # no figure of the study is about that alone
         against = [text for a, b in claim.pairs for text in _against(study, claim, a, b)]
         if against:
             text = f"The study's own figures: {'; '.join(against)}."

@@ -36,9 +36,32 @@ Form = Literal[
     "alike",
     "steadier",
     "won_tournaments",
-    "second_player_wins",
+    "fact",
+    "untestable",
 ]
 """What a claim says of `who` and `than`; `published.toml` explains each, `claims` judges them."""
+
+Measure = Literal["games", "power", "depth", "cost", "choices"]
+"""What `who` and `than` are compared by; `published.toml` explains each."""
+
+Phase = Literal["opening", "middle", "end"]
+
+Fact = Literal[
+    "second_player_wins",
+    "parity_changes",
+    "parity_proves",
+    "centre_term_reaches_6",
+    "edges_have_fewer_moves",
+    "no_timeouts",
+    "no_forfeits",
+    "doubling_presses",
+    "cluster_breaks_ties",
+    "depth_first_grows",
+]
+"""Statements that are computed instead of played; `facts` has a function for each."""
+
+CHANCE = "chance"
+"""In a comparison of choices: the share of wins that a random legal move keeps."""
 
 Finding = Literal["arithmetic", "claims", "reading"]
 """How an erratum was found: by recomputing what was printed, by holding a claim against the
@@ -49,20 +72,30 @@ figures beside it, or by nothing a program could do."""
 class Claim:
     """One claim of a study, made for each of `who` against each of `than`.
 
-    `published` holds the study's figure for every heuristic concerned.
+    `sentence` is in our words, `where` its place in the study's document.  `published` holds the
+    study's figure for every heuristic concerned that has one.
     """
 
     study: str
     sentence: str
+    where: str
     form: Form
     who: tuple[str, ...]
     than: tuple[str, ...]
     games_per_opponent: int
     published: Rates
     between: tuple[float, float] | None = None
-    """For `better_by` and `alike`: the points by which `who` is ahead."""
+    """For `better_by` and `alike`: by how much `who` is ahead, in units of the measure."""
     tournaments: tuple[int, int] | None = None
     """For `won_tournaments`: how many were won, of how many."""
+    measure: Measure = "games"
+    against: tuple[int, ...] | None = None
+    """For `games`: the numbers of the opponents it is about; None for all of them."""
+    phase: Phase | None = None
+    """For `choices`: the phase of the game it is about; None for the whole game."""
+    fact: Fact | None = None
+    reason: str = ""
+    """For `untestable`: why no measurement can settle it."""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -226,10 +259,17 @@ def read_studies(text: str) -> dict[str, Study]:
 _RATE = Between(0, 100)
 _CLAIM = {
     "sentence": str,
+    "where": str,
     "form": OneOf(get_args(Form)),
+    "by?": OneOf(get_args(Measure)),
     "who?": [str],
     "than?": ([str], OneOf(("others",))),
+    "against?": [str],
+    "phase?": OneOf(get_args(Phase)),
+    "fact?": OneOf(get_args(Fact)),
+    "reason?": str,
     "between?": [Between(-100, 100)],
+    "about?": [_RATE],
     "within?": _RATE,
     "tournaments?": [Whole()],
 }
@@ -292,20 +332,48 @@ def _claim(study: Study, table: dict[str, Any]) -> Claim:
     who, than = tuple(table.get("who", ())), table.get("than", ())
     if than == "others":
         than = [id for id in study.heuristics if id not in who]
-    between, tournaments = table.get("between"), table.get("tournaments")
     for name in ("between", "tournaments"):
         if name in table and len(table[name]) != 2:
             raise KnightfallError(f"{study.id}: {name!r} must be two numbers; see {FILE}")
-    if "within" in table:
-        between = [-table["within"], table["within"]]
+    tournaments = table.get("tournaments")
+    against = None
+    if "against" in table:
+        names = [name.rpartition(":")[2] for name in study.opponents]
+        unknown = [name for name in table["against"] if name not in names]
+        if unknown:
+            raise KnightfallError(f"{study.id}: unknown opponent {unknown[0]!r}; known: {names}")
+        against = tuple(names.index(name) for name in table["against"])
     return Claim(
         study=study.id,
         sentence=table["sentence"],
+        where=table["where"],
         form=table["form"],
         who=who,
         than=tuple(than),
         games_per_opponent=study.games_per_opponent,
-        published=MappingProxyType({id: study.figure(id) for id in (*who, *than)}),
-        between=(float(between[0]), float(between[1])) if between else None,
+        published=MappingProxyType(
+            {id: study.figure(id) for id in (*who, *than) if id in study.heuristics}
+        ),
+        between=_range_of(table),
         tournaments=(tournaments[0], tournaments[1]) if tournaments else None,
+        measure=table.get("by", "games"),
+        against=against,
+        phase=table.get("phase"),
+        fact=table.get("fact"),
+        reason=table.get("reason", ""),
     )
+
+
+def _range_of(table: dict[str, Any]) -> tuple[float, float] | None:
+    """Return the range a claim names: `between`, `within` or `about`.
+
+    "About x" means from half of x to one and a half of it, "about a to b" from half of a to one and
+    a half of b.
+    """
+    if "about" in table:
+        return float(min(table["about"])) / 2, float(max(table["about"])) * 1.5
+    if "within" in table:
+        return -float(table["within"]), float(table["within"])
+    if "between" in table:
+        return float(table["between"][0]), float(table["between"][1])
+    return None

@@ -14,13 +14,15 @@ from knightfall.statistics.rates import Z
 from knightfall.studies.conditions.fit import StudyFit, loglikelihood
 from knightfall.studies.conditions.likelihood import Cell
 from knightfall.studies.costs.costs import compiled_costs
-from knightfall.studies.judging.claims import judge
-from knightfall.studies.judging.comparisons import ScoresByHeuristic
+from knightfall.studies.judging.choices import Choices
+from knightfall.studies.judging.claims import Evidence, judge_claim, judge_order, meaning
+from knightfall.studies.judging.facts import Grounds
 from knightfall.studies.judging.grades import OPENINGS, HeuristicGrade
 from knightfall.studies.judging.measured import (
     Rate,
     Rating,
     Tournament,
+    depths_of,
     rate_of_games,
     ratings_of,
     tournament_of,
@@ -55,12 +57,19 @@ def build_report(
     *,
     fits: Mapping[str, StudyFit],
     sweep: Run | None = None,
+    powers: Mapping[str, Run] | None = None,
+    choices: Choices | None = None,
     command: str,
     pairs: int,
     seed: int,
 ) -> StudiesReport:
-    """The report of runs that are over: by study and budget, and the league's by budget."""
+    """The report of runs that are over: by study and budget, and the league's by budget.
+
+    `powers` are the runs with more computing power, by study.
+    """
     from knightfall import __version__
+
+    powers = powers or {}
 
     budgets = tuple(dict.fromkeys(budget for _, budget in runs))
     tournaments = {key: tournament_of(run) for key, run in runs.items()}
@@ -76,13 +85,24 @@ def build_report(
                 study,
                 {budget: tournaments[study.id, budget] for budget in budgets},
                 fits[study.id],
+                evidence_of(
+                    study,
+                    fits[study.id].condition.board,
+                    {budget: runs[study.id, budget] for budget in budgets},
+                    {budget: tournaments[study.id, budget] for budget in budgets},
+                    powers.get(study.id),
+                    choices or {},
+                ),
             )
             for study in studies
         ),
         league=league_report(leagues, grades) if leagues else None,
         sweep=sweep_of(sweep) if sweep else None,
         needed=needed_games([tournaments[study.id, budgets[0]] for study in studies], seed),
-        timings=_timings([*runs.values(), *leagues.values(), *([sweep] if sweep else [])], grades),
+        timings=_timings(
+            [*runs.values(), *leagues.values(), *([sweep] if sweep else []), *powers.values()],
+            grades,
+        ),
     )
     return report.rounded()
 
@@ -91,9 +111,12 @@ def build_report(
 
 
 def study_report(
-    study: Study, tournaments: Mapping[BudgetName, Tournament], fit: StudyFit
+    study: Study,
+    tournaments: Mapping[BudgetName, Tournament],
+    fit: StudyFit,
+    evidence: Evidence,
 ) -> StudyReport:
-    """PublishedResult against measured, and a verdict on every claim."""
+    """Return published against measured results, and a verdict on every claim."""
     names = {heuristic: name for name, heuristic in study.entrants.items()}
     rows = []
     for heuristic in study.entrants.values():
@@ -126,7 +149,22 @@ def study_report(
         rows=tuple(rows),
         printed=printed_tables(study),
         examples=printed_examples(study),
-        claims=_claims(study, tournaments),
+        claims=tuple(
+            ClaimReport(
+                claim.sentence,
+                claim.where,
+                claim.form,
+                meaning(claim),
+                judge_claim(claim, evidence),
+            )
+            for claim in study.claims
+        ),
+        order={
+            budget: judge_order(
+                {id: float(study.figure(id)) for id in study.heuristics}, tournament.measured
+            )
+            for budget, tournament in tournaments.items()
+        },
         errata=(*study.errata, *contradictions(study)),
         fit=fit_report(study, fit, tournaments["course"]) if "course" in tournaments else None,
     )
@@ -200,17 +238,30 @@ def _cell_fit(cell: Cell) -> CellFit:
     )
 
 
-def _claims(study: Study, tournaments: Mapping[BudgetName, Tournament]) -> tuple[ClaimReport, ...]:
-    measured: dict[str, ScoresByHeuristic] = {
-        budget: tournament.measured for budget, tournament in tournaments.items()
-    }
-    return tuple(
-        ClaimReport(
-            claim.sentence,
-            claim.form,
-            {budget: judge(claim, scores) for budget, scores in measured.items()},
-        )
-        for claim in study.claims
+def evidence_of(
+    study: Study,
+    board: str,
+    runs: Mapping[BudgetName, Run],
+    tournaments: Mapping[BudgetName, Tournament],
+    power: Run | None,
+    choices: Choices,
+) -> Evidence:
+    """All that a study's claims are judged by.
+
+    Depths are read only where a claim is about them, and only of budgets in which time counts.
+    """
+    deep = any(claim.measure == "depth" for claim in study.claims)
+    course = tournaments.get("course")
+    return Evidence(
+        Grounds(study, board, float(course.forfeits.mean()) if course else None),
+        games={budget: tournament.measured for budget, tournament in tournaments.items()},
+        depths={
+            budget: depths_of(run)
+            for budget, run in runs.items()
+            if deep and budget in ("course", "time")
+        },
+        power=tournament_of(power).measured if power else {},
+        choices=choices,
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from knightfall.studies.costs.costs import BASELINE
-from knightfall.studies.judging.plans import TITLES
+from knightfall.studies.judging.choices import POSITIONS
+from knightfall.studies.judging.plans import MORE_POWER, TITLES
 from knightfall.studies.report.fit_section import fit_section
 from knightfall.studies.report.league_section import league_section, needed_section
 from knightfall.studies.report.markdown import BEGIN, END, bullets, command, heading, table
@@ -65,15 +66,18 @@ def _sections(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]
 
 
 VERDICTS = """\
-There are three verdicts:
+There are four verdicts:
 
 - ✓ holds: what the study says is borne out at 95 %.
 - ✗ does not hold: the opposite is shown at 95 %, which is more than not being borne out. An \
 advantage of surely less than one point counts as none, unless it is proven.
 - ? cannot be told apart: this many games show neither; more of them might decide.
+- – not a claim that can be tested: an opinion, or too vague to be wrong.
 
 A point is a hundredth of the games. A claim that is made of several comparisons holds if all of \
-them are borne out, and does not if the opposite of one is shown."""
+them are borne out, and does not if the opposite of one is shown. Words of size mean the same \
+everywhere: about x is from half of x to one and a half of it, slightly is up to five points, \
+alike is at most five points apart and very close at most two and a half."""
 
 
 def _title(report: StudiesReport) -> str:
@@ -83,22 +87,33 @@ def _title(report: StudiesReport) -> str:
 
 
 def _survivors(report: StudiesReport) -> Iterator[str]:
-    first, *others = [str(budget) for budget in report.budgets]
+    first, *more = [str(budget) for budget in report.budgets]
     yield (
         f"The first verdict is the one under **{TITLES[first]}**"
         + (", which is what the authors had" if first == "course" else "")
-        + ("; the other budgets stand beside it." if others else ".")
+        + ("; the other budgets stand beside it." if more else ".")
         + " Below it stands what was measured, in points with the 95 % interval; of several "
-        "comparisons, the one that decided."
+        "comparisons, the one that decided. A budget that does not matter to a claim is left empty."
     )
-    rows = []
+    rows, others = [], []
     for study in report.studies:
         for claim in study.claims:
-            verdicts = [claim.verdicts[budget].mark for budget in report.budgets]
-            verdicts[0] += f"\n{claim.difference(first)}"
-            rows.append([claim.sentence, *verdicts, f"[{study.id}](#{study.id})"])
+            link = f"[{study.id}](#{study.id})"
+            if claim.once:
+                others.append([claim.sentence, claim.once.mark, claim.once.words, link])
+                continue
+            marks = [claim.mark(budget) for budget in report.budgets]
+            marks[0] = f"{marks[0]}\n{claim.difference(first)}".strip()
+            rows.append([claim.sentence, *marks, link])
     titles = [TITLES[budget] for budget in report.budgets]
-    yield table(["claim", *titles, "study"], rows, numbers=False)
+    if rows:
+        yield table(["claim", *titles, "study"], rows, numbers=False)
+    if others:
+        yield (
+            "Other claims are about cost, about judgement in a phase of the game or about facts. "
+            "No budget matters to them:"
+        )
+        yield table(["statement", "verdict", "found", "study"], others, numbers=False)
     owed = list(owed_to_mistakes(report))
     if owed:
         yield (
@@ -137,6 +152,21 @@ def _rules(report: StudiesReport) -> Iterator[str]:
         "played each of them twice: agents that always choose the same move would only repeat "
         "themselves."
     )
+    if any(claim.once for study in report.studies for claim in study.claims):
+        yield (
+            "Claims about **judgement** are held against the exact solver: up to "
+            f"{POSITIONS} won positions of each phase of the game (more than two thirds of the "
+            "board open, more than one third, the rest), each from a random game, with moves that "
+            "keep the win and moves that lose it. A heuristic chooses after a search of one ply; "
+            "the share of positions it keeps won is compared, position by position."
+        )
+        yield (
+            "Claims about **cost** are held against the time of an evaluation in plain Python on "
+            "the course's board, in the middle of an average game, give or take a tenth; claims "
+            "about **depth** against the plies an agent searched for a move; claims about "
+            f"**computing power** against the author's tournament with {MORE_POWER} times the time "
+            "for everybody."
+        )
     yield (
         "All intervals are 95 %. Measured ones take the pair of games from one opening as their "
         "unit; published ones take games for independent, for no more is known of them. The "

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from knightfall.display.page import document
-from knightfall.studies.judging.claims import MARKS
+from knightfall.studies.judging.verdicts import MARKS
 
 STYLE = """
 th, td { padding: 0.35em 0.7em; text-align: left; vertical-align: top; min-width: 6rem;
@@ -22,13 +22,18 @@ tbody tr:nth-child(even) { background: var(--band); }
 .numbers th, .numbers td { min-width: 0; font-variant-numeric: tabular-nums; }
 .numbers td, .words td:not(:last-child), .claims td:not(:first-child) { white-space: nowrap; }
 .words td:last-child { min-width: 18rem; } .claims td:first-child { min-width: 11rem; }
-.holds, .does-not-hold, .cannot-be-told-apart { font-weight: 600; color: var(--soft); }
+.facts td { min-width: 11rem; } .facts td:last-child { min-width: 0; }
+.holds, .does-not-hold, .cannot-be-told-apart, .not-a-claim-that-can-be-tested {
+  font-weight: 600; color: var(--soft); }
 .holds { color: var(--good); } .does-not-hold { color: var(--bad); }
 figure { margin: 1em 0; overflow-x: auto; } figure svg { width: 100%; min-width: 34rem;
   height: auto; display: block; border-radius: 6px; }
 pre { background: var(--band); padding: 0.7em 1em; overflow-x: auto; border-radius: 6px; }
 details { margin: 0.6em 0; } summary { cursor: pointer; color: var(--link); }
 """.rstrip()
+
+KINDS = {"claim": "claims", "statement": "facts"}
+"""Tables of sentences by the title of their first column."""
 
 
 def page(text: str, charts: Mapping[str, tuple[str, str]]) -> str:
@@ -53,12 +58,12 @@ def page(text: str, charts: Mapping[str, tuple[str, str]]) -> str:
 def _table_open(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
     """Tables scroll by themselves where the screen is too narrow for them.
 
-    Those of numbers are set to the right; the one of all claims has sentences in front, the others
-    have them at the end.
+    Those of numbers are set to the right; of those of sentences `KINDS` says where these are, which
+    is the last column unless it is named there.
     """
     row = [token for token in tokens[at : at + 10] if token.type in ("th_open", "inline")]
     first, second = row[1].content, row[2]
-    kind = "numbers" if second.attrs else "claims" if first == "claim" else "words"
+    kind = "numbers" if second.attrs else KINDS.get(first, "words")
     return f'<div class="scroll"><table class="{kind}">\n'
 
 

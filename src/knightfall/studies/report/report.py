@@ -15,12 +15,13 @@ from knightfall.display.report import Displayable, Part
 from knightfall.display.table import Table
 from knightfall.statistics.rates import Z
 from knightfall.studies.conditions.fit import Half, TimeTried, Tried
-from knightfall.studies.judging.claims import MARKS, Judgement
+from knightfall.studies.judging.claims import ONCE, TableOrder
 from knightfall.studies.judging.grades import HeuristicGrade
 from knightfall.studies.judging.measured import Gap, Rate, Rating
 from knightfall.studies.judging.needed_games import NeededGames
 from knightfall.studies.judging.plans import BUDGETS, TITLES, BudgetName
 from knightfall.studies.judging.resigning import Sweep
+from knightfall.studies.judging.verdicts import MARKS, Judgement
 from knightfall.studies.published.published import Erratum
 from knightfall.studies.report.printed_report import PrintedExampleReport, PrintedTableReport
 
@@ -76,14 +77,31 @@ class HeuristicReport:
 
 @dataclass(frozen=True)
 class ClaimReport:
-    """A claim, and the verdict at each budget."""
+    """A claim, its place in the study's document, what it is taken to mean, and its verdicts.
+
+    They are by budget, those of budgets that do not matter left out; there is one, under `ONCE`,
+    where none does, and none at all where what it takes was not measured.
+    """
 
     sentence: str
+    where: str
     form: str
+    meaning: str
     verdicts: dict[str, Judgement]
 
+    @property
+    def once(self) -> Judgement | None:
+        """The verdict that does not depend on a budget."""
+        return self.verdicts.get(ONCE)
+
+    def mark(self, budget: str) -> str:
+        """The verdict at a budget, or nothing."""
+        return self.verdicts[budget].mark if budget in self.verdicts else ""
+
     def difference(self, budget: str) -> str:
-        """The difference that decided, with its interval."""
+        """The difference that decided, with its interval; nothing where there is no verdict."""
+        if budget not in self.verdicts:
+            return ""
         return self.verdicts[budget].measured(digits=2 if self.form == "steadier" else 1)
 
 
@@ -162,6 +180,8 @@ class StudyReport:
     printed: tuple[PrintedTableReport, ...]
     examples: tuple[PrintedExampleReport, ...]
     claims: tuple[ClaimReport, ...]
+    order: dict[str, TableOrder]
+    """By budget: how much of the order of its table is borne out."""
     errata: tuple[Erratum, ...]
     fit: FitReport | None
 
@@ -226,11 +246,12 @@ class StudiesReport(Displayable):
         return next(budget for budget in BUDGETS if budget in self.budgets)
 
     def verdicts(self, budget: str) -> dict[str, int]:
-        """How many claims hold, do not hold, and cannot be told."""
+        """How many claims get which verdict at a budget, or `ONCE` for all."""
         found: dict[str, int] = dict.fromkeys(MARKS, 0)
         for study in self.studies:
             for claim in study.claims:
-                found[claim.verdicts[budget].verdict] += 1
+                if budget in claim.verdicts:
+                    found[claim.verdicts[budget].verdict] += 1
         return found
 
     @property
@@ -255,9 +276,22 @@ class StudiesReport(Displayable):
         yield Table(
             ["study", "claim", *(TITLES[budget] for budget in self.budgets)],
             [
-                (study.id, claim.sentence, *(claim.verdicts[name].mark for name in self.budgets))
+                (study.id, claim.sentence, *(claim.mark(name) for name in self.budgets))
                 for study in self.studies
                 for claim in study.claims
+                if not claim.once
+            ],
+            labels=2,
+            align="left",
+        )
+        yield ""
+        yield Table(
+            ["study", "claim that no budget matters to", "verdict"],
+            [
+                (study.id, claim.sentence, claim.once.mark)
+                for study in self.studies
+                for claim in study.claims
+                if claim.once
             ],
             labels=2,
             align="left",

@@ -39,6 +39,7 @@ def study_section(
     for row in study.rows:
         if row.not_reproducible:
             yield f"`{row.heuristic}` is not reproducible: {row.not_reproducible}."
+    yield from _order(study, report)
     yield heading(3, "Claims", f"{study.id}-claims")
     for number, claim in enumerate(study.claims, 1):
         yield from _claim(number, claim, report)
@@ -96,11 +97,34 @@ def _against(study: StudyReport, budget: str) -> str:
     return table(["games won in %", *study.opponents, "total"], rows)
 
 
+def _order(study: StudyReport, report: StudiesReport) -> Iterator[str]:
+    """How much of the table's order is borne out, whether or not a sentence says so."""
+    told = []
+    for budget in report.budgets:
+        found = study.order[budget]
+        told.append(
+            f"{TITLES[budget]} {found.confirmed} borne out, {found.reversed} reversed, "
+            f"{found.open} open"
+        )
+    first = study.order[report.headline]
+    couples = first.confirmed + first.reversed + first.open
+    yield (
+        f"The order of the published table, {couples} couples of heuristics with different figures "
+        f"(each at 95 %): {'; '.join(told)}."
+    )
+
+
 def _claim(number: int, claim: ClaimReport, report: StudiesReport) -> Iterator[str]:
     yield f"**{number}. {claim.sentence}**"
+    yield f"In the study: {claim.where}. Taken to mean: {claim.meaning}."
+    if claim.once:
+        yield f"{claim.once.mark}: {claim.once.words}."
+        return
+    if not claim.verdicts:
+        yield "Not judged: what it takes was not played or computed in this run."
+        return
     rows = []
-    for budget in report.budgets:
-        found = claim.verdicts[budget]
+    for budget, found in claim.verdicts.items():
         games = f"{found.games:,}" if found.games else "none needed"
         rows.append([TITLES[budget], found.mark, claim.difference(budget), games, found.words])
     columns = ["budget", "verdict", "difference", "games of each", "in words"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from knightfall.studies.costs.costs import BASELINE
+from knightfall.studies.judging.claims import ONCE
 from knightfall.studies.judging.needed_games import STUDIES_GAMES, gap_words
 from knightfall.studies.judging.plans import TITLES
 from knightfall.studies.report.report import StudiesReport
@@ -47,6 +48,8 @@ def owed_to_mistakes(report: StudiesReport) -> Iterator[tuple[str, str]]:
         return
     for study in report.studies:
         for claim in study.claims:
+            if not {"course", "never"} <= set(claim.verdicts):
+                continue
             played, mended = (claim.verdicts[budget].verdict for budget in ("course", "never"))
             if played == "holds" and mended == "does not hold":
                 yield study.id, claim.sentence
@@ -84,20 +87,31 @@ def _mistakes(report: StudiesReport) -> Iterator[str]:
 
 def _claims(report: StudiesReport) -> Iterator[str]:
     first, *others = report.budgets
-    total = sum(report.verdicts(first).values())
+    total = sum(len(study.claims) for study in report.studies)
+    played = sum(report.verdicts(first).values())
     studies = _count(len(report.studies), "study makes", "studies make").capitalize()
     yield (
-        f"{studies} {_count(total, 'claim', 'claims')}. Played again under {TITLES[first]}, "
-        f"{_fate(report, first)} at this number of games."
+        f"{studies} {_count(total, 'claim', 'claims')}. {_number(played).capitalize()} "
+        f"{'is' if played == 1 else 'are'} about results of games: played again under "
+        f"{TITLES[first]}, {_fate(report, first)} at this number of games."
     )
     for budget in others:
         under = "Without resigning" if budget == "never" else f"At {TITLES[budget]}"
         yield f"{under}, {_fate(report, budget)}."
+    once = report.verdicts(ONCE)
+    if any(once.values()):
+        vague = once["not a claim that can be tested"]
+        yield (
+            f"Of the claims about cost, judgement and facts, {_fate(report, ONCE)}; "
+            f"{vague} {'is no claim' if vague == 1 else 'are no claims'} that can be tested."
+        )
 
 
 def _fate(report: StudiesReport, budget: str) -> str:
     found = report.verdicts(budget)
-    holds, fails, open = found.values()
+    holds, fails, open = (
+        found[verdict] for verdict in ("holds", "does not hold", "cannot be told apart")
+    )
     return (
         f"{holds} {'holds' if holds == 1 else 'hold'}, {fails} {'does' if fails == 1 else 'do'} "
         f"not hold, and {open} cannot be told apart"

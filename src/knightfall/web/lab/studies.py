@@ -39,7 +39,8 @@ def in_short() -> dict[str, Any]:
     for id, study in studies().items():
         rows = {row["heuristic"]: row for row in judged.get(id, {}).get("rows", ())}
         claims = judged.get(id, {}).get("claims") or [
-            {"sentence": claim.sentence, "verdicts": {}} for claim in study.claims
+            {"sentence": claim.sentence, "where": claim.where, "verdicts": {}}
+            for claim in study.claims
         ]
         found.append(
             {
@@ -50,6 +51,7 @@ def in_short() -> dict[str, Any]:
                 "claims": [
                     {
                         "sentence": claim["sentence"],
+                        "where": claim.get("where", ""),
                         "verdicts": {
                             budget: {"verdict": one["verdict"], "words": one["words"]}
                             for budget, one in claim["verdicts"].items()

@@ -13,7 +13,7 @@ import { messageOf, table } from "./make.js";
  * @property {string} id
  * @property {string} title
  * @property {{heuristic: string, published: string, games: number, measured: Record<string, Rate>}[]} heuristics
- * @property {{sentence: string, verdicts: Record<string, {verdict: string, words: string}>}[]} claims
+ * @property {{sentence: string, where: string, verdicts: Record<string, {verdict: string, words: string}>}[]} claims
  */
 
 /** @type {Record<string, string>} */
@@ -24,7 +24,14 @@ const TITLES = {
   never: "nobody resigns",
 };
 /** @type {Record<string, string>} */
-const MARKS = { holds: "✓", "does not hold": "✗", "cannot be told apart": "?" };
+const MARKS = {
+  holds: "✓",
+  "does not hold": "✗",
+  "cannot be told apart": "?",
+  "not a claim that can be tested": "–",
+};
+/** The key of a verdict that no budget matters to. */
+const ONCE = "once";
 
 export class Studies {
   /** @param {Server} server */
@@ -75,6 +82,9 @@ export class Studies {
     const shown = budgets.filter((name) => study.heuristics.some((row) => row.measured[name]));
     /** @param {Rate | undefined} one */
     const rate = (one) => (one ? `${one.rate.toFixed(1)} (${one.low.toFixed(1)}–${one.high.toFixed(1)})` : "");
+    /** @param {{verdict: string, words: string} | undefined} one */
+    const verdict = (one) =>
+      one ? el("span", { title: one.words }, `${MARKS[one.verdict] ?? ""} ${one.verdict}`) : "";
     return [
       el("h3", {}, study.title),
       table(
@@ -89,14 +99,24 @@ export class Studies {
       table(
         `Claims, ${study.id}`,
         ["Claim", ...budgets.map((name) => TITLES[name] ?? name)],
-        study.claims.map((claim) => [
-          claim.sentence,
-          ...budgets.map((name) => {
-            const one = claim.verdicts[name];
-            return one ? el("span", { title: one.words }, `${MARKS[one.verdict] ?? ""} ${one.verdict}`) : "";
-          }),
-        ]),
+        study.claims
+          .filter((claim) => !claim.verdicts[ONCE])
+          .map((claim) => [
+            el("span", { title: claim.where }, claim.sentence),
+            ...budgets.map((name) => verdict(claim.verdicts[name])),
+          ]),
       ),
+      ...(study.claims.some((claim) => claim.verdicts[ONCE])
+        ? [
+            table(
+              `Claims about cost, judgement and facts, ${study.id}`,
+              ["Claim", "Verdict"],
+              study.claims
+                .filter((claim) => claim.verdicts[ONCE])
+                .map((claim) => [el("span", { title: claim.where }, claim.sentence), verdict(claim.verdicts[ONCE])]),
+            ),
+          ]
+        : []),
     ];
   }
 }
