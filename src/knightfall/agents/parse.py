@@ -171,12 +171,13 @@ def without_folder(heuristic: str) -> str:
 def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
     """Return `search` with the heuristic `text`; if there is none, `name` may be misspelt."""
     from knightfall.heuristics.expression import parse_heuristic
+    from knightfall.heuristics.printed_names import all_printed, meanings
     from knightfall.heuristics.registry import REGISTRY
 
     try:
         heuristic = parse_heuristic(text)
     except KnightfallError:
-        if ".py:" in text or "course:" in text or name in REGISTRY:
+        if ".py:" in text or "course:" in text or name in REGISTRY or meanings(name):
             raise
         if not name:
             raise KnightfallError(
@@ -184,6 +185,7 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
                 "random or AB_Improved"
             ) from None
         known = [*AGENT_KINDS, *(alias for names in COURSE.values() for alias in names), *REGISTRY]
+        known += all_printed()
         raise KnightfallError(
             f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all, "
             "knightfall heuristics what they search with)"
