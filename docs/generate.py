@@ -173,11 +173,14 @@ def agents_page() -> str:
         "",
         "## The course's names",
         "",
-        "A bare name means the first group below that has it; `2017a:AB_Open` or",
-        "`aggressive:AB_Custom_2` says which. A budget or a seed may be changed:",
-        "`AB_Improved(time=150ms)`. The names the course left to its students take a heuristic:",
-        "`AB_Custom(mine.py:score)`, `Student(mine.py:score)`; without one, commands say whose",
-        "they play.",
+        "In a tournament a bare name is that of its protocol; elsewhere, or where that has none of",
+        "the name, it means the first group below that has it. `2017a:AB_Open` or",
+        "`aggressive:AB_Custom_2` says which, and a tournament that mixes protocols says so. A",
+        "budget or a seed may be changed: `AB_Improved(time=150ms)`. Fixed-depth agents keep their",
+        "depth: `2017a:AB_Improved(time=150ms)` is `alphabeta(improved, depth=5, time=150ms)`. It",
+        "plays a legal move that it has not weighed if time is up before the depth is done. The",
+        "names the course left to its students take a heuristic: `AB_Custom(mine.py:score)`,",
+        "`Student(mine.py:score)`; without one, commands say whose they play.",
     ]
     for group, names in COURSE.items():
         lines += ["", f"**{group}**", "", "| name | stands for |", "|---|---|"]
