@@ -94,16 +94,16 @@ def _count_lines(
     return positions, won, lost, steps
 
 
-@compiled(_four(GEOMETRY, _u64, _i64, _i64, _i64))
+@compiled(_four(GEOMETRY, _u64, _i64, _i64, _i64, _i64))
 def _lines(
-    board: Geometry, open: Bits, me: int, opp: int, to_move: int
+    board: Geometry, open: Bits, me: int, opp: int, to_move: int, step_limit: int
 ) -> tuple[int, int, int, int]:
-    """`_count_lines` within `board.step_limit`; it is noted on the board if that is too little."""
+    """`_count_lines` from this position; it is noted on the board if the steps do not suffice."""
     if moves(board, open, to_move) == _u64(0):
         return 0, 0, 0, 0  # the game is over: nothing is below
     turn = 1 if to_move == me else 0
     waiter = opp if to_move == me else me
-    found = _count_lines(board, open, to_move, waiter, turn, board.step_limit)
+    found = _count_lines(board, open, to_move, waiter, turn, step_limit)
     if found[3] < 0:
         board.cut += 1
     return found
@@ -115,7 +115,7 @@ def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 
     Exact unless there are more than `board.step_limit`; then what was counted so far.
     """
-    positions, _, lost, _ = _lines(board, open, me, opp, to_move)
+    positions, _, lost, _ = _lines(board, open, me, opp, to_move, board.step_limit)
     return float(positions - lost)
 
 
@@ -126,7 +126,7 @@ def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_mo
     One walk counts both, so that the value is as far below 0 for one player as it is above for the
     other even when the steps do not suffice.
     """
-    _, won, lost, _ = _lines(board, open, me, opp, to_move)
+    _, won, lost, _ = _lines(board, open, me, opp, to_move, board.step_limit)
     return float(won - lost)
 
 
