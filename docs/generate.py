@@ -9,7 +9,8 @@ from pathlib import Path
 
 from knightfall.agents import AGENT_KINDS, COURSE, COURSE_NODES
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.published import LEARNED, STUDIES, Declared
+from knightfall.heuristics.printed_names import PRINTED, canonical
+from knightfall.heuristics.published import CODED, LEARNED, STUDIES, Declared
 
 HERE = Path(__file__).parent
 
@@ -67,6 +68,23 @@ def heuristics_page() -> str:
         "|---|---|---|---|",
     ]
     lines += [_row(row, f" {row.study} |") for row in REGISTRY.values() if row.coded]
+    lines += [
+        "",
+        "## The authors' names",
+        "",
+        "Every name that a study prints for a heuristic works wherever an id does and is stored as",
+        "the id: `staged:heuristic1`, `2*reachability:bfs_score-open`. The study may be left out",
+        "where no other one means something else by the name: `heuristic1`. `knightfall heuristics",
+        "custom_score` tells all studies' meanings. (The browser's page knows the ids only.)",
+        "",
+        "| study | printed as | id | the program's, if it differs |",
+        "|---|---|---|---|",
+    ]
+    for study, names in PRINTED.items():
+        for name, id in names.items():
+            whole = "" if canonical(name) else f"{study}:"
+            coded = f"`{CODED}{id}`" if f"{CODED}{id}" in REGISTRY else ""
+            lines.append(f"| {study} | `{whole}{name}` | `{id}` | {coded} |")
     lines += [
         "",
         "## Learned",
@@ -155,11 +173,14 @@ def agents_page() -> str:
         "",
         "## The course's names",
         "",
-        "A bare name means the first group below that has it; `2017a:AB_Open` or",
-        "`aggressive:AB_Custom_2` says which. A budget or a seed may be changed:",
-        "`AB_Improved(time=150ms)`. The names the course left to its students take a heuristic:",
-        "`AB_Custom(mine.py:score)`, `Student(mine.py:score)`; without one, commands say whose",
-        "they play.",
+        "In a tournament a bare name is that of its protocol; elsewhere, or where that has none of",
+        "the name, it means the first group below that has it. `2017a:AB_Open` or",
+        "`aggressive:AB_Custom_2` says which, and a tournament that mixes protocols says so. A",
+        "budget or a seed may be changed: `AB_Improved(time=150ms)`. Fixed-depth agents keep their",
+        "depth: `2017a:AB_Improved(time=150ms)` is `alphabeta(improved, depth=5, time=150ms)`. It",
+        "plays a legal move that it has not weighed if time is up before the depth is done. The",
+        "names the course left to its students take a heuristic: `AB_Custom(mine.py:score)`,",
+        "`Student(mine.py:score)`; without one, commands say whose they play.",
     ]
     for group, names in COURSE.items():
         lines += ["", f"**{group}**", "", "| name | stands for |", "|---|---|"]

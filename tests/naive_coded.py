@@ -44,6 +44,28 @@ def main_less(position: Position, me: Side, blanks: int) -> float:
     return float(faded) + naive.open_space_difference(position, me)
 
 
+def path_length(position: Position, me: Side, length: int = 0) -> int:
+    """`heuristic6` as printed: the length found in one branch is where the next begins."""
+    if not position.legal_moves:
+        return length if position.to_move != me else 0
+    for move in position.legal_moves:
+        length = max(length, path_length(position.play(move), me, length + 1))
+    return length
+
+
+def path_length_alt(position: Position, me: Side) -> int:
+    """The helper of `heuristic5` as printed: below the first move it is the other helper's."""
+    length = 0
+    for move in position.legal_moves:
+        length = max(length, path_length(position.play(move), me, length + 1))
+    return length
+
+
+def path_difference(position: Position, me: Side) -> float:
+    """`heuristic5` as printed."""
+    return float(path_length_alt(position, me) - path_length_alt(position, other(me)))
+
+
 def late(below: str, last: Naive) -> Coded:
     """`main_less`, and another heuristic when few of the root's cells are left."""
 
@@ -69,7 +91,7 @@ def staggered(last: Naive) -> Coded:
 
 def proportional(position: Position, me: Side, phase: Fraction) -> float:
     if phase < Fraction("0.2"):
-        return naive.longest_win(position, me)
+        return path_length(position, me)
     mobility = M(position, me) - M(position, other(me))
     elbow_room = Fraction(naive.open_space_difference(position, me))
     return float(phase * mobility + (1 - phase) * elbow_room)
@@ -97,13 +119,15 @@ CODED: dict[str, Coded] = {
     "coded:near_edges": unsearched(lambda position, me: -near_center(position, me)),
     "coded:main_less": main_less,
     "coded:main_less_more": main_less,
-    "coded:main": late("0.2", naive.longest_win_difference),
-    "coded:main_alt": late("0.4", naive.longest_win),
+    "coded:longest_win": unsearched(path_length),
+    "coded:longest_win_difference": unsearched(path_difference),
+    "coded:main": late("0.2", path_difference),
+    "coded:main_alt": late("0.4", path_length),
     "coded:main_prop": lambda position, me, blanks: proportional(
         position, me, still_open(position, blanks)
     ),
-    "coded:main_staggered": staggered(naive.longest_win_difference),
-    "coded:main_alt_staggered": staggered(naive.longest_win),
+    "coded:main_staggered": staggered(path_difference),
+    "coded:main_alt_staggered": staggered(path_length),
     "coded:lookahead_ratio": unsearched(lookahead_ratio),
     "coded:open_cluster": unsearched(naive.aggressive),
 }

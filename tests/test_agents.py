@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from strategies import positions
 
 import knightfall
 from knightfall.agents import AGENT_KINDS, COURSE, Agent, agent, course_agent, parse, parse_agent
+from knightfall.agents.course import from_another_protocol
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.position import Position
@@ -164,7 +166,10 @@ def test_what_is_read(text: str, thinker: Agent, printed: str) -> None:
         ("id(improvde)", "unknown heuristic 'improvde'; did you mean 'improved'?"),
         ("random(improved)", "cannot use 'improved'; random takes seed"),
         ("greedy(open, depth=3)", "cannot use 'depth=3'; greedy takes a heuristic, seed"),
-        ("minimax(open, nodes=3)", "cannot use 'nodes=3'; minimax takes a heuristic, depth, seed"),
+        (
+            "minimax(open, nodes=3)",
+            "cannot use 'nodes=3'; minimax takes a heuristic, depth, time, seed",
+        ),
         ("minimax(open, plain)", "cannot use 'plain'"),
         ("id(open, center)", "cannot use 'center'"),
         ("id(open, speed=3)", "cannot use 'speed=3'; id takes a heuristic, depth, nodes, "),
@@ -177,7 +182,7 @@ def test_what_is_read(text: str, thinker: Agent, printed: str) -> None:
         ("AB_Improved(open)", "cannot use 'open'; id takes depth, nodes, time, seed, plain"),
         ("Student", "agent 'Student' needs a heuristic first"),
         ("AB_Custom(opne)", "unknown heuristic 'opne'; did you mean 'open'?"),
-        ("MM_Open(nodes=5)", "cannot use 'nodes=5'; minimax takes depth, seed"),
+        ("MM_Open(nodes=5)", "cannot use 'nodes=5'; minimax takes depth, time, seed"),
     ],
 )
 def test_what_is_refused(text: str, says: str) -> None:
@@ -263,6 +268,51 @@ def test_a_bare_name_means_the_later_tournament_if_it_is_there() -> None:
     assert course_agent("2017:AB_Open") is None
 
 
+@pytest.mark.parametrize(("protocol", "expected"), [("2017b", LATER), ("2017a", EARLIER)])
+def test_a_bare_name_means_the_protocol_in_force(protocol: str, expected: dict[str, str]) -> None:
+    for name, text in expected.items():
+        assert str(parse_agent(name, protocol=protocol)) == text
+        assert parse_agent(name, protocol=protocol).name == name
+    both = {**EARLIER, **LATER}
+    for name in both.keys() - expected.keys():
+        assert str(parse_agent(name, protocol=protocol)) == both[name]
+    # A name that says its protocol means that.
+    assert str(parse_agent("2017b:AB_Open", protocol=protocol)) == LATER["AB_Open"]
+    assert str(parse_agent("2017a:AB_Open", protocol=protocol)) == EARLIER["AB_Open"]
+
+
+def test_a_name_from_another_protocol_is_told() -> None:
+    told = from_another_protocol("AB_Center", "2017a")
+    assert told == (
+        "AB_Center is an agent of 2017b, id(center, nodes=2500, plain); 2017a has none of that name"
+    )
+    told = from_another_protocol("2017b:AB_Open", "2017a")
+    assert told.endswith("the one of 2017a is alphabeta(open, depth=5)")
+    for name in (
+        "AB_Open",
+        "2017a:AB_Open",
+        "2017b:MM_Open",
+        "lookahead:AB_Custom",
+        "id",
+        "Random",
+    ):
+        assert from_another_protocol(name, "2017a") == ""
+    assert from_another_protocol("AB_Open", "class") == ""
+
+
+@pytest.mark.parametrize("kind", ["minimax", "alphabeta"])
+def test_a_fixed_depth_may_have_a_time(kind: str) -> None:
+    usual = AGENT_KINDS[kind].default.depth
+    timed = parse_agent(f"{kind}(improved, time=2s)")
+    assert timed.budget == Budget(depth=usual, time=2_000_000)
+    assert timed.timed
+    assert timed.choose(START) == parse_agent(f"{kind}(improved)").choose(START)
+    hurried = parse_agent(f"{kind}(improved, depth=30, time=5ms)").prepare()
+    begin = time.perf_counter()
+    assert hurried.choose(START) in START.legal_moves
+    assert time.perf_counter() - begin < 1
+
+
 @pytest.mark.parametrize("study", ["lookahead", "directional", "aggressive"])
 def test_the_agents_of_the_studies(study: str) -> None:
     assert list(COURSE[study]) == ["AB_Custom", "AB_Custom_2", "AB_Custom_3"]
@@ -283,6 +333,8 @@ def test_the_agents_of_the_studies(study: str) -> None:
         ("AB_Improved()", "id(improved, nodes=2500, plain)"),
         ("MM_Open(depth=2)", "minimax(open, depth=2)"),
         ("2017a:AB_Open(depth=4, seed=9)", "alphabeta(open, depth=4, seed=9)"),
+        ("2017a:AB_Improved(time=150ms)", "alphabeta(improved, depth=5, time=150ms)"),
+        ("2017a:MM_Null(time=1s, depth=2)", "minimax(null, depth=2, time=1s)"),
         ("Random(seed=4)", "random(seed=4)"),
         ("Student(open)", "id(open, nodes=2500, plain)"),
         ("2017a:Student(my.py:score, time=150ms)", "id(my.py:score, time=150ms, plain)"),
@@ -473,10 +525,10 @@ def test_a_match_reads_each_agent_once(
     read: list[str] = []
     course_agent = parse.course_agent
 
-    def counting(name: str) -> Agent | None:
+    def counting(name: str, protocol: str = "") -> Agent | None:
         """What every reading of a string begins with."""
         read.append(name)
-        return course_agent(name)
+        return course_agent(name, protocol)
 
     monkeypatch.setattr(parse, "course_agent", counting)
     monkeypatch.setattr(parse, "_known", {})

@@ -16,15 +16,18 @@ from helpers import times_the_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightfall.agents import parse_agent
+from knightfall.agents import Agent, parse_agent
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.plan import Entrant, Match, Plan, everyone, gauntlet, tournament
 from knightfall.arena.plan.protocols import (
     PROTOCOLS,
     RECOMMENDED,
     command_of,
+    mixture,
+    time_limits,
     tournament_plan,
 )
+from knightfall.arena.plan.stored_plan import read_plan
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.openings import by_hunter, openings, read_book, shuffled
@@ -256,6 +259,8 @@ def test_a_heuristic_alone_plays_a_tournament_with_its_protocols_search(protocol
         (["improved", "near_opponent+bfs_reach"], [], {"protocol": "2017a"}),
         (["AB_Improved", "AB_Custom(2*open)"], ["Random", "greedy(open)"], {"seed": 7}),
         (["main", "main"], [], {"board": "6x7", "stratify": True, "budget": Budget(nodes=50)}),
+        (["main", "AB_Improved"], ["AB_Open"], {"protocol": "2017a", "time_limit": "50ms"}),
+        (["main"], [], {"timer_threshold": "20ms"}),
     ],
 )
 def test_the_command_of_a_plan_plays_it(
@@ -280,6 +285,8 @@ def test_the_command_of_a_plan_plays_it(
         protocol=given["protocol"],
         pairs=given["pairs"],
         budget=read_budget(given["budget"]),
+        time_limit=given["time_limit"],
+        timer_threshold=given["timer_threshold"],
         seed=given["seed"],
         board=given["board"],
         stratify=given["stratify"],
@@ -317,6 +324,104 @@ def test_a_budget_is_for_those_who_deepen() -> None:
         "minimax(open, depth=3)",
         "perfect(time=150ms)",
     ]
+
+
+def agents_of(*names: str, **given: Any) -> list[str]:
+    """The opponents that a tournament has of some names."""
+    plan = tournament_plan(["improved"], list(names), **given)
+    return [entrant.agent for entrant in plan.entrants[1:]]
+
+
+def test_names_are_those_of_the_protocol_in_force() -> None:
+    assert agents_of("AB_Open", protocol="2017a") == ["alphabeta(open, depth=5)"]
+    assert agents_of("AB_Open", protocol="2017b") == ["id(open, nodes=2500, plain)"]
+    assert agents_of("AB_Open(time=9ms)", protocol="2017a") == [
+        "alphabeta(open, depth=5, time=9ms)"
+    ]
+    assert agents_of("2017b:AB_Open", "AB_Center", protocol="2017a") == [
+        "id(open, nodes=2500, plain)",
+        "id(center, nodes=2500, plain)",
+    ]
+
+
+def test_a_mixture_of_protocols_is_told_and_nothing_else_is() -> None:
+    for name in PROTOCOLS:
+        assert mixture(tournament_plan(protocol=name)) == []
+    mixed = tournament_plan(
+        ["AB_Center", "id(open)", "AB_Custom"],
+        ["2017b:AB_Open(time=1s)", "Random"],
+        protocol="2017a",
+    )
+    assert [text.partition(";")[0] for text in mixture(mixed)] == [
+        "AB_Center is an agent of 2017b, id(center, nodes=2500, plain)",
+        "2017b:AB_Open is an agent of 2017b, id(open, nodes=2500, plain)",
+    ]
+    assert mixture(read_plan(mixed.to_json())) == mixture(mixed)
+
+
+@pytest.mark.parametrize(("protocol", "games"), [("2017b", 2), ("2017a", 4)])
+def test_the_courses_number_of_matches(protocol: str, games: int) -> None:
+    for number in (1, 5, 25):
+        plan = tournament_plan(
+            ["improved", "open"], ["Random"], protocol=protocol, num_matches=number
+        )
+        assert 2 * plan.total == 2 * games * number
+        assert plan.stop == {}
+    course = tournament_plan(["improved", "open"], ["Random"], protocol=protocol, course_only=True)
+    five = tournament_plan(["improved", "open"], ["Random"], protocol=protocol, num_matches=5)
+    assert five == course
+
+
+def test_the_courses_time_limit_and_threshold() -> None:
+    names = ["AB_Open", "MM_Open", "Random", "greedy(open)", "perfect", "student(open, time=9ms)"]
+    assert agents_of(*names, time_limit="100ms", timer_threshold="30ms") == [
+        "id(open, time=70ms, plain)",
+        "minimax(open, depth=3, time=70ms)",
+        "random",
+        "greedy(open)",
+        "perfect(time=70ms)",
+        "student(open, time=9ms)",
+    ]
+    assert agents_of("AB_Open", time_limit="1s") == ["id(open, time=990ms, plain)"]
+    assert agents_of("AB_Open", timer_threshold="0ms") == ["id(open, time=150ms, plain)"]
+    (agent,) = agents_of("AB_Open", protocol="2017a", time_limit="1s")
+    assert agent == "alphabeta(open, depth=5, time=990ms)"
+    plan = tournament_plan(["AB_Open(time=5ms)", "AB_Open"], time_limit="1s")
+    assert [one.name for one in plan.entrants[:2]] == ["id(open, time=990ms, plain)", "AB_Open"]
+    assert plan.options["time_limit"] == "1s"
+    assert plan.options["timer_threshold"] == "10ms"
+    assert read_plan(plan.to_json()) == plan
+
+
+def test_submissions_and_python_agents_get_the_whole_time_limit() -> None:
+    limits = time_limits("100ms", "30ms")
+    assert limits is not None
+    by_ticks = limits.applied(Agent("course", "a.py", ticks=150_000))
+    assert (by_ticks.ticks, by_ticks.budget) == (100_000, Budget())
+    by_wall = limits.applied(Agent("course", "a.py", Budget(time=150_000)))
+    assert (by_wall.ticks, by_wall.budget) == (None, Budget(time=100_000))
+    own = limits.applied(Agent("python", "a.py:f", Budget(time=1_000_000)))
+    assert own.budget == Budget(time=100_000)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"time_limit": "150"}, "--time-limit 150 must be a number of ms or s"),
+        ({"time_limit": "0ms"}, "--time-limit 0ms must be"),
+        ({"timer_threshold": "-1ms"}, "--timer-threshold -1ms must be"),
+        ({"timer_threshold": "150ms"}, "150ms must be less than the time limit, 150ms"),
+        ({"time_limit": "5ms"}, "--timer-threshold 10ms must be less than the time limit, 5ms"),
+        ({"time_limit": "1s", "budget": Budget(nodes=5)}, "--budget nodes=5 and --time-limit"),
+        ({"timer_threshold": "1ms", "budget": Budget(nodes=5)}, "and --timer-threshold: choose"),
+        ({"num_matches": 3, "pairs": 4}, "--pairs 4 and --num-matches 3: choose one"),
+        ({"num_matches": 0}, "--num-matches 0 must be a whole number from 1 on"),
+    ],
+)
+def test_bad_settings_of_the_course_are_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(KnightfallError) as error:
+        tournament_plan(**given)
+    assert says in str(error.value)
 
 
 def test_an_unknown_protocol_is_refused() -> None:

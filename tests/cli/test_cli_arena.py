@@ -260,6 +260,28 @@ def test_the_earlier_protocol_says_what_was_repeated() -> None:
     assert report["tests"][0]["games"] == 10
 
 
+def test_names_are_those_of_the_protocol_and_a_mixture_says_so() -> None:
+    args = ["tournament", "--protocol", "2017a", "--test", "greedy(open)", "--num-matches", "1"]
+    same = told(*args, "--against", "AB_Open", *QUICK)
+    assert same["mixture"] == []
+    assert same["tests"][0]["games"] == 4
+    mixed = run(*args, "--against", "AB_Open", "--against", "2017b:AB_Open", *QUICK)
+    said = "2017b:AB_Open is an agent of 2017b, id(open, nodes=2500, plain); the one of 2017a is"
+    assert said in mixed.stderr
+    assert f"Mixed protocols: {said}" in mixed.stdout
+    assert "Mixed protocols" in run("show").stdout
+
+
+def test_a_time_limit_is_heeded() -> None:
+    args = ["tournament", "--test", "improved", "--against", "Random", "--num-matches", "1", *QUICK]
+    short = told(*args, "--time-limit", "12ms")
+    long = told(*args, "--time-limit", "120ms", "--timer-threshold", "0ms")
+    assert short["tests"][0]["agent"] == "id(improved, time=2ms, plain)"
+    assert long["tests"][0]["agent"] == "id(improved, time=120ms, plain)"
+    assert short["tests"][0]["mean_nodes"] < long["tests"][0]["mean_nodes"]
+    assert short["tests"][0]["mean_microseconds"] < 12_000
+
+
 # -- match -----------------------------------------------------------------------------------
 
 
@@ -435,6 +457,10 @@ def test_a_book_and_its_exhaustion_are_said(tmp_path: Path) -> None:
         (["league", "random", "greedy(open)", "--until", "-1"], "-1"),
         (["league", "random", "greedy(open)", "--until", "x"], "'x'"),
         (["tournament", "--protocol", "2018"], "'2018'"),
+        (["tournament", "--time-limit", "150"], "--time-limit 150 must be a number of ms or s"),
+        (["tournament", "--timer-threshold", "1s"], "--timer-threshold 1s must be less than"),
+        (["tournament", "--num-matches", "0"], "'0'"),
+        (["tournament", "--num-matches", "2", "--pairs", "2"], "choose one"),
         (["tournament", "--test", "nobody"], "'nobody'"),
         (["tournament", "--pairs", "7", "--course-only"], "--pairs 7 and --course-only"),
         (["tournament", "--against", "id()"], "needs a heuristic"),

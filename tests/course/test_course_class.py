@@ -26,7 +26,7 @@ from knightfall.course.classroom.lessons import from_json, to_dict
 from knightfall.course.classroom.likeness import near_identical
 from knightfall.course.classroom.report import ClassReport
 from knightfall.course.classroom.roster import file_name, read_class
-from knightfall.course.classroom.schedule import circle
+from knightfall.course.classroom.schedule import circle, in_protocol
 from knightfall.course.trial import successor_games
 from knightfall.course.trial.judging import Choice
 from knightfall.errors import KnightfallError
@@ -124,6 +124,16 @@ def test_folders_that_are_no_class_are_refused(folder: Path) -> None:
     assert "'nobody'" in refused("course", "class", str(folder), "--opponents", "nobody")
     (folder / "me.py").write_text("x = 1\n")
     assert "none of 1 submission can be used" in refused("course", "class", str(folder))
+
+
+def test_opponents_are_those_of_the_classs_protocol(folder: Path) -> None:
+    write(folder / "ann", in_2017a(FIRST))
+    given = ["AB_Open", "AB_Open(depth=4)", "AB_Center", "2017b:AB_Open", "greedy(open)"]
+    assert in_protocol(given, read_class(str(folder))) == (
+        *("2017a:AB_Open", "2017a:AB_Open(depth=4)", "AB_Center", "2017b:AB_Open", "greedy(open)"),
+    )
+    write(folder / "ben", in_2017b(FIRST))
+    assert in_protocol(given, read_class(str(folder))) == tuple(given)
 
 
 def test_generations_are_told_and_can_be_corrected(folder: Path) -> None:

@@ -14,6 +14,7 @@ from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, wr
 
 from knightfall.agents import parse_agent
 from knightfall.arena.game.agent_process import Hosted
+from knightfall.arena.plan.protocols import mixture
 from knightfall.course import successor, successor_moves
 from knightfall.course.sample_players_successor import BasePlayer
 from knightfall.course.trial.plan import trial_plan
@@ -317,6 +318,16 @@ def test_the_successor_s_opponents(folder: Path) -> None:
         assert "does not play on 11×9" in refused(*few, "--opponents", name)
     old = f"course:{folder.with_name('old')}"
     assert "is no submission for 11×9" in refused(*few, "--opponents", old)
+
+
+def test_opponents_are_those_of_the_submissions_protocol(tmp_path: Path) -> None:
+    for text, agent in (
+        (in_2017a(FIRST), "alphabeta(open, depth=5)"),
+        (in_2017b(FIRST), "id(open, nodes=2500, plain)"),
+    ):
+        _, plan = trial_plan(str(write(tmp_path, text)), opponents=["AB_Open"])
+        assert plan.entrants[-1].agent == agent
+        assert mixture(plan) == []
 
 
 def test_a_move_has_the_same_time_in_every_generation(folder: Path) -> None:

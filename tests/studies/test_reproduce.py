@@ -32,10 +32,11 @@ from knightfall.studies.judging import grades, plans
 from knightfall.studies.judging.claims import ONCE, meaning
 from knightfall.studies.judging.grades import HeuristicGrade
 from knightfall.studies.judging.measured import Rating, Tournament
-from knightfall.studies.judging.needed_games import SIZES, needed_games
+from knightfall.studies.judging.needed_games import SIZES, NeededGames, needed_games
 from knightfall.studies.judging.verdicts import MARKS
 from knightfall.studies.published.published import Claim, studies
 from knightfall.studies.report.build import correlation
+from knightfall.studies.report.league_section import needed_section
 from knightfall.studies.report.markdown import BEGIN, END
 from knightfall.studies.report.report import StudiesReport
 from knightfall.studies.report.write import rendered
@@ -75,6 +76,30 @@ def deeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with NO_PICTURES:
         run(folder, *args, "--no-league", "--workers", "0")
     return folder
+
+
+def test_without_matplotlib_all_but_the_charts_is_written(tmp_path: Path) -> None:
+    gone = dict.fromkeys(("matplotlib", "matplotlib.figure"))
+    args = ["lookahead", "--pairs", "2", "--budget", "course", "--workers", "0", "--no-grades"]
+    with mock.patch.dict("sys.modules", gone):
+        found = run(tmp_path, *args)
+    (line,) = [line for line in found.stderr.splitlines() if "matplotlib" in line]
+    assert line.startswith("knightfall: no charts: matplotlib cannot be imported")
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {*PAGES, "report.json"}
+    for page in PAGES:
+        text = (tmp_path / "out" / page).read_text("utf-8")
+        assert ".svg" not in text
+        assert "corner_averse" in text
+    with NO_PICTURES:
+        again = run(tmp_path, *args)
+    assert "matplotlib" not in again.stderr
+    assert (tmp_path / "out" / "lookahead.svg").exists()
+
+
+def test_the_table_of_needed_games_does_without_its_chart() -> None:
+    none = NeededGames((70, 140), (), 3, 4)
+    assert not any("svg" in part for part in needed_section(none, {}))
+    assert any("svg" in part for part in needed_section(none, {"needed-games": "what it shows"}))
 
 
 def report_of(folder: Path) -> Any:

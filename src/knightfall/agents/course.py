@@ -63,22 +63,47 @@ COURSE: dict[str, dict[str, Agent]] = {
         "AB_Custom_3": _deepening("open_cluster"),
     },
 }
-"""The names of each protocol and study.  A bare name means the first protocol that has it;
-``2017a:AB_Open`` and ``aggressive:AB_Custom_2`` say which."""
+"""The names of each protocol and study.  A bare name is that of the protocol in force if there is
+one that has it, else the first here; ``2017a:AB_Open`` and ``aggressive:AB_Custom_2`` say which.
+"""
 
 
 FOR_STUDENTS = ("AB_Custom", "AB_Custom_2", "AB_Custom_3", "Student")
 """The names the course left to its students: they may be given a heuristic of one's own."""
 
 
-def course_agent(name: str) -> Agent | None:
-    """The agent of a course name, with or without its protocol or study."""
+def course_agent(name: str, protocol: str = "") -> Agent | None:
+    """Return the agent of a course name, with or without its protocol or study.
+
+    Without one it is that of `protocol`, the protocol in force, where that has the name.
+    """
+    group = group_of(name, protocol)
+    if not group:
+        return None
+    return replace(COURSE[group][name.rpartition(":")[2]], label=name)
+
+
+def group_of(name: str, protocol: str = "") -> str:
+    """Return the protocol or study that a course name is from (see `course_agent`), "" if none."""
     group, _, bare = name.rpartition(":")
-    groups = [COURSE.get(group, {})] if group else list(COURSE.values())
-    for names in groups:
-        if bare in names:
-            return replace(names[bare], label=name)
-    return None
+    groups = [group] if group else [protocol, *COURSE]
+    return next((one for one in groups if bare in COURSE.get(one, {})), "")
+
+
+def from_another_protocol(name: str, protocol: str) -> str:
+    """Return a sentence if a name is not an agent of the protocol in force but of another one.
+
+    An empty string if it is none of a protocol's names, or stands for the same agent in both.
+    """
+    bare = name.rpartition(":")[2]
+    group = group_of(name, protocol)
+    if protocol not in COURSE or group in ("", protocol) or "Random" not in COURSE[group]:
+        return ""
+    here, there = COURSE[protocol].get(bare), COURSE[group][bare]
+    if here == there:
+        return ""
+    instead = f"the one of {protocol} is {here}" if here else f"{protocol} has none of that name"
+    return f"{name} is an agent of {group}, {there}; {instead}"
 
 
 def borrowed(agent: Agent) -> str:

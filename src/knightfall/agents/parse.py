@@ -32,10 +32,11 @@ def agent(text: str) -> Agent:
     return parse_agent(text).prepare()
 
 
-def parse_agent(text: str, search: Agent | None = None) -> Agent:
+def parse_agent(text: str, search: Agent | None = None, protocol: str = "") -> Agent:
     """Return the agent that a string describes.
 
-    A heuristic alone plays with the search and budget of `search`, by default those of `id`.
+    A heuristic alone plays with the search and budget of `search`, by default those of `id`.  A
+    course name is that of `protocol`, the protocol in force, where that has it.
     """
     if not isinstance(text, str):
         raise KnightfallError(f"an agent must be a string such as 'random', not {text!r}")
@@ -44,7 +45,7 @@ def parse_agent(text: str, search: Agent | None = None) -> Agent:
         return _submission(text, submission[1], submission[2])
     match = _CALL.fullmatch(text)
     name, inside = (match[1], match[2]) if match else ("", None)
-    named = course_agent(name)
+    named = course_agent(name, protocol)
     if named is None and name not in AGENT_KINDS:
         return _with_heuristic(search or Agent("id", budget=AGENT_KINDS["id"].default), text, name)
     base = named or Agent(name, budget=AGENT_KINDS[name].default)
@@ -171,12 +172,13 @@ def without_folder(heuristic: str) -> str:
 def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
     """Return `search` with the heuristic `text`; if there is none, `name` may be misspelt."""
     from knightfall.heuristics.expression import parse_heuristic
+    from knightfall.heuristics.printed_names import all_printed, meanings
     from knightfall.heuristics.registry import REGISTRY
 
     try:
         heuristic = parse_heuristic(text)
     except KnightfallError:
-        if ".py:" in text or "course:" in text or name in REGISTRY:
+        if ".py:" in text or "course:" in text or name in REGISTRY or meanings(name):
             raise
         if not name:
             raise KnightfallError(
@@ -184,6 +186,7 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
                 "random or AB_Improved"
             ) from None
         known = [*AGENT_KINDS, *(alias for names in COURSE.values() for alias in names), *REGISTRY]
+        known += all_printed()
         raise KnightfallError(
             f"unknown agent {name!r}{nearest(name, known)} (knightfall agents lists them all, "
             "knightfall heuristics what they search with)"
@@ -302,6 +305,8 @@ def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
             "(knightfall heuristics lists them)"
         )
     budget = parse_budget(budgets) if budgets else base.budget
+    if kind.default.depth is not None and budget.depth is None:
+        budget = replace(budget, depth=base.budget.depth)  # a fixed depth stays one
     return replace(
         base,
         heuristic=heuristic,

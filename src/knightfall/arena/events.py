@@ -82,6 +82,9 @@ def tournament(
     pairs: int | None = None,
     course_only: bool = False,
     budget: ABudget = None,
+    num_matches: int | None = None,
+    time_limit: str | None = None,
+    timer_threshold: str | None = None,
     seed: int = 0,
     board: str = "7x7",
     book: ABook = None,
@@ -97,7 +100,12 @@ def tournament(
 
     By default the baseline and what the five studies recommend meet the course's seven.  After the
     course's own games (`course_only` stops there) it goes on until each comparison with the first
-    test agent is decided or known to within two points; `pairs` fixes the length instead.
+    test agent is decided or known to within two points; `pairs` fixes the length instead.  Course
+    names such as ``AB_Open`` are those of the protocol.
+
+    The course's own settings: `num_matches` (NUM_MATCHES) fixes the length in matches, of two games
+    each in 2017b and of four in 2017a; `time_limit` (TIME_LIMIT) is the time for a move, as in
+    ``"150ms"``, of which a search leaves `timer_threshold` (TIMER_THRESHOLD), 10 ms.
     """
     plan = tournament_plan(
         [str(agent) for agent in tests],
@@ -106,6 +114,9 @@ def tournament(
         pairs=pairs,
         course_only=course_only,
         budget=read_budget(budget),
+        num_matches=num_matches,
+        time_limit=time_limit,
+        timer_threshold=timer_threshold,
         **_openings(seed, board, book, stratify),
     )
     return _played(plan, TournamentReport, Crew(workers, dask), store, again, progress, notice)

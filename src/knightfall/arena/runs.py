@@ -11,6 +11,7 @@ from knightfall.agents.course import borrowed
 from knightfall.arena.conduct import OnPairs, conduct
 from knightfall.arena.plan import version
 from knightfall.arena.plan.plan import Entrant, Plan
+from knightfall.arena.plan.protocols import mixture
 from knightfall.arena.reports.kinds import KINDS
 from knightfall.arena.results.scoreboard import Scoreboard
 from knightfall.arena.runners.hire import Crew, Notice
@@ -70,6 +71,8 @@ def play(
     for text in dict.fromkeys(borrowed(known_agent(one.agent)) for one in plan.entrants):
         if text:
             notice(text)
+    for text in mixture(plan):
+        notice(text)
     if plan.exhausted:
         notice(_exhausted(plan))
     engine = version.engine()

@@ -2,6 +2,15 @@
 
 To the staged study's program the phase is the part of the cells open at the root of the search
 under way that are still open: it begins at 1 with every move.
+
+Its search for the longest path passes the length found in one branch on to the next.  A branch adds
+one for every position in it that is not lost for the player, so the lengths add up to a count::
+
+    heuristic6 as printed  =  positions below this one  -  lines that the player loses
+    heuristic5 as printed  =  the same for me  -  the same for opp
+                           =  lines that me wins  -  lines that me loses
+
+in whatever order the moves are tried, for the two differ in the lines they leave out.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -15,12 +24,13 @@ from numba import types
 
 from knightfall.heuristics import aggressive, course, staged
 from knightfall.heuristics.signature import published
-from knightfall.kernel.bits import Bits, count, first, rest
+from knightfall.kernel.bits import Bits, bit, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, mobility, moves
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
+_four = types.UniTuple(_i64, 4)
 
 # -- reachability --------------------------------------------------------------------------
 
@@ -54,6 +64,72 @@ def _phase(board: Geometry, open: Bits) -> float:
     return 1.0 if board.blanks == 0 else count(open) / board.blanks
 
 
+@compiled(_four(GEOMETRY, _u64, _i64, _i64, _i64, _i64))
+def _count_lines(
+    board: Geometry, open: Bits, mover: int, waiter: int, turn: int, steps: int
+) -> tuple[int, int, int, int]:
+    """Count the positions below this one, the lines that me wins and those it loses.
+
+    A line is played to its end; me is to move if `turn` is 1.  The last number is what is left of
+    the steps, one for each position: −1 if they did not suffice, and what was counted by then.
+    """
+    if steps == 0 or board.limit == 0:
+        return 0, 0, 0, -1
+    steps -= 1
+    positions, won, lost = 0, 0, 0
+    left = moves(board, open, mover)
+    if left == _u64(0):
+        return 0, 1 - turn, turn, steps
+    while left != _u64(0):
+        cell = first(left)
+        left = rest(left)
+        after, next = open & ~bit(cell), 1 - turn
+        below, wins, losses, steps = _count_lines(board, after, waiter, cell, next, steps)
+        positions += below
+        won += wins
+        lost += losses
+        if steps < 0:
+            break
+        positions += 1
+    return positions, won, lost, steps
+
+
+@compiled(_four(GEOMETRY, _u64, _i64, _i64, _i64, _i64))
+def _lines(
+    board: Geometry, open: Bits, me: int, opp: int, to_move: int, step_limit: int
+) -> tuple[int, int, int, int]:
+    """`_count_lines` from this position; it is noted on the board if the steps do not suffice."""
+    if moves(board, open, to_move) == _u64(0):
+        return 0, 0, 0, 0  # the game is over: nothing is below
+    turn = 1 if to_move == me else 0
+    waiter = opp if to_move == me else me
+    found = _count_lines(board, open, to_move, waiter, turn, step_limit)
+    if found[3] < 0:
+        board.cut += 1
+    return found
+
+
+@published
+def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """The path count: positions that can follow, less those in which the player is stuck.
+
+    Exact unless there are more than `board.step_limit`; then what was counted so far.
+    """
+    positions, _, lost, _ = _lines(board, open, me, opp, to_move, board.step_limit)
+    return float(positions - lost)
+
+
+@published
+def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
+    """Lines to the end that the player wins, less those that it loses.
+
+    One walk counts both, so that the value is as far below 0 for one player as it is above for the
+    other even when the steps do not suffice.
+    """
+    _, won, lost, _ = _lines(board, open, me, opp, to_move, board.step_limit)
+    return float(won - lost)
+
+
 @published
 def main_less(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Mobility, fading from the root of a search on, and elbow room."""
@@ -70,47 +146,47 @@ def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
 
 @published
 def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and elbow room; far below the root the longest win, less the opponent's."""
+    """Fading mobility and elbow room; far below the root the lines won, less those lost."""
     if _phase(board, open) < 0.2:
-        return staged.longest_win_difference(board, open, me, opp, to_move)
+        return longest_win_difference(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
 
 
 @published
 def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and elbow room; far below the root, at two fifths, the longest win."""
+    """Fading mobility and elbow room; far below the root, at two fifths, the path count."""
     if _phase(board, open) < 0.4:
-        return staged.longest_win(board, open, me, opp, to_move)
+        return longest_win(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
 
 
 @published
 def main_prop(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility giving way to elbow room from the root on; far below it the longest win."""
+    """Mobility giving way to elbow room from the root on; far below it the path count."""
     phase = _phase(board, open)
     if phase < 0.2:
-        return staged.longest_win(board, open, me, opp, to_move)
+        return longest_win(board, open, me, opp, to_move)
     elbow_room = staged.open_space_difference(board, open, me, opp, to_move)
     return phase * staged.mobility(board, open, me, opp, to_move) + (1 - phase) * elbow_room
 
 
 @published
 def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Near the root mobility, then elbow room, at last the longest win, less the opponent's."""
+    """Near the root mobility, then elbow room, at last the lines won, less those lost."""
     if _phase(board, open) > 0.7:
         return staged.mobility(board, open, me, opp, to_move)
     if _phase(board, open) < 0.2:
-        return staged.longest_win_difference(board, open, me, opp, to_move)
+        return longest_win_difference(board, open, me, opp, to_move)
     return staged.open_space_difference(board, open, me, opp, to_move)
 
 
 @published
 def main_alt_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Near the root mobility, then elbow room, at last the longest win."""
+    """Near the root mobility, then elbow room, at last the path count."""
     if _phase(board, open) > 0.7:
         return staged.mobility(board, open, me, opp, to_move)
     if _phase(board, open) < 0.2:
-        return staged.longest_win(board, open, me, opp, to_move)
+        return longest_win(board, open, me, opp, to_move)
     return staged.open_space_difference(board, open, me, opp, to_move)
 
 

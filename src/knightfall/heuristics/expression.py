@@ -6,17 +6,21 @@
     term        =  [ number "*" ] atom
     atom        =  id  |  id "(" number ")"  |  file.py ":" function [ "@" revision ]
                    |  "course:" path "#" score
-    id          =  name  |  "coded:" name
+    id          =  name  |  "coded:" name  |  [ study ":" ] name as that study printed it
     number      =  2  |  0.5  |  1/3
+
+A name that a study printed is read as the id it stands for, and prints back as that.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from knightfall.errors import KnightfallError, nearest
+from knightfall.heuristics.printed_names import all_printed, canonical, meanings
 from knightfall.heuristics.registry import REGISTRY
 from knightfall.heuristics.students.named import FORM, StudentScore
 from knightfall.user_files import REVISION, UserFunction
@@ -79,11 +83,16 @@ class Expression:
         return Expression(tuple((weight, atom.absolute()) for weight, atom in self.terms))
 
 
+def is_name(name: str) -> bool:
+    """Whether a name is a declared id, or a printed one that stands for an id."""
+    return name in REGISTRY or canonical(name) is not None
+
+
 def _spelt(atom: Atom) -> str:
     """An atom so that it reads back; a file called open-2.py is no difference."""
     text = str(atom)
     name = _NAME.match(text)
-    rest = text[name.end() :].lstrip() if name and name[0] in REGISTRY else text
+    rest = text[name.end() :].lstrip() if name and is_name(name[0]) else text
     misread = isinstance(atom, UserFunction) and (rest[:1] == "-" or text[:1].isspace())
     return f"./{text}" if misread else text
 
@@ -119,10 +128,10 @@ def parse_heuristic(text: str) -> Expression:
     """Read an id; every declared name in it must exist (files are looked at later)."""
     reader = _Reader(text)
     reader.skip()
-    terms = []
+    terms: list[tuple[Fraction, Atom]] = []
     sign = -1 if reader.take_sign("-") else 1
     while True:
-        terms.append(_term(reader, sign))
+        terms += _term(reader, sign)
         if reader.at == len(text):
             return Expression(tuple(terms))
         if reader.take_sign("+"):
@@ -133,7 +142,8 @@ def parse_heuristic(text: str) -> Expression:
             raise reader.error(f"cannot read {text[reader.at :]!r}")
 
 
-def _term(reader: _Reader, sign: int) -> tuple[Fraction, Atom]:
+def _term(reader: _Reader, sign: int) -> list[tuple[Fraction, Atom]]:
+    """Read one term; a printed name may stand for a sum of several."""
     weight = Fraction(sign)
     start = reader.at
     number = reader.take(_NUMBER)
@@ -142,7 +152,19 @@ def _term(reader: _Reader, sign: int) -> tuple[Fraction, Atom]:
             weight *= _fraction(reader, number[0])
         else:
             reader.at = start  # a file may begin with a digit
-    return weight, _atom(reader)
+    return [(weight * factor, atom) for factor, atom in _atoms(reader)]
+
+
+def _atoms(reader: _Reader) -> Sequence[tuple[Fraction, Atom]]:
+    start = reader.at
+    name = reader.take(_NAME)
+    id = canonical(name[0]) if name and name[0] not in REGISTRY else None
+    if name and id and reader.text[reader.at : reader.at + 1] in ("", "+", "-", "("):
+        if reader.take_sign("("):
+            raise reader.error(f"{name[0]} takes no parameter")
+        return parse_heuristic(id).terms
+    reader.at = start
+    return [(Fraction(1), _atom(reader))]
 
 
 def _atom(reader: _Reader) -> Atom:
@@ -168,10 +190,7 @@ def _atom(reader: _Reader) -> Atom:
             raise reader.error(
                 f"{reader.text[start:]!r} lacks the function: write file.py:function"
             )
-        raise KnightfallError(
-            f"unknown heuristic {name[0]!r}{nearest(name[0], REGISTRY)} "
-            "(knightfall heuristics lists them all; your own is file.py:function)"
-        )
+        raise _unknown(name[0])
     if not reader.take_sign("("):
         if declared.parameter:
             raise reader.error(
@@ -188,6 +207,18 @@ def _atom(reader: _Reader) -> Atom:
             f"as in {name[0]}({declared.published[0]})"
         )
     return Id(name[0], value)
+
+
+def _unknown(name: str) -> KnightfallError:
+    several = meanings(name)
+    if several:
+        return KnightfallError(
+            f"heuristic {name!r} is a name in several studies: write {', '.join(several)}"
+        )
+    return KnightfallError(
+        f"unknown heuristic {name!r}{nearest(name, [*REGISTRY, *all_printed()])} "
+        "(knightfall heuristics lists them all; your own is file.py:function)"
+    )
 
 
 def _students(reader: _Reader) -> StudentScore:

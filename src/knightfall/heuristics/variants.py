@@ -25,6 +25,22 @@ VARIANTS = (
         symmetric=False,
     ),
     Declared(
+        f"{CODED}longest_win",
+        "staged",
+        "positions that can follow − lines that me loses",
+        "The path count: positions that can follow, less those in which the player is stuck.",
+        symmetric=False,  # mirror images may differ once the steps are spent
+        costly=True,
+    ),
+    Declared(
+        f"{CODED}longest_win_difference",
+        "staged",
+        "lines that me wins − lines that me loses",
+        "Lines to the end that the player wins, less those that it loses.",
+        symmetric=False,
+        costly=True,
+    ),
+    Declared(
         f"{CODED}main_less",
         "staged",
         "phase*·mobility + open_space_difference",
@@ -39,36 +55,38 @@ VARIANTS = (
     Declared(
         f"{CODED}main",
         "staged",
-        "phase* < 0.2: longest_win_difference; else coded:main_less",
-        "Fading mobility and elbow room; far below the root the longest win, less the opponent's.",
+        "phase* < 0.2: coded:longest_win_difference; else coded:main_less",
+        "Fading mobility and elbow room; far below the root the lines won, less those lost.",
         costly=True,
     ),
     Declared(
         f"{CODED}main_alt",
         "staged",
-        "phase* < 0.4: longest_win; else coded:main_less",
-        "Fading mobility and elbow room; far below the root, at two fifths, the longest win.",
+        "phase* < 0.4: coded:longest_win; else coded:main_less",
+        "Fading mobility and elbow room; far below the root, at two fifths, the path count.",
         costly=True,
     ),
     Declared(
         f"{CODED}main_prop",
         "staged",
-        "phase* < 0.2: longest_win; else phase*·mobility + (1 − phase*)·open_space_difference",
-        "Mobility giving way to elbow room from the root on; far below it the longest win.",
+        "phase* < 0.2: coded:longest_win; "
+        "else phase*·mobility + (1 − phase*)·open_space_difference",
+        "Mobility giving way to elbow room from the root on; far below it the path count.",
         costly=True,
     ),
     Declared(
         f"{CODED}main_staggered",
         "staged",
-        "phase* > 0.7: mobility; phase* < 0.2: longest_win_difference; else open_space_difference",
-        "Near the root mobility, then elbow room, at last the longest win, less the opponent's.",
+        "phase* > 0.7: mobility; phase* < 0.2: coded:longest_win_difference; "
+        "else open_space_difference",
+        "Near the root mobility, then elbow room, at last the lines won, less those lost.",
         costly=True,
     ),
     Declared(
         f"{CODED}main_alt_staggered",
         "staged",
-        "phase* > 0.7: mobility; phase* < 0.2: longest_win; else open_space_difference",
-        "Near the root mobility, then elbow room, at last the longest win.",
+        "phase* > 0.7: mobility; phase* < 0.2: coded:longest_win; else open_space_difference",
+        "Near the root mobility, then elbow room, at last the path count.",
         costly=True,
     ),
     Declared(

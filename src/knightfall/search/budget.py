@@ -48,7 +48,7 @@ class Budget:
         if self.nodes is not None:
             parts.append(f"nodes={self.nodes}")
         if self.time is not None:
-            parts.append(f"time={_print_time(self.time)}")
+            parts.append(f"time={print_time(self.time)}")
         return ", ".join(parts)
 
 
@@ -60,7 +60,7 @@ def parse_budget(given: Mapping[str, str]) -> Budget:
     return Budget(
         depth=_whole("depth", given["depth"], DEEPEST) if "depth" in given else None,
         nodes=_whole("nodes", given["nodes"], MOST_NODES) if "nodes" in given else None,
-        time=_microseconds(given["time"]) if "time" in given else None,
+        time=read_time(given["time"], "budget time=") if "time" in given else None,
     )
 
 
@@ -83,22 +83,23 @@ def _whole(kind: str, text: str, most: int) -> int:
     raise KnightfallError(f"budget {kind}={text} must be a whole number from 1 to {most:,}")
 
 
-def _microseconds(text: str) -> int:
+def read_time(text: str, name: str, least: int = 1) -> int:
+    """Return the microseconds of a text such as ``150ms``; `name` stands before it in an error."""
     match = re.fullmatch(r"([0-9]{1,9})(?:\.([0-9]{1,6}))?(ms|s)", text, re.ASCII)
     if match:
         digits = 3 if match[3] == "ms" else 6
         fraction = match[2] or ""
         if len(fraction) <= digits:
             time = int(match[1] + fraction.ljust(digits, "0"))
-            if 1 <= time <= LONGEST:
+            if least <= time <= LONGEST:
                 return time
+    key = name.rpartition(" ")[2] if name.endswith("=") else name
     raise KnightfallError(
-        f"budget time={text} must be a number of ms or s, at most 24 hours, as in time=150ms "
-        "or time=1.5s"
+        f"{name}{text} must be a number of ms or s, at most 24 hours, as in {key}150ms or {key}1.5s"
     )
 
 
-def _print_time(time: int) -> str:
+def print_time(time: int) -> str:
     unit, digits = ("s", 6) if time >= 1_000_000 else ("ms", 3)
     whole, fraction = divmod(time, 10**digits)
     decimals = f"{fraction:0{digits}d}".rstrip("0")

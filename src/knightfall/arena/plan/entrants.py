@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from knightfall.agents import Agent, known_agent, parse_agent, remember
@@ -19,16 +20,22 @@ from knightfall.search.budget import Budget
 
 
 def enter(
-    texts: Sequence[str], budget: Budget | None = None, search: Agent | None = None
+    texts: Sequence[str],
+    budget: Budget | None = None,
+    search: Agent | None = None,
+    protocol: str = "",
+    limits: TimeLimits | None = None,
 ) -> tuple[Entrant, ...]:
     """Return the entrants of agent strings, numbered where one name occurs twice.
 
-    `budget` replaces that of every agent that deepens; a heuristic alone plays with `search`
-    (see `parse_agent`).
+    `budget` replaces that of every agent that deepens; a heuristic alone plays with `search`, and
+    course names are those of `protocol` (see `parse_agent`).
     """
-    agents = [parse_agent(text, search) for text in texts]
+    agents = [parse_agent(text, search, protocol) for text in texts]
     if budget is not None:
-        agents = [replace(a, budget=budget) if a.kind == "id" else a for a in agents]
+        agents = [_renamed(a, replace(a, budget=budget)) if a.kind == "id" else a for a in agents]
+    if limits is not None:
+        agents = [_renamed(agent, limits.applied(agent)) for agent in agents]
     names = [printable(agent.name) for agent in agents]
     times, seen = Counter(names), Counter[str]()
     entrants = []
@@ -37,6 +44,38 @@ def enter(
         shown = f"{name} #{seen[name]}" if times[name] > 1 else name
         entrants.append(Entrant(remember(agent.absolute()), shown))
     return tuple(entrants)
+
+
+def _renamed(before: Agent, after: Agent) -> Agent:
+    """Return an agent that got another budget, without a label that tells of the one before."""
+    told = re.search(r"\b(depth|nodes|time)\s*=", after.label)
+    return replace(after, label="") if told and before != after else after
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """The course's TIME_LIMIT and TIMER_THRESHOLD, in microseconds.
+
+    A move may take `limit`; a search stops when `threshold` of it is left.
+    """
+
+    limit: int
+    threshold: int
+
+    def applied(self, agent: Agent) -> Agent:
+        """Return an agent that plays within these limits.
+
+        A search stops by itself, a fixed depth stays one.  Agents written in Python get the whole
+        limit: when to stop is up to them.  `random`, `greedy` and `student` have no clock.
+        """
+        search = Budget(time=self.limit - self.threshold)
+        if agent.kind in ("id", "perfect", "champion"):
+            return replace(agent, budget=search)
+        if agent.kind in ("minimax", "alphabeta"):
+            return replace(agent, budget=replace(search, depth=agent.budget.depth))
+        if agent.ticks is not None:
+            return replace(agent, ticks=self.limit)
+        return replace(agent, budget=Budget(time=self.limit)) if agent.in_python else agent
 
 
 def files_of(entrants: Iterable[Entrant]) -> dict[str, str]:

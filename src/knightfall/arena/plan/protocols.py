@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
-from knightfall.agents.course import PROTOCOL_SEARCH
-from knightfall.arena.plan.entrants import enter, files_of
+from knightfall.agents.course import PROTOCOL_SEARCH, from_another_protocol
+from knightfall.arena.plan.entrants import TimeLimits, enter, files_of
 from knightfall.arena.plan.matches import Openings
 from knightfall.arena.plan.plan import Plan, tournament
+from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
-from knightfall.search.budget import Budget
+from knightfall.search.budget import Budget, print_time, read_time
 
 RECOMMENDED = (
     "lookahead_mobility",
@@ -23,6 +24,9 @@ RECOMMENDED = (
 )
 """The heuristic that each of the five studies recommends."""
 
+
+TIME_LIMIT, TIMER_THRESHOLD = 150_000, 10_000
+"""What the course's settings of these names were, in microseconds."""
 
 WITHIN = 0.02
 """How well a difference of win rates must be known where it is not decided: two points."""
@@ -95,6 +99,9 @@ def tournament_plan(
     pairs: int | None = None,
     course_only: bool = False,
     budget: Budget | None = None,
+    num_matches: int | None = None,
+    time_limit: str | None = None,
+    timer_threshold: str | None = None,
     **openings: Unpack[Openings],
 ) -> Plan:
     """Return the plan of a tournament: each test agent meets each opponent.
@@ -102,15 +109,38 @@ def tournament_plan(
     All test agents play an opponent from the same openings.  It goes on until each comparison with
     the first test agent is decided or known to within `WITHIN`, unless `pairs` or `course_only`
     fixes its length or there is nothing to compare.
+
+    `num_matches`, `time_limit` and `timer_threshold` are the course's NUM_MATCHES, TIME_LIMIT and
+    TIMER_THRESHOLD: so many matches against each opponent (`Protocol.repeats` pairs each), and so
+    much time for a move (see `time_limits`).
     """
     rules = protocol_named(protocol)
+    if num_matches is not None:
+        if pairs is not None:
+            raise KnightfallError(
+                f"--pairs {pairs} and --num-matches {num_matches}: choose one, a match of "
+                f"{protocol} is {count(rules.repeats, 'pair')}"
+            )
+        if num_matches < 1:
+            raise KnightfallError(f"--num-matches {num_matches} must be a whole number from 1 on")
+        pairs, course_only = num_matches * rules.repeats, False
+    limits = time_limits(time_limit, timer_threshold)
+    if limits is not None and budget is not None:
+        given = "--timer-threshold" if time_limit is None else "--time-limit"
+        raise KnightfallError(
+            f"--budget {budget} and {given}: choose one, for {given} sets a time budget"
+        )
     if pairs is not None and course_only:
         raise KnightfallError(
             f"--pairs {pairs} and --course-only: choose one, the course plays {rules.pairs} pairs"
         )
     # Both lists may name the same agent: it is one entrant on either side of the table.
-    tested = enter(tests or rules.tests, budget, PROTOCOL_SEARCH)
-    opponents = enter(against or rules.opponents, budget, PROTOCOL_SEARCH)
+    tested = enter(tests or rules.tests, budget, PROTOCOL_SEARCH, protocol, limits)
+    opponents = enter(against or rules.opponents, budget, PROTOCOL_SEARCH, protocol, limits)
+    options = {"protocol": protocol, "tests": len(tested), "given_budget": str(budget or "")}
+    if limits is not None:
+        options["time_limit"] = print_time(limits.limit)
+        options["timer_threshold"] = print_time(limits.threshold)
     fixed = pairs or course_only or len({one.agent for one in tested}) == 1
     plan = Plan(
         kind="tournament",
@@ -120,10 +150,45 @@ def tournament_plan(
         repeats=rules.repeats,
         stop={} if fixed else {"rule": "decided", "within": WITHIN, "course": rules.pairs},
         files=files_of(tested + opponents),
-        options={"protocol": protocol, "tests": len(tested), "given_budget": str(budget or "")},
+        options=options,
         **openings,
     )
     return plan if fixed else replace(plan, pairs=plan.rounds)
+
+
+def time_limits(time_limit: str | None, timer_threshold: str | None) -> TimeLimits | None:
+    """Return the course's limits as given, either with the course's value for the other.
+
+    None if neither is given.
+    """
+    if time_limit is None and timer_threshold is None:
+        return None
+    limits = TimeLimits(
+        TIME_LIMIT if time_limit is None else read_time(time_limit, "--time-limit "),
+        TIMER_THRESHOLD
+        if timer_threshold is None
+        else read_time(timer_threshold, "--timer-threshold ", least=0),
+    )
+    if limits.threshold >= limits.limit:
+        raise KnightfallError(
+            f"--timer-threshold {print_time(limits.threshold)} must be less than the time limit, "
+            f"{print_time(limits.limit)}: no time would be left to search"
+        )
+    return limits
+
+
+def mixture(plan: Plan) -> list[str]:
+    """Return a sentence about each entrant of a tournament that is from another protocol."""
+    protocol = str(plan.options.get("protocol", ""))
+    # What a submission's players are called is no name of ours.
+    names = [one.name for one in plan.entrants if not one.agent.startswith("course(")]
+    found = [from_another_protocol(_bare(name), protocol) for name in names]
+    return [text for text in dict.fromkeys(found) if text]
+
+
+def _bare(name: str) -> str:
+    """Return an entrant's name without its number and its arguments."""
+    return name.partition("(")[0].partition(" #")[0].strip()
 
 
 def command_of(plan: Plan, pairs: int) -> str:
@@ -139,6 +204,8 @@ def command_of(plan: Plan, pairs: int) -> str:
     given: list[tuple[str, object, object]] = [
         ("--protocol", options["protocol"], "2017b"),
         ("--budget", options.get("given_budget", ""), ""),
+        ("--time-limit", options.get("time_limit", ""), ""),
+        ("--timer-threshold", options.get("timer_threshold", ""), ""),
         ("--seed", plan.seed, 0),
         ("--board", plan.board, "7x7"),
     ]

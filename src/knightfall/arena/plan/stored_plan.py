@@ -45,7 +45,9 @@ _STOP: dict[Any, Any] = {
     },
 }  # fmt: skip
 _OPTIONS: dict[str, dict[Any, Any]] = {
-    "tournament": {"tests": Whole(1), "protocol": str},
+    "tournament": {
+        "tests": Whole(1), "protocol": str, "time_limit?": str, "timer_threshold?": str,
+    },
     "worth": {
         "a": str, "b": str, "agents": [str], "budgets": [str], "converted": {str: [Whole(1)]},
     },

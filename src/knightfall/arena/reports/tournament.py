@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.agents import OtherDifferences, other_differences
-from knightfall.arena.plan.protocols import command_of
+from knightfall.arena.plan.protocols import command_of, mixture
 from knightfall.arena.reports.report import RunReport, entrant_dict, short_names
 from knightfall.arena.results.standings import (
     Compared,
@@ -105,6 +105,7 @@ class TournamentReport(RunReport):
             f"{count(games, 'game')} each. Moving first is worth "
             f"{plus_minus(found.seat_elo, found.seat_error)} Elo."
         )
+        yield from (f"Mixed protocols: {text}." for text in mixture(self.plan))
         yield from self.accidents()
         if self.no_verdict:
             yield ""
@@ -119,6 +120,7 @@ class TournamentReport(RunReport):
         course = self.course
         return {
             "protocol": self.plan.options["protocol"],
+            "mixture": mixture(self.plan),
             "tests": [entrant_dict(row) for row in self.standings],
             "opponents": [self.plan.entrants[number].name for number in self.opponents],
             "table": self._table(self.outcomes),

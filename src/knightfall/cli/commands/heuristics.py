@@ -26,12 +26,13 @@ def heuristics(id: One = None, json: Json = False) -> None:
     M is the number of moves a player has, open8 the open cells that touch it, L1 the Manhattan
     distance, phase the part of the board that is still open. As coded, where a study's program
     differs from its words: C* is half a cell off the centre C, phase* the part of the cells open
-    at the root of the search that still are.
+    at the root of the search that still are. A name that a study printed is found, too.
 
     \b
     Examples:
       knightfall heuristics
       knightfall heuristics static_reach
+      knightfall heuristics staged:heuristic1   (as its author called it)
       knightfall heuristics mine.py:cosy        (does it load and compile?)
     """
     if id is None:
@@ -70,10 +71,18 @@ def _group(row: Declared) -> str:
 def _details(id: str, json: bool) -> None:
     from knightfall.heuristics import REGISTRY
     from knightfall.heuristics.expression import parse_heuristic
+    from knightfall.heuristics.printed_names import meanings
 
     declared = REGISTRY.get(id.strip())
+    named = meanings("_".join(id.split()))  # "Custom_heuristic 1" is printed with a space
     if declared is not None and declared.parameter:
         rows = [{**_row(declared.id), "ids": _ids(declared.id)}]
+    elif named and declared is None:
+        rows = [
+            {"name": name, "stands_for": meant, **_atom(atom)}
+            for name, meant in named.items()
+            for _, atom in parse_heuristic(meant).terms
+        ]
     else:
         rows = [_atom(atom) for _, atom in parse_heuristic(id).terms]
     if json:
@@ -83,7 +92,11 @@ def _details(id: str, json: bool) -> None:
         if number:
             print_line()
         example = row["ids"][0] if "ids" in row else row["id"]
-        shown = {key: _shown(value) for key, value in row.items() if value != ""}
+        shown = {
+            key.replace("_", " "): _shown(value)
+            for key, value in row.items()
+            if value not in ("", [])
+        }
         shown["try"] = f'knightfall play --against "id({example}, nodes=2500)"'
         print_parts([facts(shown)])
 
@@ -117,14 +130,19 @@ def _atom(atom: Atom) -> dict[str, Any]:
 
 def _row(name: str) -> dict[str, Any]:
     from knightfall.heuristics import REGISTRY
+    from knightfall.heuristics.printed_names import printed_names
+    from knightfall.heuristics.published import CODED
 
     row = REGISTRY[name]
+    coded = f"{CODED}{row.id}"
     return {
         "id": row.id,
         "study": row.study,
         "formula": row.formula,
         "summary": row.summary,
         "symmetric": row.symmetric,
+        "printed_as": printed_names(row.id),
+        "as_coded": coded if coded in REGISTRY else "",
     }
 
 

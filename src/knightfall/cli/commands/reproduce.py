@@ -87,7 +87,7 @@ def reproduce(
     Each study's own tournament as its author's agents played it, then at equal time, at equal
     nodes and without resigning; a league of all heuristics, the oracle's grades; then a report:
     published against measured, and a verdict on every claim.  Interrupted, the same command goes
-    on.
+    on.  Without matplotlib everything but the charts is written.
 
     \b
     Examples:
@@ -108,7 +108,7 @@ def reproduce(
     from knightfall.studies.judging import plans
     from knightfall.studies.judging.resigning import resigning_plan
     from knightfall.studies.report.build import build_report
-    from knightfall.studies.report.write import write_report
+    from knightfall.studies.report.write import why_no_charts, write_report
 
     chosen = _chosen(study or [])
     budgets = plans.budgets_named(budget)
@@ -162,6 +162,8 @@ def reproduce(
     files = write_report(report, folder)
     if fit:
         atomic_write(folder / "fit.json", as_json(fits))
+    if why_no_charts():
+        say(f"knightfall: {why_no_charts()}")
     print_report(report, json=json)
     if not json:
         print_parts(f"wrote {file}" for file in files)

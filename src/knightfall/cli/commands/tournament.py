@@ -26,7 +26,8 @@ def tournament(
         typer.Option(
             "--against",
             metavar="AGENT",
-            help="An opponent; may be repeated. By default the course's seven.",
+            help="An opponent; may be repeated. By default the course's seven. Names such as "
+            "AB_Open are those of the protocol.",
         ),
     ] = None,
     protocol: Annotated[
@@ -50,6 +51,34 @@ def tournament(
         ),
     ] = False,
     budget: BudgetText = None,
+    num_matches: Annotated[
+        int | None,
+        typer.Option(
+            "--num-matches",
+            metavar="N",
+            parser=at_least_one,
+            help="The course's NUM_MATCHES, instead of --pairs: a match is a pair, 2 games (2017a: "
+            "2 pairs, 4 games). The course plays 5.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--time-limit",
+            metavar="TIME",
+            help="The course's TIME_LIMIT, instead of --budget: time for a move of every agent, as "
+            "in 150ms.",
+        ),
+    ] = None,
+    timer_threshold: Annotated[
+        str | None,
+        typer.Option(
+            "--timer-threshold",
+            metavar="TIME",
+            help="The course's TIMER_THRESHOLD: a search stops when so much of the time limit is "
+            "left, 10ms if not given.",
+        ),
+    ] = None,
 ) -> Event:
     """Play the course's tournament, and go on until it is decided.
 
@@ -64,6 +93,7 @@ def tournament(
       knightfall tournament --test improved --test mine.py:cosy
       knightfall tournament --test AB_Improved --test "AB_Custom(mine.py:score)" --pairs 200
       knightfall tournament --protocol 2017a --budget time=150ms
+      knightfall tournament --num-matches 25 --time-limit 150ms --timer-threshold 10ms
     """
     from knightfall.arena import events
 
@@ -74,4 +104,7 @@ def tournament(
         "pairs": pairs,
         "course_only": course_only,
         "budget": budget,
+        "num_matches": num_matches,
+        "time_limit": time_limit,
+        "timer_threshold": timer_threshold,
     }

@@ -22,7 +22,12 @@ from knightfall.course.classroom.likeness import near_identical
 from knightfall.course.classroom.playing import Season, load_each
 from knightfall.course.classroom.report import ClassReport
 from knightfall.course.classroom.roster import Student, described, read_class
-from knightfall.course.classroom.schedule import Conditions, is_successor, usual_opponents
+from knightfall.course.classroom.schedule import (
+    Conditions,
+    in_protocol,
+    is_successor,
+    usual_opponents,
+)
 from knightfall.course.classroom.successor_class import SuccessorSeason
 from knightfall.course.classroom.table import ClassTable, class_table
 from knightfall.course.trial.plan import TIME
@@ -72,7 +77,7 @@ def hold_class(
     place = output_folder(folder, output)
     students = read_class(folder, place, generations)
     conditions = Conditions(
-        opponents=tuple(opponents) or usual_opponents(students),
+        opponents=in_protocol(opponents, students) or usual_opponents(students),
         pairs=pairs,
         classmates=classmates,
         time=limit or TIME,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from knightfall.agents import Agent
+from knightfall.agents import COURSE, Agent
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.plan import Entrant, Match, Plan, tournament
 from knightfall.arena.plan.protocols import PROTOCOLS
@@ -50,10 +50,24 @@ def is_successor(students: Sequence[Student]) -> bool:
 
 def usual_opponents(students: Sequence[Student]) -> tuple[str, ...]:
     """Return the seven of the later tournament, unless nobody was in that; or the successor's."""
-    if is_successor(students):
-        return tuple(SAMPLES)
+    return tuple(SAMPLES) if is_successor(students) else PROTOCOLS[protocol_of(students)].opponents
+
+
+def protocol_of(students: Sequence[Student]) -> str:
+    """Return the protocol in force for a class: the later one, unless nobody was in that."""
     later = any(s.submission is not None and s.submission.generation == "2017b" for s in students)
-    return PROTOCOLS["2017b" if later else "2017a"].opponents
+    return "2017b" if later else "2017a"
+
+
+def in_protocol(opponents: Sequence[str], students: Sequence[Student]) -> tuple[str, ...]:
+    """Return opponents by names that say the protocol where they mean that of the class."""
+    protocol = protocol_of(students)
+    return tuple(
+        f"{protocol}:{text}"
+        if protocol != "2017b" and text.partition("(")[0].strip() in COURSE[protocol]
+        else text
+        for text in opponents
+    )
 
 
 def entrant_of(student: Student, conditions: Conditions) -> Entrant:

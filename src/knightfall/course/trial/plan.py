@@ -46,12 +46,13 @@ def trial_plan(
         raise KnightfallError(
             f"{found.file} plays the successor's game on 11×9, which is no tournament of 7×7"
         )
-    rules = PROTOCOLS["2017b" if found.generation == "2017b" else "2017a"]
+    protocol = "2017b" if found.generation == "2017b" else "2017a"
+    rules = PROTOCOLS[protocol]
     tests = tested(reference, found)
     agents = [course_agent(test.reference, time or TIME, counted) for test in tests]
     entered = enter([str(agent) for agent in agents])
     players = tuple(replace(one, name=test.name) for one, test in zip(entered, tests, strict=True))
-    against = enter(list(opponents) or rules.opponents)
+    against = enter(list(opponents) or rules.opponents, protocol=protocol)
     return found, Plan(
         kind="tournament",
         entrants=players + against,
@@ -61,7 +62,7 @@ def trial_plan(
         seed=seed,
         files=files_of(players + against),
         options={
-            "protocol": "2017b" if found.generation == "2017b" else "2017a",
+            "protocol": protocol,
             "tests": len(players),
             "given_budget": "",
         },

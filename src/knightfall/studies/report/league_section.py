@@ -91,7 +91,8 @@ def needed_section(needed: NeededGames, charts: Mapping[str, str]) -> Iterator[s
         "measured is taken for the real one, which flatters small ones a little: the chances are "
         "upper estimates."
     )
-    yield chart("needed-games", charts["needed-games"])
+    if "needed-games" in charts:
+        yield chart("needed-games", charts["needed-games"])
     yield table(
         ["really apart by", "couples", *(f"{games:,}" for games in needed.sizes), "for 95 %"],
         [
