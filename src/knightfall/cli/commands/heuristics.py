@@ -75,7 +75,7 @@ def _details(id: str, json: bool) -> None:
     if declared is not None and declared.parameter:
         rows = [{**_row(declared.id), "ids": _ids(declared.id)}]
     else:
-        rows = [_atom(atom) for _, atom in parse_heuristic(id).terms]
+        rows = [_atom(atom) for atom in dict.fromkeys(parse_heuristic(id).atoms())]
     if json:
         print_json({"heuristics": rows})
         return
