@@ -31,7 +31,7 @@ DEFAULT = (
 ON_REQUEST = ("time_budget", "board_size", "million_games")
 """What takes a minute or more and seldom changes."""
 
-BY_NAME = ("course_process", "student_score", "page", "equal_time")
+BY_NAME = ("course_process", "student_score", "page", "equal_time", "reflections")
 """What belongs to one part alone, whose own page in docs/ tells what was measured."""
 
 

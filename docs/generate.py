@@ -10,7 +10,7 @@ from pathlib import Path
 from knightfall.agents import AGENT_KINDS, COURSE, COURSE_NODES
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.printed_names import PRINTED, canonical
-from knightfall.heuristics.published import CODED, LEARNED, STUDIES, Declared
+from knightfall.heuristics.published import CODED, LEARNED, STUDIES, WISHED, Declared
 
 HERE = Path(__file__).parent
 
@@ -48,7 +48,13 @@ def heuristics_page() -> str:
         "window, a quarter of the board; corners(p): corner cells in moves(p).",
         "",
         "Heuristics add up and scale in the id: `near_opponent+bfs_reach`, `2*open-improved`,",
-        "`static_reach(1/3)+1/2*open`.",
+        "`static_reach(1/3)+1/2*open`. They change as the board fills: `phase*` and `(1-phase)*`",
+        "multiply a term (`phase*near_edges+(1-phase)*near_center+bfs_reach`: edges first, centre",
+        "later), and `stage(0.7: improved, 0.2: open_space_difference, longest_win)` is the first",
+        "while the phase is at least 0.7, the second while it is at least 0.2, then the third.",
+        "Stages may hold sums, and stand in one, but not in another stage. All of it works",
+        "wherever an id does, with your own functions inside, too, and `knightfall learn tune`",
+        "finds weights and thresholds ([learning.md](learning.md#weights-by-play)).",
     ]
     for study in STUDIES:
         lines += ["", f"## {study}", "", INTRODUCTIONS[study], ""]
@@ -97,6 +103,20 @@ def heuristics_page() -> str:
         "|---|---|---|",
     ]
     lines += [_row(row) for row in REGISTRY.values() if row.study == LEARNED]
+    lines += [
+        "",
+        "## Wishes",
+        "",
+        "Not published: the author of the staged study measured the longest way to win and hoped",
+        "for the shortest. In a continuation both sides move as they please; of lengths n the",
+        "value is W·H − n, so that shorter is better. 1,000 steps, what a leaf of a search may",
+        "take, sufficed in all 826 positions of 30 random games on 7×7; where steps do not",
+        "suffice, no win is shorter than the value says.",
+        "",
+        "| id | value | in words |",
+        "|---|---|---|",
+    ]
+    lines += [_row(row) for row in REGISTRY.values() if row.study == WISHED]
     return "\n".join(lines) + "\n"
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from hypothesis import strategies as st
 from naive import NAIVE
 
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.expression import Expression, Id
+from knightfall.heuristics.expression import Expression, Id, Phased, Stages
 from knightfall.search.budget import DEEPEST, LONGEST, MOST_NODES, Budget
 from knightfall.user_files import UserFunction
 
@@ -72,6 +73,26 @@ WEIGHTS = st.one_of(
     st.sampled_from([Fraction(1), Fraction(-1)]), NUMBERS, NUMBERS.map(lambda n: -n)
 )
 
-EXPRESSIONS = st.lists(st.tuples(WEIGHTS, ATOMS), min_size=1, max_size=4).map(
-    lambda terms: Expression(tuple(terms))
+
+def phased(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Terms, most of them multiplied by powers of the phase."""
+    powers = st.tuples(st.integers(0, 2), st.integers(0, 2)).filter(any)
+    return inner | st.builds(lambda term, two: Phased(term, *two), inner, powers)
+
+
+def sums(terms: st.SearchStrategy[Any]) -> st.SearchStrategy[Expression]:
+    return st.lists(st.tuples(WEIGHTS, terms), min_size=1, max_size=4).map(
+        lambda found: Expression(tuple(found))
+    )
+
+
+PLAIN_SUMS = sums(phased(ATOMS))
+
+STAGES = st.tuples(st.lists(PARAMETERS, min_size=1, max_size=3, unique=True), st.data()).map(
+    lambda drawn: Stages(
+        tuple((least, drawn[1].draw(PLAIN_SUMS)) for least in sorted(drawn[0], reverse=True)),
+        drawn[1].draw(PLAIN_SUMS),
+    )
 )
+
+EXPRESSIONS = PLAIN_SUMS | sums(phased(ATOMS | STAGES))

@@ -269,6 +269,24 @@ def longest_win_difference(position: Position, me: Side) -> float:
     return longest_win(position, me) - longest_win(position, other(me))
 
 
+@cache
+def shortest_line(position: Position, winner: Side) -> int | None:
+    """Plies of the shortest continuation that this side wins; None if it wins none."""
+    if position.winner is not None:
+        return 0 if position.winner == winner else None
+    lines = [shortest_line(position.play(move), winner) for move in position.legal_moves]
+    return min((1 + line for line in lines if line is not None), default=None)
+
+
+def shortest_win(position: Position, me: Side) -> float:
+    plies = shortest_line(position, me)
+    return 0 if plies is None else position.board.cells - plies
+
+
+def shortest_win_difference(position: Position, me: Side) -> float:
+    return shortest_win(position, me) - shortest_win(position, other(me))
+
+
 def main_less(position: Position, me: Side) -> float:
     faded = phase(position) * (M(position, me) - M(position, other(me)))
     return float(faded) + open_space_difference(position, me)

@@ -7,7 +7,7 @@ may share one page), and a background of its own (so that it reads on light and 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from xml.sax.saxutils import escape
 
 from knightfall.board import Board
@@ -21,10 +21,11 @@ _KNIGHT: dict[Side, str] = {"w": "N", "b": "n"}
 # -- plain text ------------------------------------------------------------------------------
 
 
-def text(position: Position) -> str:
+def text(position: Position, marked: Container[int] = ()) -> str:
     """The board with coordinates (``N n`` knights, ``*`` blocked, ``.`` open) and a status line.
 
-    Lines are separated by newlines; the last one has none.
+    Brackets enclose the `marked` cells of each row.  Lines are separated by newlines; the last one
+    has none.
     """
     board = position.board
     letters = {position.white: _KNIGHT["w"], position.black: _KNIGHT["b"]}
@@ -32,8 +33,13 @@ def text(position: Position) -> str:
     lines = []
     for row in range(board.height):
         cells = range(board.at(row, 0), board.at(row, 0) + board.width)
-        marks = (letters.get(cell, "." if cell in position.open else "*") for cell in cells)
-        lines.append(f"{board.height - row:>{margin}}  {' '.join(marks)}")
+        line, inside = f"{board.height - row:>{margin}} ", False
+        for cell in cells:
+            edge = "[" if cell in marked and not inside else "]" if inside else " "
+            line += " " if inside and cell in marked else edge
+            line += letters.get(cell, "." if cell in position.open else "*")
+            inside = cell in marked
+        lines.append(f"{line}{']' if inside else ''}")
     lines.append(f"{'':>{margin}}  {' '.join(_files(board))}")
     lines.append(_status(position))
     return "\n".join(lines)
@@ -110,14 +116,15 @@ def svg(
     *,
     arrows: Iterable[tuple[str, str]] = (),
     mistakes: Iterable[tuple[str, str]] = (),
+    marked: Container[int] = (),
     size: int = 360,
 ) -> str:
     """The position as a standalone SVG image, `size` pixels wide.
 
     Shows blocked cells, the last move, the mover's targets as dots, a stuck knight in red, and
     `arrows` from cell to cell by name; an arrow from a cell to itself is a ring around it.
-    `mistakes` are arrows that are hollow and red.  All that belongs to a cell is one group with its
-    name in ``data-cell``, so a page can tell clicks.
+    `mistakes` are arrows that are hollow and red; cells in `marked` are tinted.  All that belongs
+    to a cell is one group with its name in ``data-cell``, so a page can tell clicks.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise KnightfallError(f"size {size!r} must be a positive whole number of pixels")
@@ -132,7 +139,7 @@ def svg(
         f'<rect x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8" '
         f'fill="{_PAPER}" stroke="{_EDGE}"/>',
         *_coordinates(board),
-        *_cells(position),
+        *_cells(position, marked),
         *(_arrow(board, start, end) for start, end in arrows),
         *(_arrow(board, start, end, mistake=True) for start, end in mistakes),
         *_foot(position, width, height),
@@ -168,7 +175,7 @@ def _coordinates(board: Board) -> Iterator[str]:
     yield "</g>"
 
 
-def _cells(position: Position) -> Iterator[str]:
+def _cells(position: Position, marked: Container[int]) -> Iterator[str]:
     board = position.board
     knights: dict[int | None, Side] = {position.white: "w", position.black: "b"}
     targets = frozenset(position.targets(position.to_move))
@@ -181,6 +188,8 @@ def _cells(position: Position) -> Iterator[str]:
         yield f'{square} fill="{_DARK if board.colour(cell) else _LIGHT}"/>'
         if cell not in position.open and cell not in knights:
             yield _blocked(x, y)
+        if cell in marked:
+            yield f'{square} class="marked" fill="{_ARROW}" fill-opacity=".3"/>'
         if cell == stuck:
             yield f'{square} class="stuck" fill="{_STUCK}" fill-opacity=".75"/>'
         elif cell == reached:

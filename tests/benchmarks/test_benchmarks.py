@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import tomllib
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -12,7 +13,9 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from benchmark_runner import FOLDER, load_runner
 
+from knightfall.board import Board
 from knightfall.errors import KnightfallError
+from knightfall.position import Position
 
 
 @pytest.fixture(scope="module")
@@ -298,3 +301,36 @@ def test_plain_python_plays_the_same_games(runner: ModuleType) -> None:
         start = Position.from_fen(task.opening)
         for number, game in enumerate(play_pair(task).games):
             assert course_game(task, number) == list(game.moves(start)), task
+
+
+def test_reflections_are_counted_as_by_playing_every_line(runner: ModuleType) -> None:
+    """By `Position` and its own symmetries of cells; on 4×5, where there are four images."""
+    reflections = runner.module("reflections")
+    board = Board.of(4, 5)
+    layer, found = {Position.start(4, 5)}, []
+    for _ in range(6):
+        named = {(one.open, one.white, one.black, one.to_move) for one in layer}
+        classes = {
+            frozenset(
+                (frozenset(image[cell] for cell in open), _seen(image, w), _seen(image, b), mover)
+                for image in board.symmetries
+            )
+            for open, w, b, mover in named
+        }
+        found.append((len(named), len(classes)))
+        layer = {one.play(move) for one in layer for move in one.legal_moves}
+    assert reflections.layers(board, 5) == found
+    openings = reflections.from_openings(board, 1)
+    assert openings[0] == (found[2][1], found[2][1])
+    assert openings[1][1] == found[3][1] <= openings[1][0]
+
+
+def _seen(image: Sequence[int], cell: int | None) -> int | None:
+    return None if cell is None else image[cell]
+
+
+def test_mirror_images_save_nodes_before_the_first_move_only(runner: ModuleType) -> None:
+    result = runner.module("reflections").run(plies=2, later=1, depth=4)
+    ratios = {name: ratio.value for name, ratio in result.ratios.items()}
+    assert ratios["empty board: nodes to depth 4, without / with"] > 1.5
+    assert ratios["opening b6 e3: nodes to depth 4, without / with"] == 1

@@ -42,12 +42,17 @@ def python_blocks(page: str) -> list[str]:
 
 
 def test_heuristics_shown_in_the_guide_work(tmp_path: Path) -> None:
-    cosy, late_bloomer, notebook = python_blocks("docs/writing-a-heuristic.md")
+    cosy, stroll, late_bloomer, notebook = python_blocks("docs/writing-a-heuristic.md")
     assert cosy == python_blocks("README.md")[0]
     (tmp_path / "mine.py").write_text(cosy)
     position = kf.Position.from_fen("7/7/1N5/7/7/4n2/7 w")
     # Eight open cells touch b5, and e2's knight has six moves.
     assert kf.evaluator(f"{tmp_path}/mine.py:cosy").value(position) == 8 - 0.5 * 6
+
+    (tmp_path / "mine.py").write_text(stroll)
+    walk = kf.evaluator(f"{tmp_path}/mine.py:stroll")
+    assert walk.measure(position, step_limit=4) == (4, False)
+    assert walk.measure(position) == (walk.value(position), True)
 
     (tmp_path / "mine.py").write_text(late_bloomer)
     with pytest.raises(kf.KnightfallError, match=r"line 8: NameError: name 'count' is not defined"):

@@ -4,9 +4,11 @@ sum of their parts is worth.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import pytest
 from agent_strategies import EXPRESSIONS, IDS
@@ -16,25 +18,52 @@ from hypothesis import strategies as st
 from naive import NAIVE, naive_static_reach
 from strategies import positions
 
+from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.expression import Expression, Id, parse_heuristic
+from knightfall.heuristics.expression import Expression, Id, Phased, Stages, parse_heuristic
+from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.position import Position, Side
 from knightfall.user_files import UserFunction
 
 NUMBER_TEXTS = st.from_regex(r"\A([0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(/[1-9][0-9]{0,17})?)\Z")
 
-SIGNS = ["(", ")", "*", "+", "-", "2*", ",", ":g", " ", "\t", "é"]
+SIGNS = [
+    "phase*",
+    "(1-phase)*",
+    "stage(",
+    "0.5: ",
+    "1/4:",
+    "(",
+    ")",
+    "*",
+    "+",
+    "-",
+    "2*",
+    ",",
+    ":g",
+    " ",
+    "\t",
+    "é",
+]
 NUMERALS = ["1/3", "2", "0.5", "1/0", "(1/3)", "(0.25)"]
 FILES = ["a.py:f", "dir/my-file.py:score", "../x.py", "improved-x.py:f", "9.py:g"]
 PIECES = st.sampled_from([*IDS[:6], "static_reach", *SIGNS, *NUMERALS, *FILES])
+
+
+ONE = Fraction(1)
+HALF = ((Fraction(1, 2), Expression(((ONE, Id("open")),))),)
 
 
 @given(EXPRESSIONS)
 @example(Expression(((Fraction(1), UserFunction("dir/my-file.py", "score")),)))
 @example(Expression(((Fraction(1), UserFunction("./open-2.py", "f")),)))
 @example(Expression(((Fraction(1), UserFunction("a/../-2.py", "f")),)))
+@example(
+    Expression(((Fraction(1), Stages(HALF, Expression(((ONE, UserFunction("7:f.py", "f")),)))),))
+)
+@example(Expression(((ONE, Phased(UserFunction("f.py", "f", "a"), 1, 0)), (-ONE, Id("open")))))
 @example(Expression(((Fraction(-1, 3), UserFunction("1/3.py", "f")), (Fraction(0), Id("open")))))
 def test_an_expression_prints_as_it_parses(expression: Expression) -> None:
     assert parse_heuristic(str(expression)) == expression
@@ -152,6 +181,22 @@ def test_what_is_read(text: str, terms: list[tuple[str, str]]) -> None:
         ("my.py", "file.py:function"),
         ("*open", "cannot read '*open'"),
         ("open,improved", "cannot read ',improved'"),
+        ("phase", "phase is no heuristic"),
+        ("phase*", "a term is missing"),
+        ("open*phase", "cannot read '*phase'"),
+        ("phase*(open+improved)", "'(open+improved)': only (1-phase)* has parentheses"),
+        ("stage", "stage is no heuristic"),
+        ("stage()", "cannot read ')'"),
+        ("stage(open)", "the first stage needs a threshold"),
+        ("stage(0.5: open)", "the last of the stages, which has no threshold, is missing"),
+        ("stage(0.5: open, improved", "the closing parenthesis of stage(…) is missing"),
+        ("stage(0.5: open, improved, null)", "', null)' follows the stage without a threshold"),
+        ("stage(1.5: open, improved)", "between 0 and 1, not 1.5"),
+        ("stage(1/0: open, improved)", "1/0 divides by zero"),
+        ("stage(0.2: open, 0.3: improved, null)", "must fall: 0.3 comes too late"),
+        ("stage(0.2: open, 0.2: improved, null)", "must fall: 0.2 comes too late"),
+        ("stage(0.5: stage(0.2: open, null), null)", "cannot stand inside a stage"),
+        ("stage(0.5: opne, null)", "unknown heuristic 'opne'; did you mean 'open'?"),
     ],
 )
 def test_what_is_refused(text: str, says: str) -> None:
@@ -190,6 +235,29 @@ SUMS: dict[str, Callable[[Position, Side], float]] = {
 }
 
 
+def phased_sum(position: Position, me: Side) -> float:
+    phase = Fraction(len(position.open), position.board.cells)
+    edges, center = NAIVE["near_edges"](position, me), NAIVE["near_center"](position, me)
+    return float(phase) * edges + float(1 - phase) * center + NAIVE["bfs_reach"](position, me)
+
+
+def staged_sum(position: Position, me: Side) -> float:
+    """Over the cells, not the phase: 2/5 and 4/5 of them are whole numbers on no board here."""
+    open, cells = len(position.open), position.board.cells
+    if 5 * open >= 4 * cells:
+        return 3 * NAIVE["improved"](position, me)
+    if 5 * open >= 2 * cells:
+        curve = (open / cells) ** 2 * (1 - open / cells)
+        return 3 * (NAIVE["open"](position, me) - curve * NAIVE["bfs_reach"](position, me))
+    return 3 * NAIVE["aggressive"](position, me)
+
+
+SUMS |= {
+    "phase*near_edges+(1-phase)*near_center+bfs_reach": phased_sum,
+    "3*stage(4/5: improved, 2/5: open-phase*phase*(1-phase)*bfs_reach, aggressive)": staged_sum,
+}
+
+
 @pytest.mark.parametrize("text", SUMS)
 def test_a_sum_is_worth_the_sum_of_its_parts(text: str) -> None:
     ready = evaluator(text)
@@ -209,6 +277,82 @@ def test_an_id_alone_is_the_heuristic(id: str) -> None:
             for side in ("w", "b"):
                 expected = NAIVE[id](position, side)
                 assert ready.value(position, side) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("id", "text"),
+    [
+        ("main_less", "phase*mobility+open_space_difference"),
+        ("main", "stage(0.2: phase*mobility+open_space_difference, longest_win_difference)"),
+        ("main_prop", "stage(0.2: phase*mobility+(1-phase)*open_space_difference, longest_win)"),
+        ("main_alt_staggered", "stage(0.7: mobility, 0.2: open_space_difference, longest_win)"),
+    ],
+)
+def test_the_staged_study_can_be_written_as_expressions(id: str, text: str) -> None:
+    rng = random.Random(54)
+    for open_cells in [*range(47)] * 2:
+        white, black, *open = rng.sample(range(49), open_cells + 2)
+        position = Position(Board.of(7, 7), frozenset(open), white, black, "w")
+        for side in ("w", "b"):
+            expected = evaluator(id).measure(position, side, 10_000)
+            assert evaluator(text).measure(position, side, 10_000) == pytest.approx(expected)
+
+
+def test_a_stage_holds_at_its_threshold() -> None:
+    """On 5×6, where 21 open cells are just 0.7 of the board."""
+    for open, stage in (
+        (22, "improved"),
+        (21, "improved"),
+        (20, "-open"),
+        (6, "-open"),
+        (5, "center"),
+    ):
+        position = next(
+            p for p in random_positions(5, 6, 2000, 55, min_placed=2) if len(p.open) == open
+        )
+        found = evaluator("stage(0.7: improved, 0.2: -open, center)").value(position)
+        assert found == evaluator(stage).value(position)
+
+
+def test_only_the_stage_in_force_is_asked() -> None:
+    position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+    assert evaluator("stage(0.2: improved, longest_win)").measure(position, step_limit=0)[1]
+    assert not evaluator("stage(0.99: improved, longest_win)").measure(position, step_limit=0)[1]
+
+
+def test_plain_python_inside_phases_and_stages(tmp_path: Path) -> None:
+    """As compiled, on boards with a 64th cell, too; an error names the function that was asked."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "class Never: pass\n"
+        "def plain(board, open, me, opp, to_move):\n"
+        "    Never.seen = me\n"
+        "    return me\n"
+        "def quick(board, open, me, opp, to_move):\n"
+        "    return me\n"
+        "def wrong(board, open, me, opp, to_move):\n"
+        "    return me // (opp - opp)\n"
+    )
+    text = "-2*stage(0.6: open-phase*{0}, 0.4: (1-phase)*{0}, open) + 1/3*{0}"
+    with pytest.warns(HeuristicWarning):
+        slow = evaluator(text.format(f"{file}:plain"))
+    quick = evaluator(text.format(f"{file}:quick"))
+    assert (slow.compiled, quick.compiled) == (False, True)
+    for position in some_positions():
+        assert slow.value(position) == pytest.approx(quick.value(position), abs=1e-12)
+    start = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
+    with pytest.raises(KnightfallError, match=r"mine\.py:wrong, line 8: ZeroDivisionError"):
+        evaluator(f"stage(0.9: {file}:wrong, {file}:quick)").value(start)
+    assert evaluator(f"stage(0.99: {file}:wrong, {file}:quick)").value(start) == start.white
+
+
+def test_an_expression_at_a_phase_is_a_sum() -> None:
+    text = "2*phase*open-3*(1-phase)*stage(0.5: improved+2*center, null)"
+    found = [(weight, str(atom)) for weight, atom in parse_heuristic(text).at(Fraction(1, 2))]
+    assert found == [
+        (1, "open"), (Fraction(-3, 2), "improved"), (-3, "center")
+    ]  # fmt: skip
+    assert [str(atom) for _, atom in parse_heuristic(text).at(Fraction(1, 3))] == ["open", "null"]
 
 
 @given(positions(min_placed=2))

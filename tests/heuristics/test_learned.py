@@ -287,7 +287,15 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path, text: str, words: st
 # -- explained ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("heuristic", ["learned_linear", "2*open-improved", "bfs_reach"])
+@pytest.mark.parametrize(
+    "heuristic",
+    [
+        "learned_linear",
+        "2*open-improved",
+        "bfs_reach",
+        "phase*open-stage(0.7: 2*center, (1-phase)*improved)",
+    ],
+)
 def test_shares_add_up_to_the_value(heuristic: str) -> None:
     for position in some_positions("7x7", 15):
         found = explain(position, heuristic)

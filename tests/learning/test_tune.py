@@ -31,7 +31,14 @@ from knightfall.learning.tune.optimiser import Optimiser
 from knightfall.learning.tune.settings import Settings
 from knightfall.learning.tune.starts import sample, starts
 from knightfall.learning.tune.tuning import tune
-from knightfall.learning.tune.weights import decimal, measured, rounded, written
+from knightfall.learning.tune.weights import (
+    decimal,
+    measured,
+    numbers,
+    rounded,
+    with_numbers,
+    written,
+)
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical
 
@@ -277,6 +284,52 @@ def test_weights_are_written_as_people_write_them() -> None:
         (1e30, "999900000"), (1.0, "1"),
     ):  # fmt: skip
         assert decimal(rounded(weight)) == wanted
+
+
+STAGED = "2*stage(0.6: improved, 0.3: open-3*phase*bfs_reach, center)+1/2*null"
+
+
+def test_weights_inside_stages_and_thresholds_are_free() -> None:
+    given = parse_heuristic(STAGED)
+    names = [one.name for one in numbers(given)]
+    assert names == [
+        "improved (stage 1)", "start of stage 2", "open (stage 2)",
+        "phase*bfs_reach (stage 2)", "start of stage 3", "center (stage 3)", "null",
+    ]  # fmt: skip
+    found = measured(given, sample(starts(Board.of(5, 5)).tuning, 0))
+    assert found.at(found.sizes) == given
+    moved = found.at((9.0, 0.0, 0.0, 9.0, 0.0, 0.0))
+    assert written(moved) == (
+        "2*stage(0.999: improved, 0.998: 0*open + 0*phase*bfs_reach, 0*center) + 0*null"
+    )
+    assert parse_heuristic(written(moved)) == moved
+    low = found.at((-9.0, 0.0, 0.0, 0.5, 0.0, 0.0))
+    assert [least for least, _ in low.terms[0][1].stages] == [  # type: ignore[union-attr]
+        Fraction(2, 1000), Fraction(1, 1000)
+    ]  # fmt: skip
+
+
+@given(EXPRESSIONS)
+def test_an_expression_with_its_own_numbers_is_itself(expression: Expression) -> None:
+    values = [one.value for one in numbers(expression)]
+    if all(1000 % one.value.denominator == 0 for one in numbers(expression) if one.term is None):
+        assert with_numbers(expression, iter(values)) == expression
+
+
+def test_a_strategy_that_shifts_is_tuned(tmp_path: Path) -> None:
+    """The wrong sign is in the second stage; what is found plays as it is written."""
+    text = "stage(0.5: improved, -improved)+0.1*phase*near_edges"
+    done = run("learn", "tune", text, str(tmp_path / "tuned"), *SMALL)
+    assert done.exit_code == 0, done.output
+    assert "start of stage 2" in done.output
+    found = json.loads((tmp_path / "tuned" / "result.json").read_text(encoding="utf-8"))
+    assert len(found["sizes"]) == 3
+    expression = (tmp_path / "tuned" / "expression.txt").read_text(encoding="utf-8").strip()
+    assert written(parse_heuristic(expression)) == expression
+    known = parse_heuristic(found["tuned"])
+    assert [one.name for one in numbers(known)] == [
+        one.name for one in numbers(parse_heuristic(text))
+    ]
 
 
 def test_sizes_are_spreads_over_positions() -> None:

@@ -275,15 +275,14 @@ class Agent:
 
         if isinstance(read, UserFunction):
             return replace(self, heuristic=str(there(read)), label="")
-        terms = tuple((weight, there(atom)) for weight, atom in read.terms)
-        return replace(self, heuristic=str(replace(read, terms=terms)), label="")
+        return replace(self, heuristic=str(read.with_atoms(there)), label="")
 
     @property
     def _atoms(self) -> list[Atom]:
         if not self.heuristic or self.kind == "course":
             return []
         read = read_argument(self.kind, self.heuristic)
-        return [read] if isinstance(read, UserFunction) else [atom for _, atom in read.terms]
+        return [read] if isinstance(read, UserFunction) else [*read.atoms()]
 
     # -- playing ---------------------------------------------------------------------------
 

@@ -49,9 +49,9 @@ class StudentCosts:
 def student_costs(board: str, heuristic: str) -> StudentCosts:
     """The costs over a board (``early`` or ``later``) with a heuristic as agents print it.
 
-    A sum that was not timed as a whole costs what its parts do, a member of a family what the
-    nearest one that was timed does, ``coded:X`` what X does.  What nobody has timed, a user's
-    function say, costs what `improved` does.
+    A sum that was not timed as a whole costs what its parts do, those of all its stages included,
+    a member of a family what the nearest one that was timed does, ``coded:X`` what X does.  What
+    nobody has timed, a user's function say, costs what `improved` does.
     """
     if board not in BOARDS:
         raise KnightfallError(
@@ -73,7 +73,7 @@ def _rows(known: Mapping[str, Any], heuristic: str) -> list[Any]:
     from knightfall.heuristics.expression import parse_heuristic  # here: it need not be loaded
 
     expression = parse_heuristic(heuristic)
-    parts = [expression] if str(expression) in known else [atom for _, atom in expression.terms]
+    parts = [expression] if str(expression) in known else [*expression.atoms()]
     return [known[_like(known, str(part))] for part in parts]
 
 

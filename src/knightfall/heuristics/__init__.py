@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from knightfall.heuristics.vocabulary import (
         bit,
         count,
+        cut_short,
         each,
         first,
         mobility,
@@ -35,12 +36,15 @@ if TYPE_CHECKING:
         rest,
         space,
         spread,
+        steps_left,
+        time_left,
     )
 
 __all__ = [
     "REGISTRY",
     "bit",
     "count",
+    "cut_short",
     "each",
     "first",
     "heuristic",
@@ -51,6 +55,8 @@ __all__ = [
     "rest",
     "space",
     "spread",
+    "steps_left",
+    "time_left",
 ]
 
 

@@ -43,19 +43,27 @@ def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int
     return total / count(mine)
 
 
-@compiled(_i64(GEOMETRY, _u64, _i64))
-def _from_cluster(board: Geometry, open: Bits, cell: int) -> int:
-    """L1 distance from a cell to the centre cell k of the least-blocked window."""
+@compiled(types.UniTuple(_i64, 4)(GEOMETRY, _u64))
+def least_blocked(board: Geometry, open: Bits) -> tuple[int, int, int, int]:
+    """Top row, left column, rows and columns of the window of `open_cluster`."""
     high, wide = round(board.height / 2), round(board.width / 2)  # halves round to even
     window = _u64(0)
     for row in range(high):
         window |= ((_u64(1) << _u64(wide)) - _u64(1)) << _u64(row * board.width)
-    most, down, right = -1, 0, 0
+    most, first_row, first_column = -1, 0, 0
     for left in range(board.width - wide + 1):
         for top in range(board.height - high + 1):
             here = count(open & (window << _u64(top * board.width + left)))
             if here > most:
-                most, down, right = here, top + high // 2, left + wide // 2
+                most, first_row, first_column = here, top, left
+    return first_row, first_column, high, wide
+
+
+@compiled(_i64(GEOMETRY, _u64, _i64))
+def _from_cluster(board: Geometry, open: Bits, cell: int) -> int:
+    """L1 distance from a cell to the centre cell k of the least-blocked window."""
+    top, left, high, wide = least_blocked(board, open)
+    down, right = top + high // 2, left + wide // 2
     return abs(board.row[cell] - down) + abs(board.column[cell] - right)  # type: ignore[no-any-return]
 
 

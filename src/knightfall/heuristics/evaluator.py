@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from threading import current_thread, main_thread
 from typing import Any
 
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.expression import Atom, Expression, parse_heuristic
+from knightfall.heuristics.expression import (
+    Atom,
+    Expression,
+    Phased,
+    Stages,
+    Term,
+    parse_heuristic,
+)
 from knightfall.heuristics.interpreted import PlainPython, a_number, plain_board
 from knightfall.heuristics.published import USER
 from knightfall.heuristics.registry import REGISTRY, check_parameters, ready_for_python
@@ -25,6 +33,7 @@ from knightfall.heuristics.user_heuristic import (
     load_heuristic,
     python_function,
 )
+from knightfall.kernel.bits import count
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import READ_ONLY, GeometryArray, Seal, geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
@@ -149,7 +158,11 @@ class Evaluator:
         with quiet():
             ready_for_python()
         open, me, opp, to_move = (int(word) for word in boards["asked"][0])
+        phase = Fraction(open.bit_count(), int(boards["cells"][0]))
+        asked = {atom for _, atom in parse_heuristic(self.id).at(phase)}
         for term in self.terms:
+            if term.atom not in asked:
+                continue
             try:
                 term.python(plain_board(boards), open, me, opp, to_move)
             except Exception as error:
@@ -159,24 +172,24 @@ class Evaluator:
 
 @lru_cache(maxsize=256)
 def _evaluator(expression: Expression, key: tuple[Any, ...]) -> Evaluator:
-    terms = tuple(_term(atom) for _, atom in expression.terms)
-    weights = [float(weight) for weight, _ in expression.terms]
-    able = all(term.score is not None for term in terms)
+    terms = {atom: _term(atom) for atom in expression.atoms()}
+    able = all(term.score is not None for term in terms.values())
     code: Any
     if able:
         with quiet():
-            code = _weighted_sum(weights, [term.score for term in terms])
+            code = _sum(expression, {atom: term.score for atom, term in terms.items()}, _compile)
         address = c_address(code, HEURISTIC)
     else:
-        code = PlainPython(_python_sum(weights, [term.python for term in terms]))
+        scores = {atom: _in_python(term.python) for atom, term in terms.items()}
+        code = PlainPython(_sum(expression, scores, lambda function: function))
         address = code.address
     return Evaluator(
         id=str(expression),
         address=address,
         code=code,
-        symmetric=all(term.symmetric for term in terms),
+        symmetric=all(term.symmetric for term in terms.values()),
         compiled=able,
-        terms=terms,
+        terms=tuple(terms.values()),
     )
 
 
@@ -184,7 +197,7 @@ def evaluator(heuristic: str | Expression) -> Evaluator:
     """The evaluator of an id; files are read again when they have changed."""
     expression = parse_heuristic(heuristic) if isinstance(heuristic, str) else heuristic
     key: list[Any] = []
-    for _, atom in expression.terms:
+    for atom in expression.atoms():
         if isinstance(atom, UserFunction):
             key.append(load_heuristic(atom))
         else:
@@ -223,29 +236,57 @@ def _term(atom: Atom) -> _Term:
 
 
 # -- sums ----------------------------------------------------------------------------------
+#
+# Each function below makes a heuristic of others: a closure that is either compiled or, if one of
+# the others is plain Python, called as it is.
+
+Make = Callable[[Callable[..., float]], Any]
+"""What turns a closure into a heuristic."""
 
 
-def _weighted_sum(weights: list[float], scores: list[Any]) -> Any:
-    total = _scaled(weights[0], scores[0])
-    for weight, score in zip(weights[1:], scores[1:], strict=True):
-        total = _plus(total, weight, score)
+def _compile(function: Callable[..., float]) -> Any:
+    return compiled(HEURISTIC, cache=False, **NOT_FOR_PYTHON)(function)
+
+
+def _in_python(score: Callable[..., float]) -> Callable[..., float]:
+    def number(board: Any, open: Any, me: int, opp: int, to_move: int) -> float:
+        return a_number(score(board, open, me, opp, to_move))
+
+    return number
+
+
+def _sum(expression: Expression, scores: Mapping[Atom, Any], make: Make) -> Any:
+    """Return the heuristic that an expression over some `scores` is."""
+    total: Any = None
+    for exact, term in expression.terms:
+        weight, score = float(exact), _score(term, scores, make)
+        if total is not None:
+            total = make(_plus(total, weight, score))
+        else:
+            total = score if weight == 1.0 else make(_scaled(weight, score))
     return total
 
 
-def _scaled(weight: float, score: Any) -> Any:
-    if weight == 1.0:
+def _score(term: Term, scores: Mapping[Atom, Any], make: Make) -> Any:
+    if isinstance(term, Phased):
+        return make(_phased(_score(term.inner, scores, make), term.open, term.filled))
+    if isinstance(term, Stages):
+        score = _sum(term.last, scores, make)
+        for least, part in reversed(term.stages):
+            score = make(_staged(float(least), _sum(part, scores, make), score))
         return score
+    return scores[term]
 
-    @compiled(HEURISTIC, cache=False, **NOT_FOR_PYTHON)
+
+def _scaled(weight: float, score: Any) -> Callable[..., float]:
     def scaled(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
         return weight * score(board, open, me, opp, to_move)  # type: ignore[no-any-return]
 
     return scaled
 
 
-def _plus(left: Any, weight: float, right: Any) -> Any:
+def _plus(left: Any, weight: float, right: Any) -> Callable[..., float]:
     # One function for sum and product: to compile one takes as long as to play dozens of games.
-    @compiled(HEURISTIC, cache=False, **NOT_FOR_PYTHON)
     def plus(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
         more = weight * right(board, open, me, opp, to_move)
         return left(board, open, me, opp, to_move) + more  # type: ignore[no-any-return]
@@ -253,11 +294,22 @@ def _plus(left: Any, weight: float, right: Any) -> Any:
     return plus
 
 
-def _python_sum(weights: list[float], scores: list[Callable[..., float]]) -> Callable[..., float]:
-    def total(board: Any, open: Any, me: int, opp: int, to_move: int) -> float:
-        return sum(
-            weight * a_number(score(board, open, me, opp, to_move))
-            for weight, score in zip(weights, scores, strict=True)
-        )
+def _phased(score: Any, open_power: int, filled_power: int) -> Callable[..., float]:
+    def phased(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
+        phase, factor = count(open) / board.cells, 1.0
+        for _ in range(open_power):
+            factor *= phase
+        for _ in range(filled_power):
+            factor *= 1.0 - phase
+        return factor * score(board, open, me, opp, to_move)  # type: ignore[no-any-return]
 
-    return total
+    return phased
+
+
+def _staged(least: float, early: Any, late: Any) -> Callable[..., float]:
+    def staged(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
+        if count(open) / board.cells >= least:
+            return early(board, open, me, opp, to_move)  # type: ignore[no-any-return]
+        return late(board, open, me, opp, to_move)  # type: ignore[no-any-return]
+
+    return staged

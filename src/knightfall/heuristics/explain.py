@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+from knightfall import picture
+from knightfall.display.numbers import count
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
-from knightfall.position import Position
+from knightfall.position import Position, Side
 
 BAR = 24
 """Letters of the longest bar."""
@@ -30,6 +33,16 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """The least-blocked window of a position, to whose centre cell `open_cluster` is drawn."""
+
+    cells: tuple[int, ...]
+    center: int
+    counts: bool
+    """Whether enough of the board is blocked for it to be part of the value."""
+
+
+@dataclass(frozen=True)
 class Explanation(Displayable):
     """A value and its shares, which add up to it."""
 
@@ -37,12 +50,19 @@ class Explanation(Displayable):
     heuristic: str
     value: float
     shares: tuple[Share, ...]
+    side: Side
+    cluster: Cluster | None = None
 
     def parts(self) -> Iterator[Part]:
         """The shares as bars, the largest first."""
-        side = "first player (N)" if self.position.to_move == "w" else "second player (n)"
+        side = "first player (N)" if self.side == "w" else "second player (n)"
+        moves = "who moves" if self.side == self.position.to_move else "who waits"
         yield Heading(f"{self.heuristic} of {self.position.fen}")
-        yield f"{self.value:+.3f} for the {side}, who moves"
+        yield f"{self.value:+.3f} for the {side}, {moves}"
+        if self.cluster is not None:
+            yield ""
+            yield from picture.text(self.position, self.cluster.cells).splitlines()
+            yield self._cluster_in_words(self.cluster)
         yield ""
         table = Table(["", "count", "weight", "share", ""], left=(4,))
         most = max((abs(share.value) for share in self.shares), default=0.0)
@@ -57,11 +77,43 @@ class Explanation(Displayable):
                 )
         yield table
 
+    def _cluster_in_words(self, cluster: Cluster) -> str:
+        board, cells = self.position.board, cluster.cells
+        blocked = sum(cell not in self.position.open for cell in cells)
+        said = (
+            f"In brackets the least-blocked window, {board.name(cells[0])} to "
+            f"{board.name(cells[-1])}, with {count(blocked, 'blocked cell')}; its centre cell is "
+            f"{board.name(cluster.center)}."
+        )
+        return said if cluster.counts else f"{said} It counts once a fifth of the board is blocked."
+
+    def svg(self, size: int = 360) -> str:
+        """Return the position as an SVG image, the window of `open_cluster` tinted."""
+        marked = self.cluster.cells if self.cluster else ()
+        return picture.svg(self.position, marked=marked, size=size)
+
+    def _repr_html_(self) -> str:
+        return (self.svg() if self.cluster else "") + super()._repr_html_()
+
     def to_dict(self) -> dict[str, Any]:
         """The value and all shares, in the order of the features."""
+        name, cluster = self.position.board.name, self.cluster
+        window = (
+            {}
+            if cluster is None
+            else {
+                "cluster": {
+                    "cells": [name(cell) for cell in cluster.cells],
+                    "center": name(cluster.center),
+                    "counts": cluster.counts,
+                }
+            }
+        )
         return {
             "fen": self.position.fen,
             "heuristic": self.heuristic,
+            "for": self.side,
+            **window,
             "value": self.value,
             "shares": [
                 {"name": one.name, "count": one.count, "weight": one.weight, "share": one.value}
@@ -78,23 +130,62 @@ def _bar(share: float) -> str:
     return f"{bar:>{half}}│" if share < 0 else f"{'':>{half}}│{bar}"
 
 
-def explain(position: Position, heuristic: str) -> Explanation:
-    """The shares of a position's value for the side to move."""
+def explain(position: Position, heuristic: str, side: Side | None = None) -> Explanation:
+    """Return the shares of a position's value for a side, by default the side to move.
+
+    Of a sum that changes with the phase they are those of this position's phase.
+    """
     if not position.placed:
         raise KnightfallError(
             f"{position.fen!r}: a heuristic is asked only once both knights stand"
         )
+    side = side or position.to_move
     if heuristic.strip() == "learned_linear":
+        if side != position.to_move:
+            raise KnightfallError(
+                f"learned_linear of {position.fen!r} is explained for the side to move, "
+                f"{position.to_move}, not for {side}"
+            )
         return _learned(position)
-    from knightfall.heuristics.evaluator import evaluator
-    from knightfall.heuristics.expression import parse_heuristic
+    from knightfall.heuristics.evaluator import Evaluator, evaluator
+    from knightfall.heuristics.expression import Atom, Expression, Id, parse_heuristic
 
-    terms = parse_heuristic(heuristic).terms
+    def alone(atom: Atom) -> Evaluator:
+        return evaluator(Expression(((Fraction(1), atom),)))
+
+    phase = Fraction(len(position.open), position.board.cells)
+    terms = [*parse_heuristic(heuristic).at(phase)]
     shares = tuple(
-        Share(str(atom), evaluator(str(atom)).value(position), float(weight))
-        for weight, atom in terms
+        Share(str(atom), alone(atom).value(position, side), float(weight)) for weight, atom in terms
     )
-    return Explanation(position, heuristic, evaluator(heuristic).value(position), shares)
+    drawn = any(isinstance(atom, Id) and atom.name == "open_cluster" for _, atom in terms)
+    return Explanation(
+        position,
+        heuristic,
+        evaluator(heuristic).value(position, side),
+        shares,
+        side,
+        _cluster(position) if drawn else None,
+    )
+
+
+def _cluster(position: Position) -> Cluster:
+    from knightfall.heuristics.aggressive import least_blocked
+    from knightfall.kernel.geometry import geometry
+    from knightfall.kernel.rules import words
+
+    board = position.board
+    sheet = geometry(board)[0]
+    top, left, high, wide = least_blocked(sheet, sheet.every.dtype.type(words(position)[0]))
+    return Cluster(
+        tuple(
+            board.at(row, column)
+            for row in range(top, top + high)
+            for column in range(left, left + wide)
+        ),
+        board.at(top + high // 2, left + wide // 2),
+        5 * (board.cells - len(position.open)) >= board.cells,
+    )
 
 
 def _learned(position: Position) -> Explanation:
@@ -128,4 +219,4 @@ def _learned(position: Position) -> Explanation:
     ]
     shares.append(Share(f"being the {role}, who moves", 1.0, float(powers @ model["bias"])))
     value = evaluator("learned_linear").value(position)
-    return Explanation(position, "learned_linear", value, tuple(shares))
+    return Explanation(position, "learned_linear", value, tuple(shares), position.to_move)

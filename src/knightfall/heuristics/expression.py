@@ -3,19 +3,25 @@
 ::
 
     expression  =  ["-"] term  { ("+" | "-") term }
-    term        =  [ number "*" ] atom
+    term        =  [ number "*" ] { factor "*" } ( atom | stages )
+    factor      =  "phase"  |  "(1-phase)"
+    stages      =  "stage(" number ":" expression { "," number ":" expression } "," expression ")"
     atom        =  id  |  id "(" number ")"  |  file.py ":" function [ "@" revision ]
                    |  "course:" path "#" score
     id          =  name  |  "coded:" name  |  [ study ":" ] name as that study printed it
     number      =  2  |  0.5  |  1/3
 
 A name that a study printed is read as the id it stands for, and prints back as that.
+
+The phase is the share of the board's cells that are open: near 1 at the start, near 0 at the end.
+``stage(0.7: A, 0.2: B, C)`` is A while the phase is at least 0.7, then B while it is at least 0.2,
+then C.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -35,10 +41,13 @@ _SCORE = re.compile(
     _STUDENTS + r"\s*((?!-)[^,()*+#\x00-\x1f]+?)\s*#([A-Za-z_][A-Za-z0-9_]*)", re.ASCII
 )
 _SPACE = re.compile(r"\s*")
+_PHASE = re.compile(r"phase\s*\*")
+_FILLED = re.compile(r"\(\s*1\s*-\s*phase\s*\)\s*\*")
+_STAGE = re.compile(r"stage\s*\(")
 
 FORMS = (
-    "an id, sums and multiples such as 2*open-improved, file.py:function, "
-    "or course:PATH#custom_score"
+    "an id, sums and multiples such as 2*open-improved, phase*near_edges+(1-phase)*near_center, "
+    "stage(0.7: improved, 0.2: open_space, open), file.py:function, or course:PATH#custom_score"
 )
 
 
@@ -62,25 +71,118 @@ Atom = Id | UserFunction
 
 
 @dataclass(frozen=True, slots=True)
+class Stages:
+    """One expression after the other as the board fills.
+
+    Each stage holds while the phase is at least its threshold, then comes the next, at the end
+    `last`.  Thresholds fall.
+    """
+
+    stages: tuple[tuple[Fraction, Expression], ...]
+    last: Expression
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, number: Callable[[Fraction], str] = str, gap: str = "") -> str:
+        """Return what reads back, with numbers written by `number`."""
+        stages = [f"{number(least)}: {part.text(number, gap)}" for least, part in self.stages]
+        return f"stage({', '.join([*stages, self.last.text(number, gap)])})"
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        """The expressions in the order in which they come."""
+        return (*(part for _, part in self.stages), self.last)
+
+    def at(self, phase: Fraction) -> Expression:
+        """Return the expression in force at a phase."""
+        return next((part for least, part in self.stages if phase >= least), self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Phased:
+    """A heuristic, or stages, multiplied by phase^`open` · (1 − phase)^`filled`."""
+
+    inner: Atom | Stages
+    open: int
+    filled: int
+
+    def __str__(self) -> str:
+        return _spelt(self)
+
+    @property
+    def factors(self) -> str:
+        """The factors as they are written before the heuristic."""
+        return "phase*" * self.open + "(1-phase)*" * self.filled
+
+
+Term = Atom | Phased | Stages
+"""What stands in a sum, after its weight."""
+
+
+@dataclass(frozen=True, slots=True)
 class Expression:
     """A weighted sum of heuristics."""
 
-    terms: tuple[tuple[Fraction, Atom], ...]
+    terms: tuple[tuple[Fraction, Term], ...]
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, number: Callable[[Fraction], str] = str, gap: str = "") -> str:
+        """Return what reads back, numbers written by `number`, with a `gap` around each sign."""
         text, revision = "", ""
-        for weight, atom in self.terms:
+        for weight, term in self.terms:
             sign = "-" if weight < 0 else "+" if text else ""
-            if sign == "-" and revision:
-                text += " "  # or the minus would be part of the revision
-            revision = atom.revision if isinstance(atom, UserFunction) else ""
-            factor = "" if abs(weight) == 1 else f"{abs(weight)}*"
-            text += f"{sign}{factor}{_spelt(atom)}"
+            # Without a space the minus would be part of the revision.
+            text += gap or " " if text and sign == "-" and revision else gap if text else ""
+            inner = term.inner if isinstance(term, Phased) else term
+            revision = inner.revision if isinstance(inner, UserFunction) else ""
+            factor = "" if abs(weight) == 1 else f"{number(abs(weight))}*"
+            text += f"{sign}{gap if text else ''}{factor}{_spelt(term, number, gap)}"
         return text
+
+    def atoms(self) -> Iterator[Atom]:
+        """Yield every heuristic in it as it reads, those inside stages included."""
+        for _, term in self.terms:
+            inner = term.inner if isinstance(term, Phased) else term
+            if isinstance(inner, Stages):
+                for part in inner.parts:
+                    yield from part.atoms()
+            else:
+                yield inner
+
+    def with_atoms(self, change: Callable[[Atom], Atom]) -> Expression:
+        """Return the same with every heuristic replaced by what `change` makes of it."""
+
+        def within(inner: Atom | Stages) -> Atom | Stages:
+            if not isinstance(inner, Stages):
+                return change(inner)
+            stages = ((least, part.with_atoms(change)) for least, part in inner.stages)
+            return Stages(tuple(stages), inner.last.with_atoms(change))
+
+        def changed(term: Term) -> Term:
+            if isinstance(term, Phased):
+                return Phased(within(term.inner), term.open, term.filled)
+            return within(term)
+
+        return Expression(tuple((weight, changed(term)) for weight, term in self.terms))
+
+    def at(self, phase: Fraction) -> Iterator[tuple[Fraction, Atom]]:
+        """Yield the weights and heuristics that make up the value at a phase."""
+        for weight, term in self.terms:
+            inner: Term = term
+            if isinstance(term, Phased):
+                weight *= phase**term.open * (1 - phase) ** term.filled
+                inner = term.inner
+            if isinstance(inner, Stages):
+                yield from ((weight * one, atom) for one, atom in inner.at(phase).at(phase))
+            elif not isinstance(inner, Phased):
+                yield weight, inner
 
     def absolute(self) -> Expression:
         """The same, its files named by their full paths."""
-        return Expression(tuple((weight, atom.absolute()) for weight, atom in self.terms))
+        return self.with_atoms(lambda atom: atom.absolute())
 
 
 def is_name(name: str) -> bool:
@@ -88,19 +190,26 @@ def is_name(name: str) -> bool:
     return name in REGISTRY or canonical(name) is not None
 
 
-def _spelt(atom: Atom) -> str:
-    """An atom so that it reads back; a file called open-2.py is no difference."""
-    text = str(atom)
+def _spelt(term: Term, number: Callable[[Fraction], str] = str, gap: str = "") -> str:
+    """A term so that it reads back; a file called open-2.py is no difference."""
+    if isinstance(term, Phased):
+        return term.factors + _spelt(term.inner, number, gap)
+    if isinstance(term, Stages):
+        return term.text(number, gap)
+    text = str(term)
     name = _NAME.match(text)
     rest = text[name.end() :].lstrip() if name and is_name(name[0]) else text
-    misread = isinstance(atom, UserFunction) and (rest[:1] == "-" or text[:1].isspace())
-    return f"./{text}" if misread else text
+    threshold = _NUMBER.match(text)  # so a stage may begin
+    misread = rest[:1] == "-" or text[:1].isspace()
+    misread |= threshold is not None and text[threshold.end() :].lstrip()[:1] == ":"
+    return f"./{text}" if misread and isinstance(term, UserFunction) else text
 
 
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.in_stage = False
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         match = pattern.match(self.text, self.at)
@@ -128,21 +237,27 @@ def parse_heuristic(text: str) -> Expression:
     """Read an id; every declared name in it must exist (files are looked at later)."""
     reader = _Reader(text)
     reader.skip()
-    terms: list[tuple[Fraction, Atom]] = []
+    return _sum(reader)
+
+
+def _sum(reader: _Reader) -> Expression:
+    """Read terms up to the end, or up to the comma or parenthesis that ends a stage."""
+    terms: list[tuple[Fraction, Term]] = []
     sign = -1 if reader.take_sign("-") else 1
     while True:
         terms += _term(reader, sign)
-        if reader.at == len(text):
+        rest = reader.text[reader.at :]
+        if not rest or (reader.in_stage and rest[0] in ",)"):
             return Expression(tuple(terms))
         if reader.take_sign("+"):
             sign = 1
         elif reader.take_sign("-"):
             sign = -1
         else:
-            raise reader.error(f"cannot read {text[reader.at :]!r}")
+            raise reader.error(f"cannot read {rest!r}")
 
 
-def _term(reader: _Reader, sign: int) -> list[tuple[Fraction, Atom]]:
+def _term(reader: _Reader, sign: int) -> list[tuple[Fraction, Term]]:
     """Read one term; a printed name may stand for a sum of several."""
     weight = Fraction(sign)
     start = reader.at
@@ -152,19 +267,66 @@ def _term(reader: _Reader, sign: int) -> list[tuple[Fraction, Atom]]:
             weight *= _fraction(reader, number[0])
         else:
             reader.at = start  # a file may begin with a digit
-    return [(weight * factor, atom) for factor, atom in _atoms(reader)]
+    open = filled = 0
+    while True:
+        if reader.take(_PHASE):
+            open += 1
+        elif reader.take(_FILLED):
+            filled += 1
+        else:
+            break
+    parts: Sequence[tuple[Fraction, Atom | Stages]]
+    parts = [(Fraction(1), _stages(reader))] if reader.take(_STAGE) else _atoms(reader)
+    return [
+        (weight * factor, Phased(inner, open, filled) if open or filled else inner)
+        for factor, inner in parts
+    ]
 
 
 def _atoms(reader: _Reader) -> Sequence[tuple[Fraction, Atom]]:
     start = reader.at
     name = reader.take(_NAME)
     id = canonical(name[0]) if name and name[0] not in REGISTRY else None
-    if name and id and reader.text[reader.at : reader.at + 1] in ("", "+", "-", "("):
+    if name and id and reader.text[reader.at : reader.at + 1] in ("", "+", "-", "(", ",", ")"):
         if reader.take_sign("("):
             raise reader.error(f"{name[0]} takes no parameter")
-        return parse_heuristic(id).terms
+        return list(parse_heuristic(id).at(Fraction(1)))
     reader.at = start
     return [(Fraction(1), _atom(reader))]
+
+
+def _stages(reader: _Reader) -> Stages:
+    """Read what follows ``stage(``."""
+    if reader.in_stage:
+        raise reader.error("a stage cannot stand inside a stage: give the outer one more stages")
+    reader.in_stage = True
+    stages: list[tuple[Fraction, Expression]] = []
+    while True:
+        start = reader.at
+        number = reader.take(_NUMBER)
+        if not number or not reader.take_sign(":"):
+            reader.at = start
+            break
+        least = _fraction(reader, number[0])
+        if not 0 < least < 1:
+            raise reader.error(f"a stage's threshold must be between 0 and 1, not {number[0]}")
+        if stages and least >= stages[-1][0]:
+            raise reader.error(f"thresholds of stages must fall: {number[0]} comes too late")
+        stages.append((least, _sum(reader)))
+        if not reader.take_sign(","):
+            raise reader.error("the last of the stages, which has no threshold, is missing")
+    last = _sum(reader)
+    if not stages:
+        raise reader.error("the first stage needs a threshold, as in stage(0.5: improved, open)")
+    if not reader.take_sign(")"):
+        rest = reader.text[reader.at :]
+        raise reader.error(
+            f"{rest!r} follows the stage without a threshold, which must be the last"
+            if rest
+            else "the closing parenthesis of stage(…) is missing"
+        )
+    reader.in_stage = False
+    return Stages(tuple(stages), last)
 
 
 def _atom(reader: _Reader) -> Atom:
@@ -183,9 +345,13 @@ def _atom(reader: _Reader) -> Atom:
         reader.at = end
         if name is None:
             rest = reader.text[start:]
+            if rest.startswith("("):
+                raise reader.error(f"{rest!r}: only (1-phase)* has parentheses of its own")
             raise reader.error(f"cannot read {rest!r}" if rest else "a term is missing")
     declared = REGISTRY.get(name[0])
     if declared is None:
+        if name[0] in ("phase", "stage"):
+            raise reader.error(f"{name[0]} is no heuristic")
         if ".py" in reader.text[start:]:
             raise reader.error(
                 f"{reader.text[start:]!r} lacks the function: write file.py:function"

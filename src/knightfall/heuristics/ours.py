@@ -1,8 +1,8 @@
-"""The heuristics that were learned here, known without compiling any."""
+"""The heuristics that no study has published, known without compiling any."""
 
 from __future__ import annotations
 
-from knightfall.heuristics.published import LEARNED, Declared
+from knightfall.heuristics.published import LEARNED, WISHED, Declared
 
 OURS = (
     Declared(
@@ -16,5 +16,21 @@ OURS = (
         LEARNED,
         "w·max(0, W·x + b) + c",
         "A small net over who gets where first, learned from the solver's truth and from games.",
+    ),
+    Declared(
+        "shortest_win",
+        WISHED,
+        "W·H − plies of the shortest continuation that me wins; 0 if there is none",
+        "The shorter the shortest continuation, both sides helping, that ends in a win, the more.",
+        symmetric=False,  # mirror images may differ once the steps are spent
+        costly=True,
+    ),
+    Declared(
+        "shortest_win_difference",
+        WISHED,
+        "shortest_win(me) − shortest_win(opp)",
+        "How many plies shorter the own shortest way to win is than the opponent's.",
+        symmetric=False,
+        costly=True,
     ),
 )

@@ -16,6 +16,8 @@ USER = "user"
 """What stands for a study where a heuristic is somebody's own."""
 LEARNED = "learned"
 """What stands for a study where a heuristic was learned from the truth by ourselves."""
+WISHED = "wishes"
+"""What stands for a study where an author wished for a heuristic and we wrote it."""
 CODED = "coded:"
 """How the ids begin of heuristics as a study's program computed them, not as its words say."""
 
@@ -25,7 +27,7 @@ class Declared:
     """One row of the table: a heuristic, or a family of them when `parameter` is set.
 
     A `symmetric` one promises that mirrored and turned positions get the same value.  A `costly`
-    one searches on its own: it heeds ``board.step_limit`` and ``board.limit``.
+    one searches on its own: it heeds `kernel.clock.steps_left`.
     """
 
     id: str

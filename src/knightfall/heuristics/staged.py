@@ -15,6 +15,7 @@ from knightfall.heuristics.course import improved
 from knightfall.heuristics.signature import published
 from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, bit, count, first, rest
+from knightfall.kernel.clock import cut_short, steps_left
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, path_bound, reach, space, tightest
@@ -63,7 +64,7 @@ def open_space_next(board: Geometry, open: Bits, me: int, opp: int, to_move: int
 
 
 @compiled(_i64(GEOMETRY, _u64, _i64, _i64, _i64))
-def _at_most(board: Geometry, open: Bits, me: int, opp: int, turn: int) -> int:
+def at_most(board: Geometry, open: Bits, me: int, opp: int, turn: int) -> int:
     """No continuation that me wins has more plies than this."""
     mine, theirs = reach(board, open, me), reach(board, open, opp)
     most = min(path_bound(board, mine, me), path_bound(board, theirs, opp) + turn)
@@ -104,7 +105,7 @@ def _extend(
     left = moves(board, open, me if turn == 1 else opp)
     if left == _u64(0):
         return best if turn == 1 else max(best, length), steps
-    if length + _at_most(board, open, me, opp, turn) <= best:
+    if length + at_most(board, open, me, opp, turn) <= best:
         return best, steps
     while left != _u64(0) and steps >= 0 and best < goal:
         cell = tightest(board, open, left)
@@ -124,7 +125,7 @@ def _longest(
 ) -> tuple[int, int]:
     """The longest win found in so many steps, and the steps left (−1 if they did not suffice)."""
     turn = 1 if to_move == me else 0
-    goal = _at_most(board, open, me, opp, turn)
+    goal = at_most(board, open, me, opp, turn)
     return _extend(board, open, me, opp, turn, 0, 0, goal, step_limit)
 
 
@@ -132,11 +133,11 @@ def _longest(
 def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
     """Length of the longest continuation, both sides helping, that ends in a win; 0 if none does.
 
-    Exact unless it needs more steps than `board.step_limit`; then the longest found so far.
+    Exact unless it needs more steps than it may take; then the longest found so far.
     """
-    length, steps = _longest(board, open, me, opp, to_move, board.step_limit)
+    length, steps = _longest(board, open, me, opp, to_move, steps_left(board, 0))
     if steps < 0:
-        board.cut += 1
+        cut_short(board)
     return float(length)
 
 
@@ -147,11 +148,11 @@ def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_mo
     Each side gets half of the steps, so that the value is as far below 0 for one player as it is
     above for the other even when they do not suffice.
     """
-    half = board.step_limit // 2
+    half = steps_left(board, 0) // 2
     mine, my_steps = _longest(board, open, me, opp, to_move, half)
     theirs, their_steps = _longest(board, open, opp, me, to_move, half)
     if my_steps < 0 or their_steps < 0:
-        board.cut += 1
+        cut_short(board)
     return float(mine - theirs)
 
 

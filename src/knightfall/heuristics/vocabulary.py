@@ -10,6 +10,7 @@ from numba import types
 
 from knightfall.kernel import bits, rules
 from knightfall.kernel.bits import Bits, count, each, rest
+from knightfall.kernel.clock import cut_short, steps_left, time_left
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, onward, spread
@@ -70,6 +71,7 @@ def bit(cell: int) -> Bits:
 __all__ = [
     "bit",
     "count",
+    "cut_short",
     "each",
     "first",
     "mobility",
@@ -79,4 +81,6 @@ __all__ = [
     "rest",
     "space",
     "spread",
+    "steps_left",
+    "time_left",
 ]

@@ -1,4 +1,4 @@
-"""The clock as compiled code reads it.
+"""What compiled code may still spend: the time of a search, and the steps of one evaluation.
 
 Deep inside a search there is no Python to ask for the time, so it calls the C library itself:
 some 30 ns a reading.  Where there is no ``clock_gettime`` (Windows), `knightfall.search.stopwatch`
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from math import inf
 
 from numba import types
 
@@ -49,3 +50,32 @@ def heed_clock(board: Geometry) -> None:
     """Stop the search if its time is up.  To be called every few hundred nodes."""
     if board.clock != types.uint64(0) and nanoseconds(board.clock, board.dial) >= board.deadline:
         board.limit = 0
+
+
+@compiled(types.float64(GEOMETRY))
+def time_left(board: Geometry) -> float:
+    """Seconds until the search must answer, 0 if it must at once; inf without a time budget."""
+    if board.limit == 0:
+        return 0.0
+    if board.clock == types.uint64(0):
+        return inf
+    left = board.deadline - nanoseconds(board.clock, board.dial)
+    return max(0.0, left / 1e9)  # type: ignore[no-any-return]
+
+
+@compiled(types.int64(GEOMETRY, types.int64))
+def steps_left(board: Geometry, used: int) -> int:
+    """Steps that one evaluation may still take after `used`; 0: return what was found so far.
+
+    It is 0 at once when the search is told to stop.  Otherwise it depends on `used` alone, so that
+    values repeat.
+    """
+    if board.limit == 0:
+        return 0
+    return max(0, board.step_limit - used)  # type: ignore[no-any-return]
+
+
+@compiled(types.void(GEOMETRY))
+def cut_short(board: Geometry) -> None:
+    """Note that an evaluation ran out of steps: its value is the best found, and not exact."""
+    board.cut += 1

@@ -15,7 +15,7 @@ COMPILED = (
     *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
     *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
     *(f"heuristics/{name}.py" for name in ("coded", "vocabulary", "features", "learned")),
-    *(f"heuristics/{name}.py" for name in ("model_file", "race", "study_terms")),
+    *(f"heuristics/{name}.py" for name in ("model_file", "race", "study_terms", "wishes")),
     *(f"heuristics/models/learned_{kind}.json" for kind in ("linear", "net")),
     *(f"heuristics/students/{name}.py" for name in ("cells", "game")),
     *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),

@@ -239,13 +239,14 @@ def _compiled(ready: Evaluator, questions: Sequence[Question], values: Values) -
     if not ready.compiled:
         reason = next(term.why_plain for term in ready.terms if term.why_plain)
         return Finding("compiled", f"no, it runs as plain Python: {reason}")
-    if questions and len(ready.terms) == 1 and ready.terms[0].users:
+    first = ready.terms[0]
+    if questions and first.users and ready.id in (f"{first.atom}", f"./{first.atom}"):
         with quiet():
             ready_for_python()
         board = plain_board(geometry(questions[0].position.board))
         for question, value in zip(questions[:FEWEST], values, strict=False):
             try:
-                python = a_number(ready.terms[0].python(board, *question.words))
+                python = a_number(first.python(board, *question.words))
             except Exception:  # then it works only if it is compiled
                 break
             if not same(value, python):

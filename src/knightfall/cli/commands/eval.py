@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import StrEnum
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,7 @@ from knightfall.errors import KnightfallError
 if TYPE_CHECKING:
     from knightfall.arena.game.agent_process import Hosted
     from knightfall.heuristics.evaluator import Evaluator
+    from knightfall.heuristics.explain import Explanation
     from knightfall.position import Position, Side
 
 STEP_LIMIT = 20_000_000
@@ -59,6 +60,10 @@ For = Annotated[
     Seat | None,
     typer.Option("--for", help="Whose view; by default the side to move.", show_default=False),
 ]
+Explain = Annotated[
+    bool,
+    typer.Option("--explain", help="Also show what each term adds; see knightfall explain."),
+]
 
 
 def evaluate(
@@ -66,6 +71,7 @@ def evaluate(
     fens: Fens = None,
     file: FensFile = None,
     player: For = None,
+    explain: Explain = False,
     json: Json = False,
 ) -> None:
     """Evaluate positions with heuristics.
@@ -77,6 +83,7 @@ def evaluate(
       knightfall eval --heuristic improved "7/7/1N5/7/7/4n2/7 w"
       knightfall eval --heuristic all --for b "7/7/1N5/7/7/4n2/7 w"
       knightfall eval --heuristic mine.py:cosy --heuristic "2*open-improved" --fens games.txt
+      knightfall eval --heuristic open_cluster --explain "7/2*4/1N1*3/3*1*1/1*5/1*2n2/7 w"
     """
     if bool(fens) == (file is not None):
         raise KnightfallError(
@@ -89,11 +96,16 @@ def evaluate(
         side: Side = position.to_move if player is None else "w" if player is Seat.w else "b"
         with _named(where):
             values, cut = _measure(evaluators, position, side)
+            explained = _explained(evaluators, position, side) if explain else []
         if as_json:
-            row = {"fen": position.fen, "for": side, "values": values}
+            row: dict[str, Any] = {"fen": position.fen, "for": side, "values": values}
+            if explain:
+                row["explained"] = [one.to_dict() for one in explained]
             print_json({**row, "cut": cut} if cut else row)
         else:
             _print_table(position, side, values, cut)
+            for one in explained:
+                print_parts(["", *one.parts()])
         for name in cut:
             say(
                 f"note: {name} ran out of its {STEP_LIMIT:,} steps on {position.fen!r}: "
@@ -134,6 +146,12 @@ def _measure(
         if not exact:
             cut.append(name)
     return values, cut
+
+
+def _explained(names: Iterable[str], position: Position, side: Side) -> list[Explanation]:
+    from knightfall.heuristics.explain import explain
+
+    return [explain(position, name, side) for name in names]
 
 
 # -- where positions come from -----------------------------------------------------------------

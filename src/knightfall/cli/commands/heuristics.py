@@ -81,10 +81,10 @@ def _details(id: str, json: bool) -> None:
         rows = [
             {"name": name, "stands_for": meant, **_atom(atom)}
             for name, meant in named.items()
-            for _, atom in parse_heuristic(meant).terms
+            for atom in parse_heuristic(meant).atoms()
         ]
     else:
-        rows = [_atom(atom) for _, atom in parse_heuristic(id).terms]
+        rows = [_atom(atom) for atom in dict.fromkeys(parse_heuristic(id).atoms())]
     if json:
         print_json({"heuristics": rows})
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from knightfall.arena.charts.style import BLUE, INK, RED, even_line, page, remark, styled
-from knightfall.learning.tune.weights import written
+from knightfall.learning.tune.weights import numbers, written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,23 +23,23 @@ def tune_plot(report: TuneReport) -> Figure:
     figure = page(below, f"{written(report.settings.given)}: {report.verdict}", 9, 4.2)
     left, right = figure.subplots(1, 2)
     generations = range(len(report.steps) + 1)
-    for number, (given, atom) in enumerate(settings.given.terms[1:]):
-        unit = report.sum.units[number]
-        weights = [given, *(step.mean.terms[number + 1][0] for step in report.steps)]
+    means = [settings.given, *(step.mean for step in report.steps)]
+    sizes = [report.sum.sizes_of(mean) for mean in means]
+    for number, one in enumerate(numbers(settings.given)[1:]):
         left.plot(
             generations,
-            [float(weight) / unit for weight in weights],
+            [at[number] for at in sizes],
             _DASHES[number // 2 % len(_DASHES)],
             color=(BLUE, RED)[number % 2],
-            label=str(atom),
+            label=one.name,
         )
     left.axhline(0, color=INK, linewidth=0.6)
     left.set_xlabel("generation")
     left.set_ylabel("size of the weight, in those of the first term")
     left.legend()
-    numbers = range(1, len(report.steps) + 1)
-    right.plot(numbers, [100 * step.best for step in report.steps], ":", color=INK, label="best")
-    right.plot(numbers, [100 * step.score for step in report.steps], color=BLUE, label="all")
+    done = range(1, len(report.steps) + 1)
+    right.plot(done, [100 * step.best for step in report.steps], ":", color=INK, label="best")
+    right.plot(done, [100 * step.score for step in report.steps], color=BLUE, label="all")
     even_line(right, 50)
     right.set_xlabel("generation")
     right.set_ylabel("candidates won, %")

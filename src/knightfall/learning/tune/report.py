@@ -19,7 +19,7 @@ from knightfall.learning.tune.confirmation import (
     overall,
 )
 from knightfall.learning.tune.settings import Settings
-from knightfall.learning.tune.weights import Sum, decimal, written
+from knightfall.learning.tune.weights import Sum, decimal, numbers, written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,10 +69,11 @@ class TuneReport(Displayable):
         yield ""
         yield Heading("Weights")
         table = Table(["term", "given", "tuned", "size"], labels=1)
-        rows = zip(settings.given.terms, self.tuned.terms, (1.0, *self._sizes()), strict=True)
-        for (given, atom), (weight, _), size in rows:
-            shown = UNKNOWN if str(atom) in self.sum.still else f"{size:.2f}"
-            table.add(str(atom), decimal(given), decimal(weight), shown)
+        before, after = numbers(settings.given), numbers(self.tuned)
+        for given, tuned, size in zip(before, after, (1.0, *self._sizes()), strict=True):
+            unknown = given.term is None or given.name in self.sum.still
+            shown = UNKNOWN if unknown else f"{size:.2f}"
+            table.add(given.name, decimal(given.value), decimal(tuned.value), shown)
         yield table
         yield (
             "The first keeps its weight: only their ratio matters to a search. Size is how much "
@@ -135,10 +136,7 @@ class TuneReport(Displayable):
         )
 
     def _sizes(self) -> list[float]:
-        free = self.tuned.terms[1:]
-        return [
-            float(weight) / unit for (weight, _), unit in zip(free, self.sum.units, strict=True)
-        ]
+        return [*self.sum.sizes_of(self.tuned)]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, generation by generation."""

@@ -124,4 +124,4 @@ def can_be_named(path: str) -> bool:
     except KnightfallError:
         return False
     assert isinstance(function, Expression)
-    return [getattr(atom, "path", "") for _, atom in function.terms] == [path]
+    return [getattr(atom, "path", "") for atom in function.atoms()] == [path]
