@@ -413,20 +413,47 @@ def coded_main_less_more(game, player):
     return share_left(game) * improved(game, player) + open_space_difference(game, player)
 
 
+def carried_length(game, player, length):
+    """The length of a path, begun with what the branches before have found."""
+    if game.is_winner(player):
+        return length
+    if game.is_loser(player):
+        return 0
+    for move in game.get_legal_moves():
+        length = max(length, carried_length(game.forecast_move(move), player, length + 1))
+    return length
+
+
+def coded_longest_win(game, player):
+    return carried_length(game, player, 0)
+
+
+def coded_longest_win_difference(game, player):
+    lengths = []
+    for one in (player, game.get_opponent(player)):
+        length = 0
+        for move in game.get_legal_moves():
+            length = max(length, carried_length(game.forecast_move(move), one, length + 1))
+        lengths.append(length)
+    return lengths[0] - lengths[1]
+
+
 def coded_main(game, player):
     if share_left(game) < 0.2:
-        return longest_win_difference(game, player)
+        return coded_longest_win_difference(game, player)
     return coded_main_less(game, player)
 
 
 def coded_main_alt(game, player):
-    return longest_win(game, player) if share_left(game) < 0.4 else coded_main_less(game, player)
+    return (
+        coded_longest_win(game, player) if share_left(game) < 0.4 else coded_main_less(game, player)
+    )
 
 
 def coded_main_prop(game, player):
     left = share_left(game)
     if left < 0.2:
-        return longest_win(game, player)
+        return coded_longest_win(game, player)
     return left * mobility(game, player) + (1 - left) * open_space_difference(game, player)
 
 
@@ -435,7 +462,7 @@ def coded_main_staggered(game, player):
     if left > 0.7:
         return mobility(game, player)
     if left < 0.2:
-        return longest_win_difference(game, player)
+        return coded_longest_win_difference(game, player)
     return open_space_difference(game, player)
 
 
@@ -444,7 +471,7 @@ def coded_main_alt_staggered(game, player):
     if left > 0.7:
         return mobility(game, player)
     if left < 0.2:
-        return longest_win(game, player)
+        return coded_longest_win(game, player)
     return open_space_difference(game, player)
 
 
@@ -550,6 +577,8 @@ SCORES = {
     "open_cluster": open_cluster,
     "coded:near_center": coded_near_center,
     "coded:near_edges": coded_near_edges,
+    "coded:longest_win": coded_longest_win,
+    "coded:longest_win_difference": coded_longest_win_difference,
     "coded:main_less": coded_main_less,
     "coded:main_less_more": coded_main_less_more,
     "coded:main": coded_main,

@@ -67,8 +67,10 @@ def ends(kind: type[Any] | None = None) -> list[Seen]:
 
 def looks_far(id: str, position: Position) -> bool:
     """Whether a heuristic may try everything to the end in a position."""
-    if not REGISTRY.get(id, REGISTRY["null"]).costly or id.startswith("coded:"):
-        return False  # (as coded that depends on the root of a search, and here there is none)
+    if not REGISTRY.get(id, REGISTRY["null"]).costly:
+        return False
+    if id.startswith("coded:main"):
+        return False  # (that depends on the root of a search, and here there is none)
     return "longest" in id or 10 * len(position.open) < 3 * position.board.cells
 
 

@@ -130,7 +130,10 @@ def test_play_from_here_from_every_source(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, of(GAME))) as page:
         page.fill("#fen", " ".join(GAME[:6]))
         page.click("text=Set up")
-        page.wait_for_function("() => document.getElementById('fen').value.endsWith(' w')")
+        page.wait_for_function(
+            "fen => document.getElementById('fen').value === fen",
+            arg=Position.from_moves(GAME[:6]).fen,
+        )
         begin(page)
         page.goto(file_url(file, "/puzzles/5"))
         page.wait_for_selector("#puzzle .target")
