@@ -135,7 +135,7 @@ def test_what_is_wrong_is_found(text: str, check: str, short: str, tmp_path: Pat
         (ACTS + "self.queue.put(None); self.queue.put(state.actions()[0])\n", "actions",
          "puts None"),
         (ACTS + "self.queue.put(state.actions()[0]); {}[1]\n", "actions", "raises KeyError"),
-        (ACTS + "best = [state.actions() for _ in range(40_000)]; "
+        (ACTS + "best = [state.actions() for _ in range(12_000)]; "
          "self.queue.put(best[-1][0])\n", "actions", "puts its action late"),
     ],
 )  # fmt: skip

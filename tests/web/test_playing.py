@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qs, quote, unquote
 
 import pytest
 from browser import cell, choose_opponent, file_url, need_browser, of, opened, said, until_said
@@ -112,8 +112,8 @@ def test_a_whole_game_with_a_reload_a_link_and_back_in_the_middle(
 def test_play_from_here_from_every_source(browser: Any, file: Path) -> None:
     """Pasted, out of a puzzle, out of the atlas, and at a point of the tree."""
 
-    def begin(page: Any) -> None:
-        fen = page.input_value("#fen")
+    def begin(page: Any, fen: str) -> None:
+        page.wait_for_function("fen => document.getElementById('fen').value === fen", arg=fen)
         page.click("#from-here")
         choose_opponent(page, "greedy(open)")
         page.select_option("select[name=seat]", "w")
@@ -130,28 +130,23 @@ def test_play_from_here_from_every_source(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, of(GAME))) as page:
         page.fill("#fen", " ".join(GAME[:6]))
         page.click("text=Set up")
-        page.wait_for_function(
-            "fen => document.getElementById('fen').value === fen",
-            arg=Position.from_moves(GAME[:6]).fen,
-        )
-        begin(page)
+        begin(page, Position.from_moves(GAME[:6]).fen)
         page.goto(file_url(file, "/puzzles/5"))
         page.wait_for_selector("#puzzle .target")
         page.click("#puzzle-analyse")
         page.wait_for_selector("#analysis:not([hidden])")
-        page.wait_for_function(IDLE)
-        begin(page)
+        begin(page, parse_qs(page.evaluate("location.hash.slice(1)"))["fen"][0])
         page.goto(file_url(file, "/atlas/7x7/c5"))
         page.select_option("#atlas-click", "analyse")
         page.wait_for_selector("#atlas .won")
         page.locator("#atlas button[aria-label^='e5,']").click()
-        until_said(page, "White to move")
-        begin(page)
+        begin(page, Position.from_moves(["c5", "e5"]).fen)
         page.goto(file_url(file, of(GAME)))
-        page.wait_for_function(IDLE)
+        page.wait_for_function(
+            "count => knightfall.play.tree.line().length === count", arg=len(GAME)
+        )
         page.locator("#moves button").nth(5).click()
-        until_said(page, "White to move")
-        begin(page)
+        begin(page, Position.from_moves(GAME[:6]).fen)
 
 
 # -- keys ------------------------------------------------------------------------------------
