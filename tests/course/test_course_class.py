@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -368,7 +369,7 @@ def test_who_does_not_answer_is_out_at_once(folder: Path, monkeypatch: pytest.Mo
     write(folder / "hangs", in_2017b("while True: pass"))
     later = "if game.move_count > 8:\n    while True: pass\n"
     write(folder / "hangs later", in_2017b(later + FIRST))
-    report = held(folder)
+    report = held(folder, classmates=1, opponents=["Random"])
     problems = {student.name: student.problem for student in report.broken}
     assert problems["hangs"] == "asked for a move, it did not answer within 0.5 s"
     assert "does not answer in" in problems["hangs later"]
@@ -503,9 +504,18 @@ def on_11x9(folder: Path) -> list[str]:
             "--workers", "0"]  # fmt: skip
 
 
-def test_a_class_of_the_successor(folder: Path) -> None:
-    words = on_11x9(folder)
-    found = answer(*words, "--json")
+@pytest.fixture(scope="module")
+def successor_class(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the command says of the successor's class, played in one go."""
+    top = tmp_path_factory.mktemp("successor")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KNIGHTFALL_DATA_DIR", str(top / "data"))
+        patch.chdir(top)
+        return answer(*on_11x9(top / "class"), "--json", "--output", str(top / "whole"))
+
+
+def test_a_class_of_the_successor(successor_class: dict[str, Any]) -> None:
+    found = successor_class
     assert {row["name"] for row in found["opponents"]} == {"Random", "Greedy", "Minimax"}
     assert found["students"][0]["name"] == "Ann"
     assert {row["name"] for row in found["students"]} == {"Ann", "Ben", "Cec"}
@@ -526,9 +536,10 @@ def test_a_class_of_the_successor(folder: Path) -> None:
     assert len(lines) == len({line["key"] for line in lines}) == 4 * 6 + 4 * 2
 
 
-def test_the_successor_s_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_successor_s_class_goes_on(
+    successor_class: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     words = on_11x9(folder)
-    whole = answer(*words, "--json", "--output", "whole")
     games = successor_games.play
     played: list[object] = []
 
@@ -548,8 +559,11 @@ def test_the_successor_s_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(successor_games, "play", lambda game: played.append(game) or games(game))
     resumed = answer(*words, "--json")
     assert len(played) == 32 - 9
-    for found in (whole, resumed):
-        del found["output"], found["load"]
+    apart = ("output", "load", "folder")
+    whole, resumed = (
+        {key: value for key, value in found.items() if key not in apart}
+        for found in (successor_class, resumed)
+    )
     assert whole == resumed
     played.clear()
     write(folder / "Cec", ACTS.replace("BODY", BODIES["Ben"]), "my_custom_player.py")

@@ -132,6 +132,7 @@ class Query:
         ).fetchall()
         db.close()
         self.study = studies()[study]
+        self._rounds: dict[str, list[float]] = {}
         self.won: dict[str, dict[str, list[float]]] = {}
         self.openings: dict[str, dict[str, list[str]]] = {}
         for heuristic, opponent, opening, won, games in rows:
@@ -145,6 +146,7 @@ class Query:
             return self
         names = [self.study.opponents[at].rpartition(":")[2] for at in opponents]
         found = copy(self)
+        found._rounds = {}
         found.won = {
             id: {name: row for name, row in mine.items() if name in names}
             for id, mine in self.won.items()
@@ -152,7 +154,10 @@ class Query:
         return found
 
     def by_round(self, heuristic: str) -> list[float]:
-        return [fmean(scores) for scores in zip(*self.won[heuristic].values(), strict=True)]
+        if heuristic not in self._rounds:
+            columns = zip(*self.won[heuristic].values(), strict=True)
+            self._rounds[heuristic] = [fmean(scores) for scores in columns]
+        return self._rounds[heuristic]
 
     def squares_by_round(self, heuristic: str) -> list[float]:
         rows = [squares(row) for row in self.won[heuristic].values()]

@@ -522,7 +522,7 @@ def test_a_run_keeps_the_text_that_it_began_with(tmp_path: Path) -> None:
 
 
 def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
-    asked = {"agent": "python(slow.py:slow, time=10s)", "openings": 40, "board": "5x5", "seed": 3}
+    asked = {"agent": "python(slow.py:slow, time=10s)", "openings": 12, "board": "5x5", "seed": 3}
     server = LabServer(tmp_path, "slow.py", start=COLD)
     job = server.begin("/api/gradings", **asked)
     server.until_job(job["id"], lambda job: job["done"] >= 2)
@@ -533,7 +533,7 @@ def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
         torn.write('{"number": 99, "open')
     with lab(tmp_path, "slow.py") as again:
         (listed,) = again.get("/api/gradings")["gradings"]
-        assert 2 <= listed["games"] < 40
+        assert 2 <= listed["games"] < 12
         assert not listed["finished"]
         kept = again.get("/api/gradings/1")
         assert kept["resumable"]
@@ -546,7 +546,7 @@ def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
         # What the command says of the same agent, opening by opening.
         expected = grade(
             f"python({tmp_path / 'slow.py'}:slow, time=10s)",
-            openings=40, seed=3, board="5x5", progress=False,
+            openings=12, seed=3, board="5x5", progress=False,
         ).to_dict()  # fmt: skip
         found = whole["grade"]
         assert found["keeps"] == expected["keeps"]
