@@ -1,7 +1,7 @@
 // What the engine says of the position that is looked at, and of a game that is over.
 
-import { parseTerms } from "./agents.js";
 import { Stopped } from "./engine.js";
+import { parseHeuristic, splitAtCommas } from "./heuristics.js";
 import { hasWin, winningCells } from "./marks.js";
 import { formatFen } from "./notation.js";
 import { placed, winnerOf } from "./status.js";
@@ -106,17 +106,12 @@ export class Study {
    * @param {number[]} moves
    */
   async opinions(position, moves) {
-    const written = this.play.state.settings.heuristic
-      .split(",")
-      .map((name) => name.trim())
-      .filter(Boolean);
-    const names = written.slice(0, MAX_OPINIONS);
+    const names = splitAtCommas(this.play.state.settings.heuristic).slice(0, MAX_OPINIONS);
     if (!names.length || !moves.length) return { names, opinions: null, wrong: "" };
-    const here = (/** @type {string[]} */ some) =>
-      this.engines.rules.ask("opinions", {
-        position,
-        sums: some.map((name) => parseTerms(name, this.play.heuristics)),
-      });
+    const here = async (/** @type {string[]} */ some) => {
+      const sums = some.map((name) => parseHeuristic(name, this.play.heuristics).terms);
+      return this.engines.rules.ask("opinions", { position, sums });
+    };
     try {
       const theirs = this.play.provider && names.some((name) => this.play.provider?.judges(name));
       const opinions = await (theirs && this.play.provider
