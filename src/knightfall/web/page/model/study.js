@@ -35,6 +35,7 @@ export const emptyLook = (node, seen) => ({
   unfinished: false,
   names: [],
   opinions: null,
+  cluster: null,
   wrong: "",
   walks: null,
   reflections: null,
@@ -101,15 +102,18 @@ export class Study {
   }
 
   /**
-   * Return what the heuristics of the settings say of each move.
+   * Return what the heuristics of the settings say of each move, and the window of open_cluster if one of them asks it.
    * @param {Position} position
    * @param {number[]} moves
    */
   async opinions(position, moves) {
     const names = splitAtCommas(this.play.state.settings.heuristic).slice(0, MAX_OPINIONS);
-    if (!names.length || !moves.length) return { names, opinions: null, wrong: "" };
+    /** @type {Look["cluster"]} */
+    let cluster = null;
+    if (!names.length || !moves.length) return { names, opinions: null, cluster, wrong: "" };
     const here = async (/** @type {string[]} */ some) => {
       const sums = some.map((name) => parseHeuristic(name, this.play.heuristics).terms);
+      cluster = await this.engines.rules.ask("cluster", { position, sums });
       return this.engines.rules.ask("opinions", { position, sums });
     };
     try {
@@ -117,10 +121,10 @@ export class Study {
       const opinions = await (theirs && this.play.provider
         ? this.play.provider.opinionsOf(position, names, here)
         : here(names));
-      return { names, opinions, wrong: "" };
+      return { names, opinions, cluster, wrong: "" };
     } catch (error) {
       if (error instanceof Stopped) throw error;
-      return { names, opinions: null, wrong: /** @type {Error} */ (error).message };
+      return { names, opinions: null, cluster: null, wrong: /** @type {Error} */ (error).message };
     }
   }
 
