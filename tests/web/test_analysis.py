@@ -7,13 +7,23 @@ import random
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qs, quote, unquote
 from xml.etree import ElementTree
 
 import pytest
-from browser import cell, file_url, need_browser, of, opened, told_by_axe, until_said
+from browser import (
+    cell,
+    choose_opponent,
+    file_url,
+    need_browser,
+    of,
+    opened,
+    told_by_axe,
+    until_said,
+)
 
 import knightfall as kf
+from knightfall.heuristics.explain import explain
 from knightfall.notation.reader import read_game
 from knightfall.position import Position
 from knightfall.solver.atlas import lookup, position_of
@@ -22,6 +32,7 @@ need_browser()
 
 GAME = ["b5", "e2", "d4", "f4", "e6", "d3", "c5", "b2", "a4", "d1"]
 SEPARATED = "2*1**1/*2**1*/2*1***/***1**1/*N*****/1****2/1*1n*** w"
+BLOCKED = "4***/2*1***/1N2***/4*2/*3*2/4n1*/1*5 w"
 MIRRORED = "6*/*6/2N4/3*3/4n2/6*/*6 w"
 
 
@@ -118,6 +129,52 @@ def test_several_heuristics_speak_beside_the_truth(browser: Any, file: Path) -> 
         page.fill("#heuristic", "cosy")
         page.locator("#heuristic").blur()
         page.wait_for_selector("#legend:has-text('“cosy” is no heuristic')")
+
+
+def test_a_heuristic_that_changes_with_the_phase_plays_and_its_window_is_framed(
+    browser: Any, file: Path
+) -> None:
+    """The opponent is typed, found again after a reload, and plays the move of the native agent."""
+    agent = "id(phase*near_edges+(1-phase)*near_center+bfs_reach, nodes=2500, seed=7)"
+    with opened(browser, at_fen(file, BLOCKED)) as page:
+        page.click("#from-here")
+        choose_opponent(page, "own")
+        page.fill("#new-game [name=agent]", agent.replace("+", " + ").replace("*", " * "))
+        page.click("#start")
+        page.wait_for_function("() => knightfall.state.game.agent")
+        page.reload()
+        page.wait_for_function("() => globalThis.knightfall?.state.ready")
+        assert parse_qs(page.url.partition("#")[2])["vs"] == [agent]
+        cell(page, "d6").click()
+        page.wait_for_function("() => knightfall.play.tree.line().length === 2")
+        position = Position.from_fen(BLOCKED).play("d6")
+        move = kf.agent(agent).choose(position)
+        assert page.locator("#moves .here").inner_text().endswith(move)
+        position = position.play(move)
+        page.click("#analyse")
+        heuristic = "stage(0.9: improved, 1/2*open_cluster + phase*open)"
+        page.fill("#heuristic", f"{heuristic}, improved")
+        page.locator("#heuristic").blur()
+        page.wait_for_selector(".above .cluster rect")
+        for name in position.legal_moves:
+            value = kf.evaluator(heuristic).value(position.play(name), position.to_move)
+            told = re.search(
+                r"phase\*open\) ([-\d.]+)", cell(page, name).get_attribute("aria-label")
+            )
+            assert told is not None
+            assert float(told[1]) == pytest.approx(value, abs=0.005)
+        window = explain(position, heuristic).cluster
+        assert window is not None
+        names = [position.board.name(one) for one in window.cells]
+        framed = page.locator("#board button[aria-label*='window']")
+        labels = framed.evaluate_all("all => all.map(b => b.ariaLabel)")
+        assert [label.split(",")[0] for label in labels] == names
+        centre = page.locator("#board button[aria-label*='centre of open_cluster’s window']")
+        assert centre.get_attribute("data-cell") == str(window.center)
+        assert f"window of this position, {names[0]} to {names[-1]}," in page.inner_text("#legend")
+        page.fill("#heuristic", "stage(0.9: open_cluster, improved)")  # whose time is over
+        page.locator("#heuristic").blur()
+        page.wait_for_function("() => !document.querySelector('.above .cluster')")
 
 
 # -- layers ----------------------------------------------------------------------------------

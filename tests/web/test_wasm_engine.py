@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -16,6 +15,7 @@ from wasm_engine import WasmEngine
 
 from knightfall.board import MOST_CELLS, SMALLEST_SIDE, Board
 from knightfall.heuristics.evaluator import evaluator
+from knightfall.heuristics.explain import explain
 from knightfall.heuristics.expression import Id, parse_heuristic
 from knightfall.heuristics.registry import REGISTRY
 from knightfall.kernel.geometry import FIELDS, NO_LIMIT, geometry
@@ -131,22 +131,22 @@ def test_reach_and_separation(seven: WasmEngine) -> None:
 HEURISTICS = [id for id in REGISTRY if REGISTRY[id].study != "user" and not REGISTRY[id].parameter]
 SUMS = ["static_reach(1/2)", "2*open-improved", "1/3*open+static_reach(0.25)", "-main",
         "near_opponent+bfs_reach", "0.1*center-3*null+bfs_reach"]  # fmt: skip
+PHASED = [
+    "phase*near_edges+(1-phase)*near_center+bfs_reach",
+    "-1/3*phase*phase*(1-phase)*weighted_moves",
+    "stage(0.7: improved, 0.2: open_space_difference, longest_win)",
+    "stage(47/49: open, 31/64: 2*center, 0.3: null, -improved)",
+    "0.7*center-1/7*(1-phase)*stage(0.8: 0.1*open+phase*static_reach(1/3), 0.4: open, null)+open",
+]
 
 
-def terms_of(id: str) -> list[tuple[float, str, float]]:
-    found = []
-    for weight, atom in parse_heuristic(id).terms:
-        assert isinstance(atom, Id)
-        found.append((float(weight), atom.name, float(atom.parameter or Fraction(0))))
-    return found
-
-
-@pytest.mark.parametrize("id", [*HEURISTICS, *SUMS])
+@pytest.mark.parametrize("id", [*HEURISTICS, *SUMS, *PHASED])
 def test_heuristics(id: str, seven: WasmEngine, eight: WasmEngine) -> None:
-    costly = any(REGISTRY[name].costly for _, name, _ in terms_of(id))
+    atoms = parse_heuristic(id).atoms()
+    costly = any(isinstance(atom, Id) and REGISTRY[atom.name].costly for atom in atoms)
     native = evaluator(id)
     for engine, number in ((seven, 40), (eight, 20)):
-        address = engine.heuristic(terms_of(id))
+        address = engine.heuristic(id)
         plies = 40 if costly else 30
         for position in positions(engine.board, 3 if costly else number, seed=3, plies=plies):
             if costly and len(position.open) > 25:
@@ -158,6 +158,45 @@ def test_heuristics(id: str, seven: WasmEngine, eight: WasmEngine) -> None:
                 assert value == native.value(position, side)
 
 
+@pytest.mark.parametrize(
+    ("id", "least"),
+    [("open_cluster", 0.0), ("2*open_cluster-open", 0.0), ("improved", 1.0),
+     ("open+stage(0.6: open_cluster, improved)", 0.6)],
+)  # fmt: skip
+def test_the_window_of_open_cluster(
+    id: str, least: float, seven: WasmEngine, eight: WasmEngine
+) -> None:
+    counted = set()
+    for engine in (seven, eight):
+        board = engine.board
+        address, wanted = engine.heuristic(id), engine.addresses["open_cluster"]
+        for position in positions(board, 60, seed=6, plies=40):
+            open = words(position)[0]
+            drawn = explain(position, id).cluster
+            asks = address == wanted
+            asks |= address == engine.addresses["sum"] and engine.call("sum_asks", wanted, open)
+            assert bool(asks) == (drawn is not None) == (len(position.open) / board.cells >= least)
+            if drawn is not None:
+                assert engine.set("cluster", open) == sum(1 << cell for cell in drawn.cells)
+                assert engine.call("cluster_center", open) == drawn.center
+                assert bool(engine.call("cluster_counts", open)) == drawn.counts
+                counted.add(drawn.counts)
+    assert counted == ({True, False} if least < 1 else set())
+
+
+def test_a_sum_has_room_for_64_heuristics(seven: WasmEngine) -> None:
+    position = positions(SEVEN, 1, seed=7)[0]
+    open, me, opp = words(position)
+    address = seven.heuristic("+".join(["open"] * 64))
+    value = seven.call("evaluate", address, open, me, opp, me)
+    assert value == 64 * evaluator("open").value(position)
+    assert seven.call("add_term", 1.0, 0, 0) == -1
+    address = seven.addresses["open"]
+    assert seven.call("add_part", address, 0.0, 1.0, 0, 0, 0.0, 2.0) == -1
+    seven.call("clear_sum")
+    assert seven.call("add_part", address, 0.0, 1.0, 0, 0, 0.0, 2.0) == -1  # to no term
+
+
 SEARCHES = [
     ("minimax", "open", Budget(depth=3)),
     ("alphabeta", "improved", Budget(depth=5)),
@@ -166,6 +205,9 @@ SEARCHES = [
     ("deepening", "main", Budget(nodes=1500)),
     ("deepening", "bfs_reach", Budget(depth=6)),
     ("deepening", "2*open-improved", Budget(nodes=5000)),
+    ("minimax", "phase*open-(1-phase)*center", Budget(depth=3)),
+    ("plain_deepening", "stage(0.8: open, improved)+0.1*phase*center", Budget(nodes=2500)),
+    ("deepening", "phase*near_edges+(1-phase)*near_center+bfs_reach", Budget(nodes=2500)),
     ("any_move", "null", Budget(depth=1)),
 ]
 
@@ -177,7 +219,7 @@ def test_searches_node_for_node(method: str, id: str, budget: Budget, seven: Was
     for engine in (seven, eight):
         for seed, position in enumerate(positions(engine.board, 12, seed=4)):
             found = engine.search(
-                position, method, engine.heuristic(terms_of(id)), symmetric=native.symmetric,
+                position, method, engine.heuristic(id), symmetric=native.symmetric,
                 depth=budget.depth or 64, nodes=budget.nodes, seed=seed,
             )  # fmt: skip
             wanted = think(position, method, native, budget, seed)

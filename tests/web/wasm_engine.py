@@ -11,6 +11,14 @@ from typing import Any
 import wasmtime
 
 from knightfall.board import Board
+from knightfall.heuristics.expression import (
+    Expression,
+    Id,
+    Phased,
+    Stages,
+    Term,
+    parse_heuristic,
+)
 from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.kernel.rules import words
 from knightfall.position import Position
@@ -18,6 +26,42 @@ from knightfall.search.table import size_for
 from knightfall.web.engine.build import ABOUT, ENGINE
 
 PAGE = 1 << 16
+
+
+Terms = list[dict[str, Any]]
+"""A sum of heuristics as the page's `parseHeuristic` hands it to the engine."""
+
+
+def terms_of(heuristic: str | Expression) -> Terms:
+    """Return the terms of a heuristic, as the page has them."""
+    if isinstance(heuristic, str):
+        heuristic = parse_heuristic(heuristic)
+    return [_term(float(weight), term) for weight, term in heuristic.terms]
+
+
+def _term(weight: float, term: Term) -> dict[str, Any]:
+    factor = {"weight": weight, "open": 0, "filled": 0}
+    inner = term
+    if isinstance(term, Phased):
+        factor |= {"open": term.open, "filled": term.filled}
+        inner = term.inner
+    if isinstance(inner, Stages):
+        leasts = [float(least) for least, _ in inner.stages]
+        bounds = zip([*leasts, 0.0], [math.inf, *leasts], strict=True)
+        parts = [
+            {**one["parts"][0], **_factor(one), "least": least, "below": below}
+            for sum, (least, below) in zip(inner.parts, bounds, strict=True)
+            for one in terms_of(sum)
+        ]
+        return {**factor, "parts": parts}
+    assert isinstance(inner, Id)
+    asked = {"id": inner.name, "parameter": float(inner.parameter or 0)}
+    whole = {"weight": 1.0, "open": 0, "filled": 0, "least": 0.0, "below": math.inf}
+    return {**factor, "parts": [{**asked, **whole}]}
+
+
+def _factor(term: dict[str, Any]) -> dict[str, Any]:
+    return {name: term[name] for name in ("weight", "open", "filled")}
 
 
 @cache
@@ -68,13 +112,16 @@ class WasmEngine:
 
     # -- as the page uses it ---------------------------------------------------------------
 
-    def heuristic(self, terms: list[tuple[float, str, float]]) -> int:
-        """The address of a sum of heuristics: weight, id, parameter."""
-        if len(terms) == 1 and terms[0][0] == 1 and terms[0][1] != "static_reach":
-            return int(self.addresses[terms[0][1]])
+    def heuristic(self, heuristic: str | Expression) -> int:
+        """The address of a heuristic; a sum is written into the memory first."""
+        if heuristic in self.addresses and heuristic != "static_reach":
+            return int(self.addresses[str(heuristic)])
         self.call("clear_sum")
-        for weight, id, parameter in terms:
-            self.call("add_term", self.addresses[id], float(weight), float(parameter))
+        for term in terms_of(heuristic):
+            assert self.call("add_term", *_factor(term).values()) >= 0
+            for part in term["parts"]:
+                told = part["parameter"], *_factor(part).values(), part["least"], part["below"]
+                assert self.call("add_part", self.addresses[part["id"]], *told) >= 0
         return int(self.addresses["sum"])
 
     def search(

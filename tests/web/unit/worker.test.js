@@ -3,11 +3,15 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { before, test } from "node:test";
-import { emptyBoard, parseFen } from "../../../src/knightfall/web/page/model/notation.js";
+import { parseAgent } from "../../../src/knightfall/web/page/model/agents.js";
+import { parseHeuristic } from "../../../src/knightfall/web/page/model/heuristics.js";
+import { cellNamed, emptyBoard, parseFen } from "../../../src/knightfall/web/page/model/notation.js";
 import { advance, legalMoves, numbers } from "./rules.js";
 
 const folder = new URL("../../../src/knightfall/", import.meta.url);
 const read = (name) => readFileSync(new URL(name, folder));
+const about = () => JSON.parse(read("web/engine/engine.json"));
+const sums = (...texts) => texts.map((text) => parseHeuristic(text, about().heuristics).terms);
 
 let send;
 const sent = [];
@@ -22,8 +26,9 @@ before(async () => {
     if (!("part" in message)) waiting.get(message.id)(message);
   };
   await import("../../../src/knightfall/web/page/worker.js");
-  const about = JSON.parse(read("web/engine/engine.json"));
-  send({ load: { wasm: read("web/engine/engine.wasm"), about, atlas: JSON.parse(read("solver/atlas.json")) } });
+  send({
+    load: { wasm: read("web/engine/engine.wasm"), about: about(), atlas: JSON.parse(read("solver/atlas.json")) },
+  });
 });
 
 let id = 0;
@@ -132,13 +137,68 @@ test("the perfect player wins whatever can be won", async () => {
 
 test("heuristics are asked for the side that moves", async () => {
   const position = parseFen("7/7/1N5/7/7/4n2/7 w");
-  const { answer } = await ask("opinions", { position, sums: [[[1, "improved", 0]], [[-2, "open", 0]]] });
+  const { answer } = await ask("opinions", { position, sums: sums("improved", "-2*open") });
   for (const cell of legalMoves(position)) {
     const next = await advance(position, cell);
     const theirs = legalMoves(next).length;
     const mine = legalMoves({ ...next, side: "w" }).length;
     assert.deepEqual(answer[cell], [mine - theirs, -2 * mine], `move ${cell}`);
   }
+});
+
+test("a heuristic changes with the phase, which is that after the move", async () => {
+  const position = parseFen("7/7/1N5/7/7/4n2/7 w");
+  const texts = [
+    "phase*phase*open-(1-phase)*improved",
+    "3*stage(45/49: open, improved)",
+    "stage(0.93: open, 0.9: null, open)",
+  ];
+  const { answer } = await ask("opinions", { position, sums: sums(...texts) });
+  for (const cell of legalMoves(position)) {
+    const next = await advance(position, cell);
+    const theirs = legalMoves(next).length;
+    const mine = legalMoves({ ...next, side: "w" }).length;
+    const phase = 46 / 49;
+    const [faded, staged, early] = answer[cell];
+    assert.ok(Math.abs(faded - (phase * phase * mine - (1 - phase) * (mine - theirs))) < 1e-12, `move ${cell}`);
+    assert.deepEqual([staged, early], [3 * mine, mine], `move ${cell}`);
+  }
+});
+
+test("an agent searches with a heuristic that changes with the phase", async () => {
+  const position = parseFen("7/7/1N5/7/7/4n2/7 w");
+  const choice = async (text) =>
+    (await ask("choose", { position, agent: parseAgent(text, about().heuristics) })).answer;
+  const whole = await choice("id(phase*near_edges+(1-phase)*near_center+bfs_reach, nodes=2500)");
+  assert.ok(legalMoves(position).includes(whole.cell));
+  assert.ok(whole.nodes <= 2500 && whole.depth > 2);
+  // The stage that holds all the time is the heuristic itself.
+  assert.deepEqual(await choice("id(stage(1/100: bfs_reach, null), nodes=2500)"), await choice("id(bfs_reach)"));
+});
+
+test("the window of open_cluster is told while it is asked", async () => {
+  const position = parseFen("4***/4***/1N2***/4*2/*3*2/4n1*/1*5 w");
+  const cells = (...names) => names.map((name) => cellNamed(position, name));
+  const found = async (...texts) => (await ask("cluster", { position, sums: sums(...texts) })).answer;
+  const window = await found("open_cluster");
+  assert.equal(window.cells.length, 16);
+  assert.deepEqual([window.cells[0], window.cells[15]], cells("a7", "d4"));
+  assert.deepEqual([window.center], cells("c5"));
+  assert.equal(window.blocked, 1); // the knight's
+  assert.equal(window.counts, true);
+  for (const text of [
+    "2*open_cluster-open",
+    "stage(0.9: open, open_cluster)",
+    "phase*stage(0.3: open_cluster, open)",
+  ]) {
+    assert.deepEqual(await found("improved", text), window, text);
+  }
+  for (const text of ["improved", "coded:open_cluster", "open+improved", "stage(0.9: open_cluster, open)"]) {
+    assert.equal(await found(text), null, text);
+  }
+  const start = parseFen("7/7/1N5/7/7/4n2/7 w");
+  assert.equal((await ask("cluster", { position: start, sums: sums("open_cluster") })).answer.counts, false);
+  assert.equal((await ask("cluster", { position: emptyBoard(7, 7), sums: sums("open_cluster") })).answer, null);
 });
 
 test("a question that cannot be answered is told so", async () => {

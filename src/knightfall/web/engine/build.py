@@ -40,8 +40,7 @@ def main() -> None:
         "heuristics": [
             {"id": id} if id == SUM
             else {
-                "id": id, "study": REGISTRY[id].study, "formula": REGISTRY[id].formula,
-                "summary": REGISTRY[id].summary, "symmetric": REGISTRY[id].symmetric,
+                "id": id, "symmetric": REGISTRY[id].symmetric,
                 "costly": REGISTRY[id].costly, "parameter": bool(REGISTRY[id].parameter),
             }
             for id in scores

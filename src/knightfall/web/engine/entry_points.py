@@ -12,10 +12,11 @@ from typing import Any
 
 from numba import from_dtype, types
 
+from knightfall.heuristics.aggressive import least_blocked
 from knightfall.heuristics.reachability import _static
 from knightfall.heuristics.signature import HEURISTIC
 from knightfall.kernel import rules
-from knightfall.kernel.bits import Bits, address_of, ask, first, records, rest
+from knightfall.kernel.bits import Bits, address_of, ask, count, first, records, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, NO_LIMIT
 from knightfall.search import separation, symmetry
@@ -151,39 +152,128 @@ def perft(base: int, open: Bits, mover: int, waiter: int, depth: int) -> int:
 
 @compiled(HEURISTIC, cache=False)
 def static_reach(board: Any, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """`static_reach(r)` with the r of the term that is being asked."""
+    """`static_reach(r)` with the r of the part that is being asked."""
     r = _sum_at(address_of(board) + _u64(SUM_AT - BOARD_AT), _u64(0)).current
     return _static(board, open, me, r) - _static(board, open, opp, r)
 
 
+@compiled(_f64(_f64, _i64, _i64), cache=False)
+def _power(phase: float, open_power: int, filled_power: int) -> float:
+    """Return phase^`open_power` · (1 − phase)^`filled_power`, multiplied as natively."""
+    factor = 1.0
+    for _ in range(open_power):
+        factor *= phase
+    for _ in range(filled_power):
+        factor *= 1.0 - phase
+    return factor
+
+
+@compiled(types.boolean(SUM, _i64, _f64), cache=False)
+def _counts(work: Any, part: int, phase: float) -> bool:
+    """Return whether a part of the sum is in force at a phase."""
+    return work.least[part] <= phase and phase < work.below[part]  # type: ignore[no-any-return]
+
+
 @compiled(HEURISTIC, cache=False)
 def weighted_sum(board: Any, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """The sum that `add_term` has put together, added up as the native engine does."""
+    """The sum that `add_term` and `add_part` have put together, added up as natively."""
     work = _sum_at(address_of(board) + _u64(SUM_AT - BOARD_AT), _u64(0))
-    total = 0.0
-    for i in range(work.terms):
-        work.current = work.parameter[i]
-        value = work.weight[i] * ask(work.address[i], board, open, me, opp, to_move)
-        total = value if i == 0 else total + value
+    phase = count(open) / board.cells
+    total, part = 0.0, 0
+    for term in range(work.terms):
+        inner, asked = 0.0, 0
+        while part < work.term_end[term]:
+            if _counts(work, part, phase):
+                work.current = work.parameter[part]
+                factor = _power(phase, work.open[part], work.filled[part])
+                value = ask(work.address[part], board, open, me, opp, to_move)
+                value = work.weight[part] * (factor * value)
+                inner = value if asked == 0 else inner + value
+                asked += 1
+            part += 1
+        factor = _power(phase, work.term_open[term], work.term_filled[term])
+        value = work.term_weight[term] * (factor * inner)
+        total = value if term == 0 else total + value
     return total
-
-
-@exported(_i64(_u64, _u64, _f64, _f64))
-def add_term(base: int, address: int, weight: float, parameter: float) -> int:
-    """Add a term to the sum, which `clear_sum` empties; its number, −1 if there is no room."""
-    work = _sum_at(base + _u64(SUM_AT), _u64(0))
-    if work.terms >= layout.MOST_TERMS:
-        return -1
-    at = work.terms
-    work.address[at], work.weight[at], work.parameter[at] = address, weight, parameter
-    work.terms = at + 1
-    return at  # type: ignore[no-any-return]
 
 
 @exported(_void(_u64))
 def clear_sum(base: int) -> None:
     """Begin a sum anew."""
-    _sum_at(base + _u64(SUM_AT), _u64(0)).terms = 0
+    work = _sum_at(base + _u64(SUM_AT), _u64(0))
+    work.terms = work.parts = 0
+
+
+@exported(_i64(_u64, _f64, _i64, _i64))
+def add_term(base: int, weight: float, open_power: int, filled_power: int) -> int:
+    """Add a term to the sum; `add_part` adds what it multiplies.  Its number, −1: no room."""
+    work = _sum_at(base + _u64(SUM_AT), _u64(0))
+    at = work.terms
+    if at >= layout.MOST_PARTS:
+        return -1
+    work.term_weight[at], work.term_open[at], work.term_filled[at] = (
+        weight, open_power, filled_power,
+    )  # fmt: skip
+    work.term_end[at] = work.parts
+    work.terms = at + 1
+    return at  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64, _u64, _f64, _f64, _i64, _i64, _f64, _f64))
+def add_part(
+    base: int, address: int, parameter: float, weight: float, open_power: int, filled_power: int,
+    least: float, below: float,
+) -> int:  # fmt: skip
+    """Add a heuristic to the last term, for phases from `least` up to `below`, which is excluded.
+
+    Returns its number, −1 if there is no room.  Parts of one stage are added up.
+    """
+    work = _sum_at(base + _u64(SUM_AT), _u64(0))
+    at = work.parts
+    if at >= layout.MOST_PARTS or work.terms == 0:
+        return -1
+    work.address[at], work.parameter[at], work.weight[at] = address, parameter, weight
+    work.open[at], work.filled[at] = open_power, filled_power
+    work.least[at], work.below[at] = least, below
+    work.parts = work.term_end[work.terms - 1] = at + 1
+    return at  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64, _u64, _u64))
+def sum_asks(base: int, address: int, open: Bits) -> int:
+    """1 if the sum asks the heuristic at an address while these cells are open."""
+    work = _sum_at(base + _u64(SUM_AT), _u64(0))
+    phase = count(open) / _board_at(base + _u64(BOARD_AT), _u64(0)).cells
+    for part in range(work.parts):
+        if work.address[part] == address and _counts(work, part, phase):
+            return 1
+    return 0
+
+
+@exported(_u64(_u64, _u64))
+def cluster(base: int, open: Bits) -> Bits:
+    """The cells of the least-blocked window, to whose centre `open_cluster` is drawn."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    top, left, high, wide = least_blocked(board, open)
+    found = _u64(0)
+    for row in range(top, top + high):
+        found |= ((_u64(1) << _u64(wide)) - _u64(1)) << _u64(row * board.width + left)
+    return found  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64, _u64))
+def cluster_center(base: int, open: Bits) -> int:
+    """The centre cell of that window."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    top, left, high, wide = least_blocked(board, open)
+    return (top + high // 2) * board.width + left + wide // 2  # type: ignore[no-any-return]
+
+
+@exported(_i64(_u64, _u64))
+def cluster_counts(base: int, open: Bits) -> int:
+    """1 if enough of the board is blocked for the window to be part of `open_cluster`."""
+    board = _board_at(base + _u64(BOARD_AT), _u64(0))
+    return _i64(5 * (board.cells - count(open)) >= board.cells)  # type: ignore[no-any-return]
 
 
 @exported(_f64(_u64, _u64, _u64, _i64, _i64, _i64))

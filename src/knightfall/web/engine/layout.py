@@ -22,16 +22,26 @@ from knightfall.solver.state import DTYPE as PROOF_DTYPE
 LINE = 64
 """Everything begins at a multiple of this: a line of the processor's cache."""
 
-MOST_TERMS = 16
-"""Terms that a sum of heuristics may have."""
+MOST_PARTS = 64
+"""Heuristics that a sum may ask, those inside its stages included."""
 
+_each = (MOST_PARTS,)
 SUM_DTYPE = np.dtype(
     [
         ("terms", "i8"),
-        ("address", "u8", (MOST_TERMS,)),
-        ("weight", "f8", (MOST_TERMS,)),
-        ("parameter", "f8", (MOST_TERMS,)),
-        ("current", "f8"),  # the parameter of the term that is being asked
+        ("term_weight", "f8", _each),
+        ("term_open", "i8", _each),  # powers of the phase and of 1 − phase
+        ("term_filled", "i8", _each),
+        ("term_end", "i8", _each),  # its parts end before this one
+        ("parts", "i8"),  # one for a term that is a heuristic, else those of all its stages
+        ("address", "u8", _each),
+        ("parameter", "f8", _each),
+        ("weight", "f8", _each),
+        ("open", "i8", _each),
+        ("filled", "i8", _each),
+        ("least", "f8", _each),  # the phases at which the part counts: least ≤ phase < below
+        ("below", "f8", _each),
+        ("current", "f8"),  # the parameter of the part that is being asked
         ("clock", "u8"),  # the address of the page's clock
     ],
     align=True,

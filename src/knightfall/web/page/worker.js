@@ -3,7 +3,7 @@
 // milliseconds.
 
 /** @typedef {import("./model/agents.js").Agent} Agent */
-/** @typedef {import("./model/agents.js").Term} Term */
+/** @typedef {import("./model/heuristics.js").Term} Term */
 /** @typedef {import("./model/engine.js").Load} Load */
 /** @typedef {import("./model/engine.js").Questions} Questions */
 /** @typedef {import("./model/engine.js").Truth} Truth */
@@ -27,7 +27,13 @@
  * @property {(mover: bigint, waiter: bigint) => bigint} class_of
  * @property {() => bigint} symmetries
  * @property {() => void} clear_sum
- * @property {(address: bigint, weight: number, parameter: number) => bigint} add_term
+ * @property {(weight: number, open: bigint, filled: bigint) => bigint} add_term
+ * @property {(address: bigint, parameter: number, weight: number, open: bigint, filled: bigint, least: number,
+ *   below: number) => bigint} add_part
+ * @property {(address: bigint, open: bigint) => bigint} sum_asks
+ * @property {(open: bigint) => bigint} cluster
+ * @property {(open: bigint) => bigint} cluster_center
+ * @property {(open: bigint) => bigint} cluster_counts
  * @property {(heuristic: bigint, open: bigint, me: bigint, opp: bigint, mover: bigint) => number} evaluate
  * @property {(heuristic: bigint, symmetric: bigint, depth: bigint, seed: bigint, entries: bigint) => void} ask_search
  * @property {(method: bigint, nodes: bigint, deadline: bigint, ...position: Words) => void} search
@@ -469,20 +475,36 @@ function reflections({ position }) {
  * @param {Term[]} terms
  */
 function heuristicAddress(kernel, terms) {
-  const [[weight, id]] = terms;
-  const row = engine.about.heuristics.find((one) => one.id === id);
-  if (terms.length === 1 && weight === 1 && !row?.parameter) return engine.addresses[id];
+  const { id } = terms[0].parts[0];
+  if (isAlone(terms)) return engine.addresses[id];
   kernel.clear_sum();
-  for (const [factor, name, parameter] of terms) kernel.add_term(engine.addresses[name], factor, parameter);
+  for (const { weight, open, filled, parts } of terms) {
+    kernel.add_term(weight, BigInt(open), BigInt(filled));
+    for (const part of parts) {
+      const powers = /** @type {const} */ ([BigInt(part.open), BigInt(part.filled)]);
+      kernel.add_part(engine.addresses[part.id], part.parameter, part.weight, ...powers, part.least, part.below);
+    }
+  }
   return engine.addresses.sum;
 }
+
+/**
+ * Return whether a sum is nothing but one heuristic, which the kernel has as it is.
+ * @param {Term[]} terms
+ */
+function isAlone([{ weight, open, filled, parts }, ...others]) {
+  return !others.length && weight === 1 && !open && !filled && parts.length === 1 && !rowOf(parts[0].id)?.parameter;
+}
+
+/** @param {string} id */
+const rowOf = (id) => engine.about.heuristics.find((row) => row.id === id);
 
 /**
  * Return whether mirror images of a position have the same value.
  * @param {Term[]} terms
  */
 function isSymmetric(terms) {
-  return terms.every(([, id]) => engine.about.heuristics.find((one) => one.id === id)?.symmetric);
+  return terms.every(({ parts }) => parts.every(({ id }) => rowOf(id)?.symmetric));
 }
 
 /**
@@ -531,15 +553,7 @@ function choose({ position, agent }) {
   if (sure.length === moves.length) {
     return { cell: sure.reduce((a, b) => (length(b) > length(a) ? b : a)), proven: true };
   }
-  const { seed } = agent;
-  return search(position, {
-    method: "deepening",
-    terms: [[1, "improved", 0]],
-    depth: 0,
-    nodes: 0,
-    ms: 0.3 * agent.ms,
-    seed,
-  });
+  return search(position, { ...agent, method: "deepening", depth: 0, nodes: 0, ms: 0.3 * agent.ms });
 }
 
 // -- what the page shows -----------------------------------------------------------------------
@@ -587,6 +601,29 @@ function opinions({ position, sums }) {
 }
 
 /**
+ * Return the window of open_cluster, if one of some heuristics asks that in this position.
+ * @type {Handler<"cluster">}
+ */
+function cluster({ position, sums }) {
+  if (!placed(position)) return null;
+  const kernel = kernelFor(position);
+  const { open } = position;
+  const wanted = engine.addresses.open_cluster;
+  const asks = sums.some((terms) => {
+    const address = heuristicAddress(kernel, terms);
+    return address === wanted || (address === engine.addresses.sum && kernel.sum_asks(wanted, open) === 1n);
+  });
+  if (!asks) return null;
+  const cells = cellsOf(kernel.cluster(open));
+  return {
+    cells,
+    center: Number(kernel.cluster_center(open)),
+    blocked: cells.filter((cell) => !(open & bit(cell))).length,
+    counts: kernel.cluster_counts(open) === 1n,
+  };
+}
+
+/**
  * A function that answers one kind of question.
  * @template {keyof Questions} Name
  * @typedef {(asked: Questions[Name]["asked"], onPart: (part: Questions[Name]["answer"]) => void) =>
@@ -594,4 +631,4 @@ function opinions({ position, sums }) {
  */
 
 /** @type {{[Name in keyof Questions]: Handler<Name>}} */
-const HANDLERS = { advance, truth, verdicts, choose, look, opinions, openings, line, walks, reflections };
+const HANDLERS = { advance, truth, verdicts, choose, look, opinions, cluster, openings, line, walks, reflections };

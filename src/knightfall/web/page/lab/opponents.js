@@ -5,7 +5,7 @@ import { Stopped } from "../model/engine.js";
 import { cellNamed, formatFen } from "../model/notation.js";
 
 /** @typedef {import("../model/agents.js").Agent} Agent */
-/** @typedef {import("../model/agents.js").Heuristic} Heuristic */
+/** @typedef {import("../model/heuristics.js").Heuristic} Heuristic */
 /** @typedef {import("../model/notation.js").Position} Position */
 /** @typedef {import("../model/play.js").Asking} Asking */
 /** @typedef {import("../page.js").Page} Page */

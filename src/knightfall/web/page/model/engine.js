@@ -1,8 +1,8 @@
 // The engine behind promises. It runs in a worker thread, which is started by the first question.
 
 /** @typedef {import("./agents.js").Agent} Agent */
-/** @typedef {import("./agents.js").Heuristic} Heuristic */
-/** @typedef {import("./agents.js").Term} Term */
+/** @typedef {import("./heuristics.js").Heuristic} Heuristic */
+/** @typedef {import("./heuristics.js").Term} Term */
 /** @typedef {import("./notation.js").Position} Position */
 /** @typedef {import("./notation.js").Side} Side */
 
@@ -28,6 +28,15 @@
  * @property {boolean} [mirrored] whether the side to move loses by reflection
  * @property {number} [others] how many moves the other side would have
  * @property {Record<Side, number>} [walks] steps of each knight's longest walk, once they are separated
+ */
+
+/**
+ * The least-blocked window of a position, to whose centre cell the heuristic open_cluster is drawn.
+ * @typedef {object} Cluster
+ * @property {number[]} cells of the window, in ascending order
+ * @property {number} center
+ * @property {number} blocked how many cells of the window are not open
+ * @property {boolean} counts whether enough of the board is blocked for it to be part of the value
  */
 
 /** @typedef {{wins: boolean, plies: number | null}} MoveTruth plies to the end of the game; null if not known yet */
@@ -67,6 +76,8 @@
  * @property {{asked: {position: Position}, answer: Seen}} look
  * @property {{asked: {position: Position, sums: Term[][]}, answer: Record<number, number[]>}} opinions what each
  *   heuristic says of each move, for the side that moves
+ * @property {{asked: {position: Position, sums: Term[][]}, answer: Cluster | null}} cluster the window of open_cluster;
+ *   null if none of the heuristics asks open_cluster in this position
  * @property {{asked: {position: Position}, answer: Record<number, Opening>}} openings for each cell where the
  *   second knight can be placed
  * @property {{asked: {position: Position, cell: number, ms: number, steps: number}, answer: number[]}} line best play

@@ -1,8 +1,10 @@
 // What there is to understand in a position: a sentence for each layer that can be drawn over the board.
 
+import { nameOf } from "./notation.js";
 import { placed } from "./status.js";
 import { NAMES, other } from "./words.js";
 
+/** @typedef {import("./engine.js").Cluster} Cluster */
 /** @typedef {import("./engine.js").Seen} Seen */
 /** @typedef {import("./notation.js").Position} Position */
 
@@ -36,6 +38,22 @@ export function explanations(position, seen) {
       ? "The position is its own image: the side to move loses, for each of its moves can be answered by the image."
       : "The position is not its own image; nobody can win just by copying.",
   };
+}
+
+/**
+ * Return what the window of open_cluster is, in words.
+ * @param {Position} position
+ * @param {Cluster} cluster
+ */
+export function clusterTold(position, { cells, center, blocked, counts }) {
+  const [first, last] = [cells[0], cells[cells.length - 1]].map((cell) => nameOf(position, cell));
+  const found =
+    `Framed is the least-blocked window of this position, ${first} to ${last}, with ${blocked} blocked ` +
+    `${blocked === 1 ? "cell" : "cells"}`;
+  const drawn = `open_cluster is drawn to its ringed centre cell ${nameOf(position, center)}`;
+  return counts
+    ? `${found}: ${drawn}. After a move the window may be another.`
+    : `${found}: ${drawn} once a fifth of the board is blocked.`;
 }
 
 /** @param {Seen} seen */

@@ -14,7 +14,7 @@ import { Tree } from "./tree.js";
 import { other } from "./words.js";
 
 /** @typedef {import("./agents.js").Agent} Agent */
-/** @typedef {import("./agents.js").Heuristic} Heuristic */
+/** @typedef {import("./heuristics.js").Heuristic} Heuristic */
 /** @typedef {Pick<import("./engine.js").Engine, "ask" | "stop">} Asking an engine, or what answers like one */
 /** @typedef {import("./notation.js").Position} Position */
 /** @typedef {import("./notation.js").Side} Side */

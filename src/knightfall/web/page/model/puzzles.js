@@ -6,7 +6,7 @@ import { inPlies, truthMark, winningCells } from "./marks.js";
 import { formatFen, nameOf, parseFen } from "./notation.js";
 import { NAMES } from "./words.js";
 
-/** @typedef {import("./agents.js").Heuristic} Heuristic */
+/** @typedef {import("./heuristics.js").Heuristic} Heuristic */
 /** @typedef {import("./engine.js").MoveTruth} MoveTruth */
 /** @typedef {import("./engine.js").Seen} Seen */
 /** @typedef {import("./engine.js").Truth} Truth */

@@ -5,6 +5,7 @@ import { readRecord } from "./puzzles.js";
 import { Tree } from "./tree.js";
 
 /** @typedef {import("./agents.js").Agent} Agent */
+/** @typedef {import("./engine.js").Cluster} Cluster */
 /** @typedef {import("./engine.js").Seen} Seen */
 /** @typedef {import("./engine.js").Truth} Truth */
 /** @typedef {import("./notation.js").Side} Side */
@@ -34,6 +35,7 @@ import { Tree } from "./tree.js";
  * @property {boolean} unfinished whether the time ended before all of it was known
  * @property {string[]} names of the heuristics that were asked
  * @property {Record<number, number[]> | null} opinions each heuristic's value of each move
+ * @property {Cluster | null} cluster the window of open_cluster, if one of the heuristics asks that
  * @property {string} wrong what is wrong with the text that names the heuristics
  * @property {Record<Side, number[]> | null} walks
  * @property {Record<number, number> | null} reflections

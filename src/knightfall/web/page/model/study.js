@@ -1,7 +1,7 @@
 // What the engine says of the position that is looked at, and of a game that is over.
 
-import { parseTerms } from "./agents.js";
 import { Stopped } from "./engine.js";
+import { parseHeuristic, splitAtCommas } from "./heuristics.js";
 import { hasWin, winningCells } from "./marks.js";
 import { formatFen } from "./notation.js";
 import { placed, winnerOf } from "./status.js";
@@ -35,6 +35,7 @@ export const emptyLook = (node, seen) => ({
   unfinished: false,
   names: [],
   opinions: null,
+  cluster: null,
   wrong: "",
   walks: null,
   reflections: null,
@@ -101,31 +102,29 @@ export class Study {
   }
 
   /**
-   * Return what the heuristics of the settings say of each move.
+   * Return what the heuristics of the settings say of each move, and the window of open_cluster if one of them asks it.
    * @param {Position} position
    * @param {number[]} moves
    */
   async opinions(position, moves) {
-    const written = this.play.state.settings.heuristic
-      .split(",")
-      .map((name) => name.trim())
-      .filter(Boolean);
-    const names = written.slice(0, MAX_OPINIONS);
-    if (!names.length || !moves.length) return { names, opinions: null, wrong: "" };
-    const here = (/** @type {string[]} */ some) =>
-      this.engines.rules.ask("opinions", {
-        position,
-        sums: some.map((name) => parseTerms(name, this.play.heuristics)),
-      });
+    const names = splitAtCommas(this.play.state.settings.heuristic).slice(0, MAX_OPINIONS);
+    /** @type {Look["cluster"]} */
+    let cluster = null;
+    if (!names.length || !moves.length) return { names, opinions: null, cluster, wrong: "" };
+    const here = async (/** @type {string[]} */ some) => {
+      const sums = some.map((name) => parseHeuristic(name, this.play.heuristics).terms);
+      cluster = await this.engines.rules.ask("cluster", { position, sums });
+      return this.engines.rules.ask("opinions", { position, sums });
+    };
     try {
       const theirs = this.play.provider && names.some((name) => this.play.provider?.judges(name));
       const opinions = await (theirs && this.play.provider
         ? this.play.provider.opinionsOf(position, names, here)
         : here(names));
-      return { names, opinions, wrong: "" };
+      return { names, opinions, cluster, wrong: "" };
     } catch (error) {
       if (error instanceof Stopped) throw error;
-      return { names, opinions: null, wrong: /** @type {Error} */ (error).message };
+      return { names, opinions: null, cluster: null, wrong: /** @type {Error} */ (error).message };
     }
   }
 

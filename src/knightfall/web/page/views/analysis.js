@@ -1,7 +1,7 @@
 // The panel of Analyse: the truth, lines of best play, heuristics, layers, mistakes, and ways in and out.
 
 import { gameText, picture } from "../model/exchange.js";
-import { explanations } from "../model/explain.js";
+import { clusterTold, explanations } from "../model/explain.js";
 import { outlook } from "../model/marks.js";
 import { formatFen, nameOf } from "../model/notation.js";
 import { playerName, winnerOf } from "../model/status.js";
@@ -143,6 +143,10 @@ function drawNotes({ look, settings }) {
       : "");
   if (!look) return;
   const { position } = look.node;
+  if (look.cluster) {
+    const key = el("i", { class: "cluster-key", "aria-hidden": "true" });
+    legend.append(el("br"), key, ` ${clusterTold(position, look.cluster)}`);
+  }
   const told = explanations(position, look.seen);
   const images = Object.entries(look.reflections ?? {}).map(
     ([cell, reply]) => `${nameOf(position, Number(cell))} by ${nameOf(position, reply)}`,

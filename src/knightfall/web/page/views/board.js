@@ -5,6 +5,7 @@
 import { cellNamed, isIn, nameOf, POCKET } from "../model/notation.js";
 import { el, svg } from "./dom.js";
 
+/** @typedef {import("../model/engine.js").Cluster} Cluster */
 /** @typedef {import("../model/marks.js").Mark} Mark */
 /** @typedef {import("../model/notation.js").Position} Position */
 /** @typedef {import("../model/notation.js").Side} Side */
@@ -20,6 +21,7 @@ import { el, svg } from "./dom.js";
  * @property {Partial<Record<Side, bigint>>} [layers] cells to tint for either side
  * @property {Partial<Record<Side, string>> | null} [roles] words below the knights
  * @property {Path[]} [paths]
+ * @property {Cluster | null} [cluster] a block of cells to frame, and its centre cell to ring
  * @property {boolean} [previews] whether a cell that is held on a touch screen shows its line
  */
 
@@ -54,7 +56,8 @@ export class KnightBoard extends HTMLElement {
     this.view = null;
     /** @type {HTMLButtonElement[]} */
     this.cells = [];
-    this.overlay = svg("svg", { class: "overlay", "aria-hidden": "true" });
+    this.overlay = svg("svg", { class: "overlay", "aria-hidden": "true" }); // lines, below the knights
+    this.frames = svg("svg", { class: "overlay", "aria-hidden": "true" }); // above them
     this.size = "";
     this.cursor = 0;
     this.typed = "";
@@ -101,6 +104,7 @@ export class KnightBoard extends HTMLElement {
     if (before && (before.white !== position.white || before.black !== position.black)) this.select(null);
     this.skipSlide = false;
     this.trace(view.paths ?? []);
+    this.frame(view.cluster ?? null);
     this.rove(this.cursor, false);
   }
 
@@ -131,7 +135,8 @@ export class KnightBoard extends HTMLElement {
       el("span", {}, files),
     );
     const over = el("div", { role: "presentation" }, this.overlay);
-    this.replaceChildren(...rows, over, names);
+    const above = el("div", { role: "presentation", class: "above" }, this.frames);
+    this.replaceChildren(...rows, over, names, above);
     this.cursor = Math.floor((width * height) / 2);
   }
 
@@ -140,7 +145,7 @@ export class KnightBoard extends HTMLElement {
    * @param {HTMLButtonElement} button
    * @param {number} cell
    */
-  drawCell({ position, targets = [], marks = {}, last = [], layers = {}, roles }, button, cell) {
+  drawCell({ position, targets = [], marks = {}, last = [], layers = {}, roles, cluster }, button, cell) {
     const side = cell === position.white ? "w" : cell === position.black ? "b" : null;
     const open = isIn(position.open, cell);
     const target = targets.includes(cell);
@@ -175,7 +180,13 @@ export class KnightBoard extends HTMLElement {
     }
     const owner = side === "w" ? "White" : "Black";
     const is = side ? `${owner}’s knight${role ? `, the ${role}` : ""}` : open ? "open" : "gone";
-    const words = [nameOf(position, cell), is, target ? "legal move" : "", mark?.told ?? ""];
+    const framed =
+      cluster?.center === cell
+        ? "centre of open_cluster’s window"
+        : cluster?.cells.includes(cell)
+          ? "in open_cluster’s window"
+          : "";
+    const words = [nameOf(position, cell), is, target ? "legal move" : "", mark?.told ?? "", framed];
     button.setAttribute("aria-label", words.filter(Boolean).join(", "));
     button.setAttribute("aria-disabled", String(!target));
   }
@@ -237,6 +248,32 @@ export class KnightBoard extends HTMLElement {
         );
       }),
     );
+  }
+
+  /**
+   * Frame a block of cells and ring its centre cell; null frames nothing.
+   * @param {Cluster | null} cluster
+   */
+  frame(cluster) {
+    this.frames.replaceChildren();
+    if (!this.view || !cluster) return;
+    const { cells, center } = cluster;
+    const { width, height } = this.view.position;
+    this.frames.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const at = (/** @type {number} */ cell) => [cell % width, Math.floor(cell / width)];
+    const [left, top] = at(cells[0]);
+    const [right, bottom] = at(cells[cells.length - 1]);
+    const [x, y] = at(center);
+    const inset = 0.05; // half of the line, which the edge of the board would cut off
+    const sides = { width: right - left + 1 - 2 * inset, height: bottom - top + 1 - 2 * inset };
+    const drawn = (/** @type {string} */ kind) =>
+      svg(
+        "g",
+        { class: kind },
+        svg("rect", { x: left + inset, y: top + inset, ...sides }),
+        svg("circle", { cx: x + 0.5, cy: y + 0.5, r: 0.44 }),
+      );
+    this.frames.append(drawn("cluster halo"), drawn("cluster"));
   }
 
   // -- keys: arrows walk, Enter chooses, and a cell's name that is typed chooses, too ---------------

@@ -83,6 +83,7 @@ function boardView({ game, look, line, settings, retry, mode }) {
     marks: marksOf(shown?.truth ?? null, shown?.opinions ?? null, shown?.names),
     last: lastMove(node),
     layers: reach ?? {},
+    cluster: shown?.cluster,
     roles: hunter ? { [hunter]: "hunter", [other(hunter)]: "runner" } : null,
     paths: previewed ? linePaths(previewed) : pathsOf(shown),
     previews: Boolean(shown?.truth),
