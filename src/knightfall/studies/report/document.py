@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.choices import POSITIONS
-from knightfall.studies.judging.plans import MORE_POWER, TITLES
+from knightfall.studies.judging.plans import MORE_POWER
 from knightfall.studies.report.fit_section import fit_section
 from knightfall.studies.report.league_section import league_section, needed_section
-from knightfall.studies.report.markdown import BEGIN, END, bullets, command, heading, table
+from knightfall.studies.report.markdown import BEGIN, END, bullets, command, fold, heading
 from knightfall.studies.report.report import StudiesReport
 from knightfall.studies.report.resigning_section import resigning_section
 from knightfall.studies.report.study_section import study_section
@@ -29,53 +29,57 @@ def _sections(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]
         "them on 70 to 140 games. Here the same tournaments are played again, with "
         f"{14 * report.pairs:,} games of each heuristic, and every claim gets a verdict."
         + (
-            " First by agents as the authors wrote them, mistakes included: some resign as soon "
+            " The agents play as the authors wrote them, mistakes included: some resign as soon "
             "as they see only losing lines, some take the last of equal moves. That explains the "
             "published numbers, and some of the conclusions."
             if report.fits
             else ""
         )
+        + " The page can be read in ten minutes; everything else is folded."
     )
-    yield VERDICTS
     yield heading(2, "In short", "in-short")
     yield bullets(summary(report))
-    yield heading(2, "What survives", "what-survives")
-    yield from _survivors(report)
+    yield VERDICTS
+    yield fold("What the verdicts mean exactly", VERDICT_DETAILS)
+    for study in report.studies:
+        yield from study_section(study, report, charts)
+    yield from _owed(report)
     if report.fits:
         yield from fit_section(report, charts)
     if report.fits and "never" in report.budgets:
         yield from resigning_section(report, charts)
-    yield heading(2, "How it was played", "how")
-    yield bullets(_rules(report))
-    for study in report.studies:
-        yield from study_section(study, report, charts)
     if report.league:
         yield from league_section(report, charts)
     if report.needed.curves:
         yield from needed_section(report.needed, charts)
+    yield heading(2, "How it was played", "how")
+    yield _in_one_sentence(report)
+    yield fold("The rules of every run", bullets(_rules(report)))
     yield heading(2, "Make it again", "again")
     yield "Same version, same seed: the same games and the same page, to the last digit."
     yield command(report.command)
-    yield (
+    yield fold(
+        "Measure the costs anew",
         "What heuristics and a student's steps cost was measured once and is part of the program; "
-        "these commands measure it anew in a checkout, after which the games are others:"
+        "these commands measure it anew in a checkout, after which the games are others:\n\n"
+        + command("python -m benchmarks.costs\npython -m benchmarks.costs.students"),
     )
-    yield command("python -m benchmarks.costs")
-    yield command("python -m benchmarks.costs.students")
     yield f"{BEGIN}\n{_timing(report)}\n{END}"
 
 
 VERDICTS = """\
-There are four verdicts:
+The verdicts: ✓ holds; ✗ does not hold: the opposite is shown at 95 %; ? cannot be told apart; \
+– not a claim that can be tested. A point is a hundredth of the games."""
 
+VERDICT_DETAILS = """\
 - ✓ holds: what the study says is borne out at 95 %.
-- ✗ does not hold: the opposite is shown at 95 %, which is more than not being borne out. An \
+- ✗ does not hold: the opposite is shown, which is more than not being borne out. An \
 advantage of surely less than one point counts as none, unless it is proven.
 - ? cannot be told apart: this many games show neither; more of them might decide.
 - – not a claim that can be tested: an opinion, or too vague to be wrong.
 
-A point is a hundredth of the games. A claim that is made of several comparisons holds if all of \
-them are borne out, and does not if the opposite of one is shown. Words of size mean the same \
+A claim that is made of several comparisons holds if all of them are borne out, and does not if \
+the opposite of one is shown; the comparison that decided is told. Words of size mean the same \
 everywhere: about x is from half of x to one and a half of it, slightly is up to five points, \
 alike is at most five points apart and very close at most two and a half."""
 
@@ -86,42 +90,26 @@ def _title(report: StudiesReport) -> str:
     return f"Re-run: {', '.join(study.id for study in report.studies)}"
 
 
-def _survivors(report: StudiesReport) -> Iterator[str]:
-    first, *more = [str(budget) for budget in report.budgets]
-    yield (
-        f"The first verdict is the one under **{TITLES[first]}**"
-        + (", which is what the authors had" if first == "course" else "")
-        + ("; the other budgets stand beside it." if more else ".")
-        + " Below it stands what was measured, in points with the 95 % interval; of several "
-        "comparisons, the one that decided. A budget that does not matter to a claim is left empty."
-    )
-    rows, others = [], []
-    for study in report.studies:
-        for claim in study.claims:
-            link = f"[{study.id}](#{study.id})"
-            if claim.once:
-                others.append([claim.sentence, claim.once.mark, claim.once.words, link])
-                continue
-            marks = [claim.mark(budget) for budget in report.budgets]
-            marks[0] = f"{marks[0]}\n{claim.difference(first)}".strip()
-            rows.append([claim.sentence, *marks, link])
-    titles = [TITLES[budget] for budget in report.budgets]
-    if rows:
-        yield table(["claim", *titles, "study"], rows, numbers=False)
-    if others:
-        yield (
-            "Other claims are about cost, about judgement in a phase of the game or about facts. "
-            "No budget matters to them:"
-        )
-        yield table(["statement", "verdict", "found", "study"], others, numbers=False)
+def _owed(report: StudiesReport) -> Iterator[str]:
+    """Tell which claims hold only because of how the authors' agents were written."""
     owed = list(owed_to_mistakes(report))
-    if owed:
-        yield (
-            "True in the author's tournament, but because of how the agents were written "
-            "(resigning, taking the last of equal moves, opponents out of time), not because of "
-            "the idea: with the same agents mended, the opposite is shown."
-        )
-        yield bullets(f"{sentence} ([{id}](#{id}))" for id, sentence in owed)
+    if not owed:
+        return
+    yield heading(2, "True, but for another reason", "another-reason")
+    yield (
+        "These claims hold in the author's tournament because of how the agents were written "
+        "(resigning, taking the last of equal moves, opponents out of time), not because of the "
+        "idea: with the same agents mended, the opposite is shown."
+    )
+    yield bullets(f"{sentence} ([{id}](#{id}))" for id, sentence in owed)
+
+
+def _in_one_sentence(report: StudiesReport) -> str:
+    return (
+        f"A study's heuristics meet each of its seven opponents from the same {report.pairs:,} "
+        "openings, once from either seat. All intervals are 95 % and take such a pair of games "
+        f"as their unit; the widest of a measured total is ±{report.widest:.2f} points."
+    )
 
 
 def _rules(report: StudiesReport) -> Iterator[str]:
@@ -147,10 +135,8 @@ def _rules(report: StudiesReport) -> Iterator[str]:
             "as the course had them. These agents never resign and resist longest."
         )
     yield (
-        f"A study's heuristics meet each of its seven opponents from the same {report.pairs:,} "
-        "openings, once from either seat. No opening comes twice, also where the earlier course "
-        "played each of them twice: agents that always choose the same move would only repeat "
-        "themselves."
+        "No opening comes twice, also where the earlier course played each of them twice: agents "
+        "that always choose the same move would only repeat themselves."
     )
     if any(claim.once for study in report.studies for claim in study.claims):
         yield (
@@ -168,9 +154,7 @@ def _rules(report: StudiesReport) -> Iterator[str]:
             "for everybody."
         )
     yield (
-        "All intervals are 95 %. Measured ones take the pair of games from one opening as their "
-        "unit; published ones take games for independent, for no more is known of them. The "
-        f"widest interval of a measured total is ±{report.widest:.2f} points."
+        "Intervals of published numbers take games for independent, for no more is known of them."
     )
     yield (
         "An agent that meets itself wins exactly half of its games: both games of an opening go "

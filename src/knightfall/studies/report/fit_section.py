@@ -21,37 +21,24 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
     )
     if "calibration" in charts:
         yield chart("calibration", charts["calibration"])
-    rows = [_row(study.id, fit) for study in report.studies if (fit := study.fit)]
     cells = [cell for fit in report.fits for cell in fit.cells]
     totals = [cell for fit in report.fits for cell in fit.totals]
     outside = [
         (study.id, cell) for study in report.studies if study.fit for cell in study.fit.outside
     ]
+    rows = [_row(study.id, fit) for study in report.studies if (fit := study.fit)]
     if len(rows) > 1:
-        rows.append(
-            [
-                "all",
-                "",
-                "",
-                str(len(cells)),
-                f"{_per_cell(cells):.2f}",
-                "",
-                "",
-                "",
-                f"{len(outside)} of {len(totals)}",
-                "",
-            ]
-        )
+        sums = [str(len(cells)), f"{_per_cell(cells):.2f}", f"{len(outside)} of {len(totals)}"]
+        rows.append(["all", "", "", *sums])
     columns = ["study", "condition", "time of a move", "cells", "chi-square per cell"]
-    columns += ["expected of pairs", "p", "p by opponent", "totals outside 95 %", "p of totals"]
-    yield table(columns, rows)
-    yield (
+    yield table([*columns, "totals outside 95 %"], rows)
+    columns = ["study", "expected of pairs", "p", "p by opponent", "p of totals"]
+    explained = [
+        table(columns, [_tests(study.id, fit) for study in report.studies if (fit := study.fit)]),
         "*forfeits* and *legal* say what an agent does when every line it sees is lost, or its "
         "time is up before it has a move: it resigns, or answers some legal move. *last*: it "
         "takes the last of equal moves, not the first. *loop*: it scores leaves in their parent's "
-        "loop. *early*: it runs on the course's first board, whose copies are dear."
-    )
-    yield (
+        "loop. *early*: it runs on the course's first board, whose copies are dear.",
         "The time of a move is the one number fitted for each study, in milliseconds of the "
         "machine on which the cost of a student's steps was recorded: it stands for 150 ms of an "
         "author's machine and Python of 2017, and is no machine's speed. In brackets is the range "
@@ -60,28 +47,28 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
         "among conditions: of all cells, of the deviations added up by opponent, of the totals. "
         "*Expected of pairs* is what chi-square per cell comes to if the published games were "
         "played in pairs as ours are; the earlier course played each opening twice, which raises "
-        "it again by as much as such games repeat themselves."
-    )
-    yield from _doubts(report)
+        "it again by as much as such games repeat themselves.",
+    ]
     if outside:
-        yield bullets(_told(id, cell) for id, cell in outside)
+        explained.append(bullets(_told(id, cell) for id, cell in outside))
     if "residuals" in charts:
-        yield chart("residuals", charts["residuals"])
+        explained.append(chart("residuals", charts["residuals"]))
+    yield from _doubts(report)
+    yield fold(
+        "Tests of the fit, what the columns mean, and what lies outside its band",
+        "\n\n".join(explained),
+    )
 
 
 def _row(id: str, fit: FitReport) -> list[str]:
-    return [
-        f"[{id}](#{id})",
-        fit.condition,
-        _time(fit),
-        str(len(fit.cells)),
-        f"{_per_cell(fit.cells):.2f}",
-        f"{fit.expected:.2f}",
-        f"{fit.p_value:.2f}",
-        f"{fit.opponents_p:.2g}",
-        f"{len(fit.outside)} of {len(fit.totals)}",
-        f"{fit.totals_p:.2f}",
-    ]
+    cells = [str(len(fit.cells)), f"{_per_cell(fit.cells):.2f}"]
+    outside = f"{len(fit.outside)} of {len(fit.totals)}"
+    return [f"[{id}](#{id})", fit.condition, _time(fit), *cells, outside]
+
+
+def _tests(id: str, fit: FitReport) -> list[str]:
+    p_values = [f"{fit.p_value:.2f}", f"{fit.opponents_p:.2g}", f"{fit.totals_p:.2f}"]
+    return [f"[{id}](#{id})", f"{fit.expected:.2f}", *p_values]
 
 
 def _time(fit: FitReport) -> str:
@@ -118,7 +105,7 @@ def conditions_of(study: StudyReport) -> Iterator[str]:
     if fit is None:
         return
     yield (
-        f"Played faithfully as **{fit.condition}** with {fit.time / 1000:g} ms a move: {fit.told}. "
+        f"**Conditions.** {fit.condition}, {fit.time / 1000:g} ms a move: {fit.told}. "
         f"Chosen among {fit.choices} conditions; chi-square per cell {_per_cell(fit.cells):.2f}."
     )
     best = max(one.loglikelihood for one in fit.tried)

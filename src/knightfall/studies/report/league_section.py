@@ -9,7 +9,7 @@ from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.grades import HeuristicGrade
 from knightfall.studies.judging.needed_games import STUDIES_GAMES, NeededGames, gap_words
 from knightfall.studies.judging.plans import BUDGETS, PLAYS_OUT, TITLES
-from knightfall.studies.report.markdown import chart, heading, table
+from knightfall.studies.report.markdown import chart, fold, heading, table
 from knightfall.studies.report.report import StudiesReport
 
 
@@ -32,7 +32,7 @@ def league_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator
             else ""
         )
     )
-    yield (
+    left_out = (
         f"Not in the league: {' and '.join(f'`{id}`' for id in PLAYS_OUT)}, parts of other "
         "heuristics that no study entered by themselves. Each of their leaves plays out whole "
         "games, so that one move at equal nodes takes as long as many games of the others."
@@ -49,18 +49,19 @@ def league_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator
         if grades:
             cells.append(_grade(grades.get(row.heuristic)))
         rows.append([f"`{row.heuristic}`", *cells])
-    yield table([*columns, *(["wins kept, %"] if grades else [])], rows)
+    ratings_table = table([*columns, *(["wins kept, %"] if grades else [])], rows)
+    yield fold("The table of all ratings", f"{left_out}\n\n{ratings_table}")
     if not league.correlations:
         return
     yield heading(3, "Rating and grade", "grades")
     if "grades" in charts:
         yield chart("grades", charts["grades"])
-    yield (
+    told = (
         "Rank correlation between a heuristic's rating and its grade, with the 95 % interval of "
         "Spearman's coefficient. Heuristics that are near each other change places by chance, "
         "which keeps it below 1."
     )
-    yield table(
+    correlations = table(
         ["budget", "heuristics", "Spearman", "95 %", "Kendall"],
         [
             [
@@ -73,6 +74,7 @@ def league_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator
             for budget, found in league.correlations.items()
         ],
     )
+    yield fold("Rank correlations", f"{told}\n\n{correlations}")
 
 
 def _grade(grade: HeuristicGrade | None) -> str:
@@ -93,7 +95,7 @@ def needed_section(needed: NeededGames, charts: Mapping[str, str]) -> Iterator[s
     )
     if "needed-games" in charts:
         yield chart("needed-games", charts["needed-games"])
-    yield table(
+    chances = table(
         ["really apart by", "couples", *(f"{games:,}" for games in needed.sizes), "for 95 %"],
         [
             [
@@ -105,3 +107,4 @@ def needed_section(needed: NeededGames, charts: Mapping[str, str]) -> Iterator[s
             for curve in needed.curves
         ],
     )
+    yield fold("Chance of the right order by the number of games", chances)

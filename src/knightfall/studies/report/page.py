@@ -20,9 +20,9 @@ th, td { padding: 0.35em 0.7em; text-align: left; vertical-align: top; min-width
 th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
 tbody tr:nth-child(even) { background: var(--band); }
 .numbers th, .numbers td { min-width: 0; font-variant-numeric: tabular-nums; }
-.numbers td, .words td:not(:last-child), .claims td:not(:first-child) { white-space: nowrap; }
-.words td:last-child { min-width: 18rem; } .claims td:first-child { min-width: 11rem; }
-.facts td { min-width: 11rem; } .facts td:last-child { min-width: 0; }
+.numbers td, .words td:not(:last-child) { white-space: nowrap; }
+.words td:last-child { min-width: 18rem; } .claims td { min-width: 9rem; }
+.claims td:nth-child(2) { white-space: nowrap; }
 .holds, .does-not-hold, .cannot-be-told-apart, .not-a-claim-that-can-be-tested {
   font-weight: 600; color: var(--soft); }
 .holds { color: var(--good); } .does-not-hold { color: var(--bad); }
@@ -32,8 +32,8 @@ pre { background: var(--band); padding: 0.7em 1em; overflow-x: auto; border-radi
 details { margin: 0.6em 0; } summary { cursor: pointer; color: var(--link); }
 """.rstrip()
 
-KINDS = {"claim": "claims", "statement": "facts"}
-"""Tables of sentences by the title of their first column."""
+KINDS = {"claim": "claims", "wish": "claims"}
+"""Classes of tables of sentences by the title of their first column."""
 
 
 def page(text: str, charts: Mapping[str, tuple[str, str]]) -> str:

@@ -19,7 +19,11 @@ STATED = {
 
 def printed_section(study: StudyReport) -> Iterator[str]:
     """The tables in the order of print, the averages, the worked examples."""
-    yield _counts(study)
+    cells = [cell for one in study.printed for row in one.cells.values() for cell in row]
+    if any("|" in cell for cell in cells):
+        yield "A cell is games won–lost, and ? a number that is illegible."
+    elif cells:
+        yield f"A cell is games won of {study.games_per_opponent}."
     bare: list[PrintedTableReport] = []
     for one in study.printed:
         if one.cells:
@@ -33,7 +37,8 @@ def printed_section(study: StudyReport) -> Iterator[str]:
         yield from _example(example)
 
 
-def _counts(study: StudyReport) -> str:
+def printed_counts(study: StudyReport) -> str:
+    """Tell how much a study printed, and what its text says of its tournaments."""
     tournaments = len({one.tournament for one in study.printed})
     cells = [key for one in study.printed for key in _known_cells(one)]
     known, distinct = len(cells), len(set(cells))
@@ -43,10 +48,6 @@ def _counts(study: StudyReport) -> str:
     if study.stated:
         said = [f"{number} {STATED.get(name, name)}" for name, number in study.stated.items()]
         told += f"The text speaks of {', '.join(said)}. "
-    if any("|" in cell for one in study.printed for row in one.cells.values() for cell in row):
-        told += "A cell is games won–lost, and ? a number that is illegible."
-    elif distinct:
-        told += f"A cell is games won of {study.games_per_opponent}."
     return told.strip()
 
 

@@ -27,10 +27,8 @@ def resigning_section(report: StudiesReport, charts: Mapping[str, str]) -> Itera
         if "resigning" in charts:
             yield chart("resigning", charts["resigning"])
         yield from _sweep(report.sweep)
-    for study in report.studies:
-        if study.fit and {"course", "never"} <= set(report.budgets):
-            yield from _study(study)
-    yield from _ranking(report)
+    inside = [line for study in report.studies if study.fit for line in _study(study)]
+    yield fold("Study by study, and in the league", "\n\n".join([*inside, *_ranking(report)]))
     yield (
         "**The advice: never resign.** Begin the search with any legal move as its answer, keep "
         "the move of the last depth that had one, and among lost moves play the one that loses "
@@ -74,10 +72,6 @@ def _ranking(report: StudiesReport) -> Iterator[str]:
 
 
 def _sweep(sweep: Sweep) -> Iterator[str]:
-    yield (
-        f"The same agent, `{BASELINE}`, with more and more time, against four of the course's "
-        "opponents: games won in %, resigning / playing on."
-    )
     rows = []
     for at, time in enumerate(sweep.times):
         cells = [
@@ -86,7 +80,6 @@ def _sweep(sweep: Sweep) -> Iterator[str]:
         ]
         forfeits = sum(sweep.forfeits[at]) / len(sweep.forfeits[at])
         rows.append([f"{time / 1000:g} ms", f"{sweep.nodes[at]:,}", *cells, f"{forfeits:.0f} %"])
-    yield table(["time of a move", "nodes", *sweep.opponents, "games given up"], rows)
     resigning, playing = sweep.totals(sweep.resigning), sweep.totals(sweep.playing_on)
     less = [
         name
@@ -106,6 +99,12 @@ def _sweep(sweep: Sweep) -> Iterator[str]:
             else ""
         )
     )
+    yield fold(
+        "Time by time",
+        f"The same agent, `{BASELINE}`, with more and more time, against four of the course's "
+        "opponents: games won in %, resigning / playing on.\n\n"
+        + table(["time of a move", "nodes", *sweep.opponents, "games given up"], rows),
+    )
 
 
 def _study(study: StudyReport) -> Iterator[str]:
@@ -121,12 +120,10 @@ def _study(study: StudyReport) -> Iterator[str]:
             else ""
         )
         return
-    yield fold(
-        f"{study.id}: games given up, and what never resigning is worth",
-        table(
-            ["heuristic", *study.opponents, "of all games", "as played", "never resigning", "gain"],
-            [_row(row) for row in sorted(rows, key=lambda one: -_gain(one))],
-        ),
+    yield f"The {study.id} study: games given up, and what never resigning is worth."
+    yield table(
+        ["heuristic", *study.opponents, "of all games", "as played", "never resigning", "gain"],
+        [_row(row) for row in sorted(rows, key=lambda one: -_gain(one))],
     )
 
 

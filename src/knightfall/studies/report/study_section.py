@@ -1,14 +1,16 @@
-"""One study's part of the document: published against measured, claims, errata."""
+"""One study's part of the document: printed, played, claimed, mistaken."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from knightfall.display.numbers import count
 from knightfall.studies.costs.costs import BASELINE
 from knightfall.studies.judging.plans import TITLES
+from knightfall.studies.judging.verdicts import MARKS
 from knightfall.studies.report.fit_section import conditions_of
 from knightfall.studies.report.markdown import bullets, chart, fold, heading, table
-from knightfall.studies.report.printed_section import printed_section
+from knightfall.studies.report.printed_section import printed_counts, printed_section
 from knightfall.studies.report.report import (
     ClaimReport,
     HeuristicReport,
@@ -26,56 +28,100 @@ HOW = {
 def study_section(
     study: StudyReport, report: StudiesReport, charts: Mapping[str, str]
 ) -> Iterator[str]:
-    """Heading, chart, totals, claims, details, errata."""
+    """Tell what a study printed, under which conditions, its claims and its errata.
+
+    Whatever a first reading does not need is folded.
+    """
     yield heading(2, f"{study.id}: {study.title}", study.id)
-    yield (
-        f"Protocol {study.protocol}, {study.games_per_opponent} games per opponent in one "
-        "tournament of the study."
-    )
-    yield from conditions_of(study)
-    if study.id in charts:
-        yield chart(study.id, charts[study.id])
+    yield f"**Printed.** {printed_counts(study)} Protocol {study.protocol}."
     yield _totals(study, report)
     for row in study.rows:
         if row.not_reproducible:
             yield f"`{row.heuristic}` is not reproducible: {row.not_reproducible}."
-    yield from _order(study, report)
-    yield heading(3, "Claims", f"{study.id}-claims")
-    for number, claim in enumerate(study.claims, 1):
-        yield from _claim(number, claim, report)
-    yield heading(3, "Details", f"{study.id}-details")
     yield fold("Everything that was printed", "\n\n".join(printed_section(study)))
-    for budget in report.budgets:
-        yield fold(f"Opponent by opponent, {TITLES[budget]}", _against(study, budget))
+    inside = [] if study.id not in charts else [chart(study.id, charts[study.id])]
+    inside += [_budgets(study, report), *_order(study, report)]
+    inside += [
+        f"Opponent by opponent, {TITLES[budget]}:\n\n{_against(study, budget)}"
+        for budget in report.budgets
+    ]
+    yield fold("Everything that was played", "\n\n".join(inside))
+    yield from conditions_of(study)
+    yield heading(3, "Claims", f"{study.id}-claims")
+    yield _verdicts(study, report)
+    yield fold(
+        "Each claim: its place, what it is taken to mean, and the verdict at every budget",
+        "\n\n".join(
+            line
+            for number, claim in enumerate(study.claims, 1)
+            for line in _claim(number, claim, report)
+        ),
+    )
     if study.errata:
         yield heading(3, "Errata", f"{study.id}-errata")
-        yield bullets(f"**{one.where}**: {one.text} ({HOW[one.found_by]})" for one in study.errata)
+        yield fold(
+            f"{count(len(study.errata), 'mistake')} in print or code: "
+            + ", ".join(dict.fromkeys(one.where for one in study.errata)),
+            bullets(f"**{one.where}**: {one.text} ({HOW[one.found_by]})" for one in study.errata),
+        )
+
+
+def _verdicts(study: StudyReport, report: StudiesReport) -> str:
+    """Return the table of the verdicts: the first budget's, and where another one differs."""
+    first, *others = report.budgets
+    rows = []
+    for claim in study.claims:
+        if claim.once or not claim.verdicts:
+            found = claim.once.measured() if claim.once else "not judged in this run"
+            words = claim.once.words if claim.once and found in ("", "computed") else found
+            rows.append([claim.sentence, claim.once.mark if claim.once else "", words, ""])
+            continue
+        differs = [
+            f"{MARKS[claim.verdicts[budget].verdict]} {TITLES[budget]}"
+            for budget in others
+            if budget in claim.verdicts and claim.mark(budget) != claim.mark(first)
+        ]
+        rows.append(
+            [claim.sentence, claim.mark(first), claim.difference(first), ", ".join(differs)]
+        )
+    columns = ["claim", f"verdict, {TITLES[first]}", "found", "differs at"]
+    return table(columns, rows, numbers=False)
 
 
 def _totals(study: StudyReport, report: StudiesReport) -> str:
+    """Return the table of published and measured totals at the first budget."""
     headline = report.headline
-    columns = ["heuristic", "published"]
-    columns += [TITLES[budget] for budget in report.budgets]
-    columns += [f"ahead of {BASELINE}, {TITLES[headline]}"]
     rows = []
     for row in study.rows:
-        cells = [f"`{row.heuristic}`", _published(row)]
-        for budget in report.budgets:
-            if budget in row.measured:
-                found = row.measured[budget]
-                cells.append(f"{found.total}\n{found.nodes:,} nodes")
-            else:
-                cells.append("not reproducible")
-        ahead = row.measured[headline].ahead if row.measured else None
-        cells.append("" if ahead is None or row.heuristic == BASELINE else str(ahead))
-        rows.append(cells)
+        found = row.measured.get(headline)
+        ahead = "" if found is None or row.heuristic == BASELINE else str(found.ahead)
+        measured = "not reproducible" if found is None else str(found.total)
+        rows.append([f"`{row.heuristic}`", _published(row), measured, ahead])
+    columns = ["games won in %", "published", TITLES[headline], f"ahead of {BASELINE}"]
     return table(columns, rows)
+
+
+def _budgets(study: StudyReport, report: StudiesReport) -> str:
+    """Return the table of measured totals and nodes at every budget."""
+    rows = [
+        [
+            f"`{row.heuristic}`",
+            *(
+                f"{found.total}\n{found.nodes:,} nodes"
+                if (found := row.measured.get(budget))
+                else "not reproducible"
+                for budget in report.budgets
+            ),
+        ]
+        for row in study.rows
+    ]
+    return table(["games won in %", *(TITLES[budget] for budget in report.budgets)], rows)
 
 
 def _published(row: HeuristicReport) -> str:
     """The printed figure, and the interval of its games."""
     shown, found = row.published, row.published.rate
-    return f"**{shown.figure}** ({found.low:.1f}–{found.high:.1f})\n{found.games:,} games"
+    return f"**{shown.figure}** ({found.low:.1f}–{found.high:.1f}) in {found.games:,}"
 
 
 def _against(study: StudyReport, budget: str) -> str:

@@ -95,9 +95,13 @@ def _claims(report: StudiesReport) -> Iterator[str]:
         f"{'is' if played == 1 else 'are'} about results of games: played again under "
         f"{TITLES[first]}, {_fate(report, first)} at this number of games."
     )
-    for budget in others:
-        under = "Without resigning" if budget == "never" else f"At {TITLES[budget]}"
-        yield f"{under}, {_fate(report, budget)}."
+    told = [
+        f"{'without resigning' if budget == 'never' else f'at {TITLES[budget]}'} "
+        f"{_fate(report, budget)}"
+        for budget in others
+    ]
+    if told:
+        yield f"Under other conditions: {'; '.join(told)}."
     once = report.verdicts(ONCE)
     if any(once.values()):
         vague = once["not a claim that can be tested"]
@@ -168,18 +172,16 @@ def _enough(report: StudiesReport) -> Iterator[str]:
         f"One tournament of {STUDIES_GAMES} games ranks two heuristics that really differ "
         f"correctly in {100 * chance:.0f} % of all cases; a coin manages 50 %."
     )
-    for curve in report.needed.curves:
-        apart = gap_words(curve.least, curve.most)
-        if curve.needed is not None:
-            yield (
-                f"To be right 95 times in 100 about two heuristics {apart} apart takes about "
-                f"{curve.needed:,} games of each."
-            )
-        else:
-            yield (
-                f"Two heuristics {apart} apart are not ranked that surely even by "
-                f"{report.needed.sizes[-1]:,} games of each."
-            )
+    told = [
+        f"about {curve.needed:,} games of each if they are {gap_words(curve.least, curve.most)} "
+        "apart"
+        if curve.needed is not None
+        else f"more than {report.needed.sizes[-1]:,} games of each if they are "
+        f"{gap_words(curve.least, curve.most)} apart"
+        for curve in report.needed.curves
+    ]
+    if told:
+        yield f"To be right 95 times in 100 about two heuristics takes {', '.join(told)}."
 
 
 def _agreement(report: StudiesReport) -> Iterator[str]:
