@@ -15,6 +15,7 @@ from knightfall.studies.report.report import (
     StudiesReport,
     StudyReport,
 )
+from knightfall.studies.report.wishes_section import wishes_section
 
 HOW = {
     "arithmetic": "found by recomputing",
@@ -43,6 +44,7 @@ def study_section(
     yield heading(3, "Claims", f"{study.id}-claims")
     for number, claim in enumerate(study.claims, 1):
         yield from _claim(number, claim, report)
+    yield from wishes_section(study, report)
     yield heading(3, "Details", f"{study.id}-details")
     yield fold("Everything that was printed", "\n\n".join(printed_section(study)))
     for budget in report.budgets:
