@@ -751,8 +751,11 @@ def test_commands_of_wishes_are_understood() -> None:
         for text in ("expression", "heuristic"):
             if text in context.params:
                 parse_heuristic(context.params[text])
-        for agent in [*(context.params.get("test") or ()), context.params.get("agent")]:
-            assert agent is None or parse_agent(agent if "(" in agent else f"id({agent})")
+        for name in ("a", "b", "agent"):
+            if name in context.params:
+                parse_agent(context.params[name])
+        for heuristic in context.params.get("test") or ():
+            parse_heuristic(heuristic)
 
 
 def test_tuned_weights_are_those_of_their_command() -> None:
