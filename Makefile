@@ -4,7 +4,7 @@
 # make bench-docs  measure anew all that docs/performance.md and docs/theory.md tell (minutes)
 # make torture  kills at every write and at random, hostile agents and heuristics, damaged files (minutes)
 # make wasm  the browser's engine, from the kernels (a minute; needs Debian's lld or pip install ziglang)
-# make studies  fit and play the five studies again and write docs/studies/ (half an hour)
+# make studies  fit and play the five studies again and write docs/studies/ (three quarters of an hour)
 
 PYTHON ?= python3
 VENV := .venv

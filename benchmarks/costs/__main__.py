@@ -1,4 +1,7 @@
-"""Measure what heuristics cost in compiled searches, and write the file."""
+"""Measure what heuristics cost in compiled searches, and write the files.
+
+With the name of a file, as in ``python -m benchmarks.costs wish_costs.toml``, only that one.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +11,60 @@ from pathlib import Path
 
 from knightfall.heuristics.published import published_ids
 from knightfall.studies import costs
-from knightfall.studies.costs.costs import COMPILED_FILE, NodeCosts
+from knightfall.studies.costs.costs import (
+    BASELINE,
+    COMPILED_FILE,
+    LARGE_FILE,
+    WISH_FILE,
+    NodeCosts,
+)
+from knightfall.studies.published.published import WISH_BUDGETS, studies
 
 from .measure import COMPILED_ROUNDS, compiled_costs
+from .positions import FENS, large_positions
 from .record import as_toml
 
 FOLDER = Path(costs.__file__).parent
 
 
-def main() -> None:
-    """About a minute."""
-    found = compiled_costs(published_ids(), told=_told(COMPILED_ROUNDS))
-    _write(COMPILED_FILE, found, COMPILED_ROUNDS)
+def main(names: list[str]) -> None:
+    """Write the files named, or all; about a minute each."""
+    all_studies = studies().values()
+    known = published_ids()
+    wished = [
+        id
+        for one in all_studies
+        for budget in WISH_BUDGETS
+        for id in one.wished(budget)
+        if id not in known
+    ]
+    grown = [
+        id
+        for one in all_studies
+        for claim in one.claims
+        if claim.measure == "board"
+        for id in (*claim.who, *claim.than)
+    ]
+    wanted = {
+        COMPILED_FILE: (known, FENS),
+        WISH_FILE: (dict.fromkeys([BASELINE, *wished]), FENS),
+        LARGE_FILE: (dict.fromkeys([BASELINE, *grown]), large_positions()),
+    }
+    for file in names or wanted:
+        heuristics, positions = wanted[file]
+        found = compiled_costs(heuristics, positions, told=_told(COMPILED_ROUNDS))
+        _write(file, found, len(positions), COMPILED_ROUNDS)
 
 
 def _told(rounds: int) -> Callable[[int], None]:
     return lambda round: print(f"round {round} of {rounds}", file=sys.stderr, flush=True)
 
 
-def _write(file: str, found: NodeCosts, rounds: int) -> None:
-    text = as_toml(found, rounds)
+def _write(file: str, found: NodeCosts, positions: int, rounds: int) -> None:
+    text = as_toml(found, rounds, positions)
     (FOLDER / file).write_text(text, "utf-8")
     print(text)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -8,6 +8,13 @@ search is over before its time is, so what a node costs there does not matter.
 
 from __future__ import annotations
 
+from random import Random
+
+from knightfall.agents import parse_agent
+from knightfall.board import Board
+from knightfall.openings import openings
+from knightfall.position import Position
+
 FENS = (
     "7/4*2/n1N4/2*4/7/7/7 w",
     "2*4/*3*2/*N*4/2*4/1*5/2n4/*6 w",
@@ -58,3 +65,17 @@ FENS = (
     "7/2**1*1/*N*1*2/2*1n1*/3*1*1/5*1/7 b",
     "2*4/2****1/***1*2/2*N*1*/n1**1*1/5*1/1*5 b",
 )
+
+
+def large_positions(games: int = 14) -> tuple[str, ...]:
+    """Return positions of 8×8 made the same way, from games of `improved` against itself."""
+    rng, agent, found = Random(1), parse_agent("id(improved, nodes=2500)"), []
+    starts = openings(Board.of(8, 8))
+    for _ in range(games):
+        position = Position.from_fen(rng.choice(starts))
+        while position.winner is None:
+            report = agent.analyse(position)
+            if not report.proven:
+                found.append(position.fen)
+            position = position.play(report.move)
+    return tuple(found[::3])

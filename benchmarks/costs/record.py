@@ -11,7 +11,7 @@ from ..machine import processor
 from .positions import FENS
 
 
-def as_toml(costs: NodeCosts, rounds: int) -> str:
+def as_toml(costs: NodeCosts, rounds: int, positions: int = len(FENS)) -> str:
     """The costs, and what they were measured on.  Nodes follow from the ratio as it is written."""
     ratios = {id: round(ratio, 3) for id, ratio in costs.ratios.items()}
     written = NodeCosts(ratios, costs.conditions)
@@ -22,7 +22,7 @@ def as_toml(costs: NodeCosts, rounds: int) -> str:
         f"date = {date.today().isoformat()}",
         f'machine = "{processor()}, {platform.system()}"',
         f'python = "{platform.python_implementation()} {platform.python_version()}"',
-        f"positions = {len(FENS)}",
+        f"positions = {positions}",
         f"rounds = {rounds}",
     ]
     if costs.microseconds is not None:

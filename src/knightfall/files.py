@@ -125,6 +125,14 @@ def _check_folder(folder: Path) -> None:
         raise KnightfallError(f"{str(there)!r} is a file: name a folder")
     if not os.access(there, os.W_OK | os.X_OK):
         raise KnightfallError(f"nothing may be written into the folder {str(there)!r}")
+    # Permissions do not tell all: to root /proc looks writable, and a disk may be read-only.
+    probe = there / f".{secrets.token_hex(4)}.part"
+    try:
+        probe.open("xb").close()
+    except OSError as error:
+        told = f"nothing can be written into the folder {str(there)!r}: {error.strerror or error}"
+        raise KnightfallError(told) from None
+    probe.unlink(missing_ok=True)
 
 
 def begin_folder(folder: Path) -> None:

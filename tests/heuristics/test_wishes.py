@@ -232,6 +232,15 @@ def test_the_cluster_is_drawn(tmp_path: Path) -> None:
     assert "cluster" not in json.loads(run("explain", fen, "--json").output)
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that refuses even root")
+def test_a_picture_that_cannot_be_written_is_bad_input() -> None:
+    """Permissions allow root to write there; the file system does not."""
+    fen = "7/7/1N5/7/7/4n2/7 w"
+    refused = run("explain", fen, "--heuristic", "open_cluster", "--svg", "/proc/cluster.svg")
+    assert refused.exit_code == 2
+    assert "nothing can be written into the folder '/proc'" in refused.output
+
+
 def test_marked_cells_are_in_brackets() -> None:
     position = Position.from_fen("3/N1*/2n w")
     assert picture.text(position, {0, 2, 3, 4, 5}).splitlines()[:3] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, get_args
 
@@ -12,6 +13,7 @@ import scipy
 
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import difference
+from knightfall.statistics.rates import Share
 from knightfall.studies.judging import claims, facts
 from knightfall.studies.judging.choices import PHASES, choices, choosing_heuristics, questions
 from knightfall.studies.judging.claims import (
@@ -27,7 +29,8 @@ from knightfall.studies.judging.claims import (
     phase_choices,
 )
 from knightfall.studies.judging.comparisons import Range, chance, compare_scores, compare_spreads
-from knightfall.studies.judging.facts import FACTS, Grounds, judge_fact
+from knightfall.studies.judging.facts import FACTS, Grounds, judge_fact, judge_prevention
+from knightfall.studies.judging.plans import PLIES, SIZES
 from knightfall.studies.published.published import (
     CHANCE,
     Claim,
@@ -414,7 +417,7 @@ def test_the_author_of_directional_has_the_costs_the_wrong_way_round() -> None:
 
 def test_every_fact_has_a_function_and_a_claim() -> None:
     told = {one.fact for study in studies().values() for one in study.claims if one.fact}
-    assert set(get_args(Fact)) == set(FACTS) == told
+    assert set(get_args(Fact)) == {*FACTS, "prevents_forfeits"} == told
 
 
 @pytest.mark.parametrize(
@@ -426,14 +429,13 @@ def test_every_fact_has_a_function_and_a_claim() -> None:
         ("centre_term_reaches_6", False, "−4.24 to +4.24"),
         ("edges_have_fewer_moves", True, "2 to 4 moves"),
         ("no_timeouts", True, "10 ms are kept in reserve"),
-        ("no_forfeits", True, "0.0 %"),
         ("doubling_presses", True, "over 1,000 positions"),
         ("cluster_breaks_ties", True, "at most 0.71"),
         ("depth_first_grows", True, "looks at one on either board"),
     ],
 )
 def test_facts(fact: Fact, holds: bool, told: str) -> None:
-    found = judge_fact(fact, Grounds(studies()["reachability"], "early", 0.0))
+    found = judge_fact(fact, Grounds(studies()["reachability"], "early"))
     assert found is not None
     assert found.verdict == ("holds" if holds else "does not hold")
     assert told in found.words
@@ -442,14 +444,120 @@ def test_facts(fact: Fact, holds: bool, told: str) -> None:
 
 def test_facts_can_turn_out_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     staged = studies()["staged"]
-    assert judge_fact("no_forfeits", Grounds(staged, "early")) is None
-    gave_up = judge_fact("no_forfeits", Grounds(staged, "early", 7.25))
-    assert gave_up is not None
-    assert (gave_up.verdict, "7.2 %" in gave_up.words) == ("does not hold", True)
     monkeypatch.setattr(facts, "RESERVE", 0.01)
     slow = judge_fact("no_timeouts", Grounds(staged, "early"))
     assert slow is not None
     assert slow.verdict == "does not hold"
+
+
+# -- with and without a precaution -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("careful", "careless", "games", "expected"),
+    [
+        (0.0, 0.30, 2000, "holds"),
+        (0.0, 0.02, 2000, "holds"),
+        (0.05, 0.30, 2000, "does not hold"),  # it prevents many, but not all
+        (0.30, 0.05, 2000, "does not hold"),
+        (0.0, 0.0, 2000, "does not hold"),  # there was nothing to prevent
+        (0.0, 0.30, 40, "cannot be told apart"),  # some might be left
+        (0.0, 0.0, 40, "cannot be told apart"),
+        (0.0, 0.01, 300, "cannot be told apart"),
+    ],
+)
+def test_a_precaution_is_judged_by_contrast(
+    careful: float, careless: float, games: int, expected: str
+) -> None:
+    shares = [Share(round(rate * games), games) for rate in (careful, careless)]
+    found = judge_prevention(*shares)
+    assert found.verdict == expected
+    assert found.difference == pytest.approx(100 * (careless - careful), abs=0.5)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.difference <= found.high
+    assert f"without it the same agents give up {100 * careless:.1f} %" in found.words
+    grounds = Grounds(studies()["directional"], "later", *shares)
+    assert judge_fact("prevents_forfeits", grounds) == found
+    for missing in (replace(grounds, given_up=None), replace(grounds, careless=None)):
+        assert judge_fact("prevents_forfeits", missing) is None
+
+
+def test_the_interval_of_two_shares_is_newcombe_s() -> None:
+    """Method 10 of Newcombe 1998 on his example (a): 56 of 70 less 48 of 80."""
+    found = judge_prevention(Share(48, 80), Share(56, 70))
+    assert (found.low, found.high) == pytest.approx((5.24, 33.39), abs=0.01)
+
+
+# -- a ply deeper ----------------------------------------------------------------------------
+
+
+def duels(rate: float, openings: int, rows: int, seed: int = 0) -> dict[str, Any]:
+    """Pair scores of games that a wins against b with this chance, less or more by opening."""
+    rng = np.random.default_rng(seed)
+    p = np.clip(rate + rng.uniform(-0.2, 0.2, (1, openings)), 0, 1)
+    won = (rng.random((rows, openings)) < p) / 2 + (rng.random((rows, openings)) < p) / 2
+    return {"a": won, "b": 1 - won}
+
+
+@pytest.mark.parametrize(
+    ("rate", "openings", "expected"),
+    [
+        (0.60, MANY, "holds"),
+        (0.40, MANY, "does not hold"),
+        (0.50, 8 * VERY_MANY, "does not hold"),
+        (0.50, FEW, "cannot be told apart"),
+    ],
+)
+def test_a_ply_deeper(rate: float, openings: int, expected: str) -> None:
+    measured = duels(rate, openings, len(PLIES))
+    evidence = Evidence(Grounds(studies()["aggressive"], "later"), plies=measured)
+    found = judge_claim(claim("better", measure="ply"), evidence)[ONCE]
+    assert found.verdict == expected
+    # The same from the games won and lost, without regard to who is called what.
+    assert found.difference == pytest.approx(100 * (2 * measured["a"].mean() - 1))
+    assert found.games == 2 * measured["a"].size
+    for depth, row in zip(PLIES, measured["a"], strict=True):
+        assert f"{100 * row.mean():.1f} % at depth {depth + 1} against {depth}" in found.words
+    assert judge_claim(claim("better", measure="ply"), made_up_nothing()) == {}
+
+
+def made_up_nothing() -> Evidence:
+    return Evidence(Grounds(studies()["aggressive"], "later"))
+
+
+# -- a larger board --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "openings", "expected"),
+    [
+        (0.50, 0.56, VERY_MANY, "holds"),
+        (0.40, 0.46, VERY_MANY, "holds"),  # still behind, but less so
+        (0.56, 0.50, VERY_MANY, "does not hold"),
+        (0.60, 0.60, 16 * VERY_MANY, "does not hold"),  # ahead on both alike
+        (0.50, 0.50, FEW, "cannot be told apart"),
+        (0.50, 0.56, 0, "cannot be told apart"),
+    ],
+)
+def test_a_larger_board(small: float, large: float, openings: int, expected: str) -> None:
+    boards = {"7x7": duels(small, openings, 1, 5), "8x8": duels(large, openings + 7, 1, 6)}
+    if not openings:
+        boards = {size: {id: row[:, :0] for id, row in one.items()} for size, one in boards.items()}
+    evidence = Evidence(Grounds(studies()["staged"], "early"), boards=boards)
+    found = judge_claim(claim("better", measure="board"), evidence)[ONCE]
+    assert found.verdict == expected
+    if openings:
+        gaps = [2 * one["a"].ravel() - 1 for one in boards.values()]
+        expected_gap = 100 * (gaps[1].mean() - gaps[0].mean())
+        assert found.difference == pytest.approx(expected_gap)
+        error = 100 * math.sqrt(sum(gap.var(ddof=1) / gap.size for gap in gaps))
+        if openings > FEW:
+            assert found.high == pytest.approx(expected_gap + 1.96 * error, abs=0.02)
+    assert "on 7×7" in found.words
+    beside = claim("better", measure="board", fact="depth_first_grows")
+    assert "looks at one on either board" in judge_claim(beside, evidence)[ONCE].words
+    assert judge_claim(beside, made_up_nothing()) == {}
 
 
 def test_an_opinion_gets_its_reason() -> None:
@@ -515,10 +623,12 @@ def made_up_evidence(study: Study) -> Evidence:
     games = results(strength, VERY_MANY)
     asked = (*choosing_heuristics([study]), CHANCE)
     return Evidence(
-        Grounds(study, "early", 0.0),
+        Grounds(study, "early", Share(0, 1000), Share(300, 1000)),
         games={"course": games, "nodes": games},
         depths={"course": games},
         power=games,
+        plies={id: rows[: len(PLIES)] for id, rows in games.items()},
+        boards=dict.fromkeys(SIZES, games),
         choices={phase: results(dict.fromkeys(asked, 0.7), FEW) for phase in PHASES},
     )
 

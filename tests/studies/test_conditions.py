@@ -39,6 +39,8 @@ def named(study: Study) -> str:
 @pytest.mark.parametrize("study", ALL, ids=named)
 def test_every_agent_of_a_condition_is_one(study: Study) -> None:
     assert set(CODED[study.id]) <= set(study.heuristics)
+    for heuristic in study.wished("course"):
+        assert parse_agent(Condition().test_agent(study, heuristic)).kind == "student"
     for condition in variants(study):
         plan = trials.faithful_plan(study, condition, 2, 0)
         for entrant in plan.entrants:
@@ -74,6 +76,11 @@ def test_heuristics_are_as_they_were_coded() -> None:
         "student(coded:near_center, time=25ms, ends=either)"
     )
     assert agent("reachability", "improved") == "student(improved, time=25ms)"
+    # What the author wished for is made of the terms as they were coded.
+    assert agent("reachability", "phase*near_edges+(1-phase)*near_center+bfs_reach") == (
+        "student(phase*coded:near_edges+(1-phase)*coded:near_center+bfs_reach, time=25ms, "
+        "ends=either)"
+    )
 
 
 def test_without_their_mistakes() -> None:

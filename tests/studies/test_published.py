@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from importlib import resources
 from itertools import combinations
+from typing import Any
 
 import pytest
+import typer
 from misprints import misprints
+from typer.core import TyperGroup
 
 from knightfall.agents import COURSE, parse_agent
+from knightfall.cli.app import app
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.published import STUDIES, published_ids
@@ -589,14 +595,15 @@ def test_claims_are_about_heuristics_that_can_be_played() -> None:
     known = {*published_ids(), CHANCE}
     for claim in CLAIMS:
         study, named = studies()[claim.study], set(claim.who) | set(claim.than)
-        assert named <= (set(study.heuristics) if claim.measure in ("games", "power") else known)
+        played = claim.measure in ("games", "power", "ply", "board")
+        assert named <= (set(study.heuristics) if played else known)
         assert (CHANCE in named) <= (claim.measure == "choices")
         assert not set(claim.who) & set(claim.than)
         assert set(claim.published) == named & set(study.heuristics)
         assert bool(claim.pairs) == (claim.form not in ("fact", "untestable"))
         assert (claim.between is not None) == (claim.form in ("better_by", "alike"))
         assert (claim.tournaments is not None) == (claim.form == "won_tournaments")
-        assert (claim.fact is not None) == (claim.form == "fact")
+        assert (claim.fact is not None) == (claim.form == "fact" or claim.measure == "board")
         assert bool(claim.reason) == (claim.form == "untestable")
         assert claim.phase is None or claim.measure == "choices"
         assert claim.against is None or claim.measure == "games"
@@ -684,3 +691,87 @@ def test_what_only_a_reader_can_find_is_there_too() -> None:
         "worked example, static_reach(1/2)",
         "worked example, bfs_reach",
     }
+
+
+# -- wishes ------------------------------------------------------------------------------------
+
+WISHES = {
+    "lookahead": "",
+    "directional": "",
+    "reachability": """
+        Conclusions, second sentence
+        Conclusions, second sentence, of combinations
+        Conclusions, third and fourth sentences
+        Conclusions, fifth sentence
+    """,
+    "staged": """
+        heuristic6, first paragraph, last sentence
+        Possible improvements, first item
+        Possible improvements, second item
+    """,
+    "aggressive": """
+        AB_Custom_3, Less occupied cluster search; Conclusion, first paragraph, last sentence
+    """,
+}
+"""Every place of the five documents that wishes for something, read from these."""
+
+
+@pytest.mark.parametrize("study", ALL, ids=named)
+def test_every_wish_of_every_document_is_there(study: Study) -> None:
+    places = [line.strip() for line in WISHES[study.id].strip().splitlines()]
+    assert [wish.where for wish in study.wishes] == places
+    for wish in study.wishes:
+        assert wish.commands
+        assert wish.comparisons or wish.finding
+        for one in wish.comparisons:
+            assert parse_heuristic(one.who)
+            assert one.who not in one.than
+            for budget in wish.budgets:
+                known = {*study.heuristics, *study.wished(budget)}
+                assert {one.who, *one.than} <= known
+
+
+def test_commands_of_wishes_are_understood() -> None:
+    """Each is read by the program itself, without being run."""
+    group: Any = typer.main.get_command(app)
+    lines = {
+        line
+        for study in ALL
+        for wish in study.wishes
+        for line in (*wish.commands, *(one.found_by for one in wish.comparisons if one.found_by))
+    }
+    assert len(lines) > 10
+    for line in sorted(lines):
+        program, *words = shlex.split(line)
+        assert program == "knightfall"
+        command = group
+        while isinstance(command, TyperGroup):
+            command = command.get_command(command.make_context(line, [*words]), words.pop(0))
+        context = command.make_context(line, words)
+        for text in ("expression", "heuristic"):
+            if text in context.params:
+                parse_heuristic(context.params[text])
+        for name in ("a", "b", "agent"):
+            if name in context.params:
+                parse_agent(context.params[name])
+        for heuristic in context.params.get("test") or ():
+            parse_heuristic(heuristic)
+
+
+def test_tuned_weights_are_those_of_their_command() -> None:
+    """The terms of a tuned sum are those that its command tunes."""
+    tuned = [one for study in ALL for wish in study.wishes for one in wish.comparisons]
+    for one in tuned:
+        weighted = re.search(r"\d\*", one.who) is not None
+        assert bool(one.found_by) == weighted
+        if one.found_by:
+            given = parse_heuristic(shlex.split(one.found_by)[3])
+            assert [*map(str, parse_heuristic(one.who).atoms())] == [*map(str, given.atoms())]
+
+
+def test_a_wish_that_nothing_measures_is_refused() -> None:
+    text = resources.files("knightfall.studies.published").joinpath(FILE).read_text("utf-8")
+    spoilt = text.replace('finding = "reflections"\n', "")
+    assert spoilt != text
+    with pytest.raises(KnightfallError, match="staged: nothing measures the wish 'reflections"):
+        read_studies(spoilt)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
@@ -79,9 +80,10 @@ def deeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_without_matplotlib_all_but_the_charts_is_written(tmp_path: Path) -> None:
-    gone = dict.fromkeys(("matplotlib", "matplotlib.figure"))
     args = ["lookahead", "--pairs", "2", "--budget", "course", "--workers", "0", "--no-grades"]
-    with mock.patch.dict("sys.modules", gone):
+    with pytest.MonkeyPatch.context() as patch:  # which keeps what is imported meanwhile
+        for name in ("matplotlib", "matplotlib.figure"):
+            patch.setitem(sys.modules, name, None)
         found = run(tmp_path, *args)
     (line,) = [line for line in found.stderr.splitlines() if "matplotlib" in line]
     assert line.startswith("knightfall: no charts: matplotlib cannot be imported")
@@ -302,6 +304,121 @@ def test_verdicts_follow_from_the_games(which: str, request: pytest.FixtureReque
                 assert any(mine == pytest.approx(each, abs=1e-5) for each in ends)
     if which == "deeper":
         assert kinds == {"holds", "does not hold", "cannot be told apart"}
+
+
+def told_of(folder: Path, text: str) -> Any:
+    """The one claim of the report whose sentence has these words."""
+    claims = [claim for study in report_of(folder)["studies"] for claim in study["claims"]]
+    (found,) = [claim for claim in claims if text in claim["sentence"]]
+    return found["verdicts"][ONCE]
+
+
+def test_a_ply_and_a_board_follow_from_the_games(all_studies: Path) -> None:
+    plies = [Query(all_studies, "aggressive", f"ply {depth}") for depth in plans.PLIES]
+    for one in plies:
+        assert set(one.won) == {"improved"}
+        assert one.openings == plies[0].openings  # the same at each depth
+    rows = [one.won["improved"]["lookahead_ratio"] for one in plies]
+    scores = [fmean(column) for column in zip(*rows, strict=True)]
+    mean, _, low, high = interval(scores, [1 - score for score in scores])
+    found = told_of(all_studies, "a ply deeper")
+    assert (found["difference"], found["low"], found["high"]) == pytest.approx(
+        (100 * mean, 100 * low, 100 * high), abs=1e-5
+    )
+    boards = [Query(all_studies, "staged", f"board {size}") for size in plans.SIZES]
+    means = [fmean(one.won["main_less_more"]["main"]) for one in boards]
+    found = told_of(all_studies, "size of the board")
+    assert found["difference"] == pytest.approx(200 * (means[1] - means[0]), abs=1e-5)
+    starts = [one.openings["main_less_more"]["main"] for one in boards]
+    assert [row[0].count("/") for row in starts] == [6, 7]
+
+
+def test_forfeits_follow_from_the_games(all_studies: Path) -> None:
+    db = sqlite3.connect(all_studies / "runs.sqlite")
+    shares = {}
+    for budget in ("course", plans.FORFEITS):
+        ((forfeits, games),) = db.execute(
+            """
+            SELECT sum(g.reason = 'forfeit'
+                       AND ((g.game = 0 AND g.winner = 'b') OR (g.game = 1 AND g.winner = 'w'))),
+                   count(*)
+            FROM runs r JOIN games g ON g.run = r.id
+            WHERE json_extract(r.plan, '$.options.study') = 'directional'
+              AND json_extract(r.plan, '$.options.budget') = ?
+            """,
+            (budget,),
+        )
+        shares[budget] = 100 * forfeits / games
+    db.close()
+    assert shares["course"] == 0
+    found = told_of(all_studies, "prevents forfeits")
+    assert found["difference"] == pytest.approx(shares[plans.FORFEITS], abs=1e-5)
+    assert found["difference"] > 10
+
+
+def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
+    """From the same openings as the study's own heuristics, at every budget it asks for."""
+    for study in report_of(all_studies)["studies"]:
+        wishes = studies()[study["id"]].wishes
+        assert [wish["wish"] for wish in study["wishes"]] == [wish.wish for wish in wishes]
+        for wish, told in zip(wishes, study["wishes"], strict=True):
+            assert bool(told["finding"]) == (wish.finding is not None)
+            pairs = [(one.who, than) for one in wish.comparisons for than in one.than]
+            assert [(one["who"], one["than"]) for one in told["comparisons"]] == pairs
+            for one in told["comparisons"]:
+                # Two pairs are too few for the dear ones at equal nodes.
+                dear = {one["who"], one["than"]} & set(plans.DEAR)
+                assert set(one["gaps"]) == set(wish.budgets) - ({"nodes"} if dear else set())
+                for budget, gap in one["gaps"].items():
+                    query = Query(all_studies, study["id"], budget)
+                    more = Query(all_studies, study["id"], f"{plans.WISHES} {budget}")
+                    query.won |= more.won
+                    query.openings |= more.openings
+                    assert query.openings[one["who"]] == query.openings[one["than"]]
+                    scores = [query.by_round(one[side]) for side in ("who", "than")]
+                    mean, _, low, high = interval(*scores)
+                    assert [gap["points"], gap["low"], gap["high"]] == pytest.approx(
+                        [100 * mean, 100 * low, 100 * high], abs=1e-5
+                    )
+                    rate = one["rates"][budget]["rate"]
+                    assert rate == pytest.approx(query.rate(one["who"]), abs=1e-5)
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_no_wish_is_without_a_result(committed: bool, all_studies: Path) -> None:
+    """In a report that was just made, and in the committed one."""
+    there = DOCS if committed else all_studies / "out"
+    report = StudiesReport.from_dict(json.loads((there / "report.json").read_text("utf-8")))
+    text, page = ((there / name).read_text("utf-8") for name in PAGES)
+    for study in report.studies:
+        wishes = studies()[study.id].wishes
+        assert [wish.wish for wish in study.wishes] == [wish.wish for wish in wishes]
+        for one in (text, page):
+            assert one.count(f'id="{study.id}-wishes"') == bool(wishes)
+        part = text.partition(f'<a id="{study.id}-wishes"></a>')[2]
+        for number, wish in enumerate(study.wishes, 1):
+            assert wish.measured, wish.wish
+            told = part.partition(f"**Wish {number}. {wish.wish}**")[2].partition("\n**Wish")[0]
+            assert f"In the study: {wish.where}. To run it:" in told
+            assert all(line in told for line in wish.commands)
+            if wish.finding:
+                assert wish.finding.words in told
+            for one in wish.comparisons:
+                row = told.partition(f"| `{one.who}` | `{one.than}` |")[2].partition("\n")[0]
+                assert all(f"{gap}<br>wins " in row for gap in one.gaps.values())
+                assert one.found_by in told
+    assert "Not measured" not in text
+
+
+def test_a_wish_without_games_or_finding_is_not_measured(all_studies: Path) -> None:
+    report = StudiesReport.from_dict(report_of(all_studies))
+    (staged,) = [study for study in report.studies if study.id == "staged"]
+    shortest, in_time, mirrored = staged.wishes
+    assert all(wish.measured for wish in staged.wishes)
+    assert not replace(mirrored, finding=None).measured
+    unplayed = tuple(replace(one, gaps={}) for one in in_time.comparisons)
+    assert not replace(in_time, comparisons=unplayed).measured
+    assert not replace(shortest, comparisons=()).measured
 
 
 def test_depths_follow_from_the_games(all_studies: Path) -> None:
@@ -563,6 +680,7 @@ def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
     page = unescape(re.sub(r"<[^>]+>", "", page))
     text = re.sub(r"^(# .*|!\[.*|\|---.*|```.*)$|^- ", "", text, flags=re.MULTILINE)
     text = re.sub(r"<[^>]+>|\]\(#\w+\)|[\[#|`*]", "", text)
+    page = page.replace("*", "")  # in sums of heuristics
     assert len(text) > 10_000
     assert "".join(text.split()) == "".join(page.split())
 
@@ -605,8 +723,9 @@ def test_claims_that_need_what_was_not_played_are_told_so(tmp_path: Path) -> Non
     with NO_PICTURES:
         run(tmp_path, "staged", "--pairs", "1", "--budget", "nodes", "--no-league", "--no-grades")
     text = (tmp_path / "out" / "studies.md").read_text("utf-8")
-    # Seven by choices, one by computing power.
-    assert text.count("Not judged: what it takes was not played or computed in this run.") == 8
+    # Seven by choices, one by computing power, one by the size of the board.
+    assert text.count("Not judged: what it takes was not played or computed in this run.") == 9
+    assert text.count("Not measured: none of its games were played in this run.") == 2
 
 
 def test_every_published_number_is_in_the_report(all_studies: Path) -> None:
@@ -682,7 +801,11 @@ def test_numbers_that_differ_from_run_to_run_are_in_one_place(all_studies: Path)
         assert text.count(timings["date"]) == 1
     swept = 2 * 4 * 4 * 1 * 2  # resigning or not, times, opponents, one pair
     mighty = 2 * 2 * 7 * 1  # main and improved with ten times the time, one pair
-    assert timings["games"] == 2 * 43 * 7 * 2 * 4 + swept + mighty
+    careless = 2 * 4 * 7 * 1  # the directional study without its safety move, one pair
+    matches = 2 * (3 * 2 + 2 * 6)  # two pairs at each of three depths, six on either board
+    wished = 2 * 7 * 2 * (10 * 4 + 5)  # ten at all budgets, five at equal time
+    others = swept + mighty + careless + matches + wished
+    assert timings["games"] == 2 * 43 * 7 * 2 * 4 + others
 
 
 def test_a_report_survives_being_written_and_read(all_studies: Path) -> None:

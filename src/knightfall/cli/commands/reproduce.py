@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from knightfall.studies.conditions.fit import StudyFit
     from knightfall.studies.judging.choices import Choices
     from knightfall.studies.judging.grades import HeuristicGrade
-    from knightfall.studies.judging.plans import BudgetName
     from knightfall.studies.published.published import Study
 
-LEAGUE, SWEEP, POWER = "league", "resigning", "power"
+LEAGUE, SWEEP, EXTRA, WISHES = "league", "resigning", "extra", "wishes"
 PAIRS = 700
 """As `knightfall.studies.judging.plans` has it; here it is so that --help need not load that."""
 
@@ -85,8 +84,9 @@ def reproduce(
     """Play the five studies again and judge their claims.
 
     Each study's own tournament as its author's agents played it, then at equal time, at equal
-    nodes and without resigning; a league of all heuristics, the oracle's grades; then a report:
-    published against measured, and a verdict on every claim.  Interrupted, the same command goes
+    nodes and without resigning; the same of what its author wished for; a league of all
+    heuristics, the oracle's grades; then a report: published against measured, a verdict on every
+    claim, and what the wishes brought.  Interrupted, the same command goes
     on.  Without matplotlib everything but the charts is written.
 
     \b
@@ -116,7 +116,7 @@ def reproduce(
     if fit and not {"course", "never"} & set(budgets):
         raise KnightfallError(f"--fit is for --budget course, never or all, not {budget}")
     fits = _fitted(chosen, seed, workers) if fit else recorded_fits()
-    wanted: dict[tuple[str, BudgetName], Plan] = {
+    wanted: dict[tuple[str, str], Plan] = {
         (one.id, name): plans.study_plan(one, name, fits[one.id].condition, pairs, seed)
         for name in budgets
         for one in chosen
@@ -126,10 +126,14 @@ def reproduce(
         wanted |= {(LEAGUE, name): plans.league_plan(ids, name, pairs, seed) for name in budgets}
     if "course" in budgets and "never" in budgets:
         wanted[SWEEP, "course"] = resigning_plan(max(1, pairs // 2), seed)
-    for one in chosen if "course" in budgets else ():
-        mighty = plans.power_plan(one, fits[one.id].condition, max(1, pairs // 2), seed)
-        if mighty is not None:
-            wanted[f"{POWER} {one.id}", "course"] = mighty
+    for one in chosen:
+        condition = fits[one.id].condition
+        for called, plan in plans.claim_plans(one, condition, budgets, pairs, seed).items():
+            wanted[f"{EXTRA} {one.id}", called] = plan
+        for name in budgets:
+            wishes = plans.wish_plan(one, name, condition, pairs, seed)
+            if wishes is not None:
+                wanted[f"{WISHES} {one.id}", name] = wishes
     with Store.open(store_path(store)) as opened:
         played, interrupted = play_all(
             list(wanted.values()), opened, Crew(workers, dask), again=again, notice=say
@@ -140,7 +144,7 @@ def reproduce(
                 "played so far is stored, and the same command goes on from there"
             )
             raise typer.Exit(INTERRUPTED)
-        runs: Mapping[tuple[str, BudgetName], Run] = dict(zip(wanted, played, strict=True))
+        runs: Mapping[tuple[str, Any], Run] = dict(zip(wanted, played, strict=True))
         grades = [] if no_league or no_grades else _graded(ids, seed, workers)
         report = build_report(
             chosen,
@@ -149,11 +153,8 @@ def reproduce(
             grades,
             fits=fits,
             sweep=runs.get((SWEEP, "course")),
-            powers={
-                one.id: runs[key, "course"]
-                for one in chosen
-                if ((key := f"{POWER} {one.id}"), "course") in runs
-            },
+            extras=_of_studies(EXTRA, chosen, runs),
+            wished=_of_studies(WISHES, chosen, runs),
             choices={} if no_grades else _choices(chosen, pairs, seed),
             command=_command(study or [], pairs, budget, seed, no_league, no_grades, fit),
             pairs=next(iter(wanted.values())).rounds,
@@ -181,6 +182,18 @@ def _chosen(names: Sequence[str]) -> list[Study]:
                 f"(there are {', '.join(known)}; all means all of them)"
             )
     return [one for id, one in known.items() if not names or "all" in names or id in names]
+
+
+def _of_studies(
+    kind: str, chosen: Sequence[Study], runs: Mapping[tuple[str, Any], Run]
+) -> dict[tuple[str, Any], Run]:
+    """The runs of a kind, by study and what they are called."""
+    return {
+        (one.id, called): run
+        for one in chosen
+        for (key, called), run in runs.items()
+        if key == f"{kind} {one.id}"
+    }
 
 
 def _folder(given: str | None) -> Path:

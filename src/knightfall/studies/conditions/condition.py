@@ -7,6 +7,7 @@ from the words, is told by heuristic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -74,6 +75,20 @@ CODED: Mapping[str, Mapping[str, Coded]] = MappingProxyType(
 """By study and heuristic, where it is not simply the heuristic with the board's word on ends."""
 
 
+def as_coded(study: Study, heuristic: str) -> Coded:
+    """Return a heuristic as a study's author had it, or would have had it from the same terms.
+
+    A sum that is not in the table is made of the terms that are.
+    """
+    table = CODED[study.id]
+    if heuristic in table:
+        return table[heuristic]
+    words = re.findall(r"[a-z_]+", heuristic)
+    ends = {table[word].ends for word in words if word in table}
+    id = re.sub(r"[a-z_]+", lambda at: table[at[0]].id if at[0] in table else at[0], heuristic)
+    return Coded(id, ends.pop() if len(ends) == 1 else "board")
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """How the agents of a study searched; the time of a move is the one number that is fitted."""
@@ -98,7 +113,7 @@ class Condition:
 
     def test_agent(self, study: Study, heuristic: str) -> str:
         """The agent that a study entered with a heuristic."""
-        coded = CODED[study.id].get(heuristic, Coded(heuristic))
+        coded = as_coded(study, heuristic)
         return self.agent(coded.id, coded.ends)
 
     def agent(self, heuristic: str, ends: str = "board") -> str:

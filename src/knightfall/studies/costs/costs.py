@@ -4,7 +4,7 @@ At equal time whoever uses a dear heuristic searches fewer nodes.  Games by the 
 so time is turned into nodes: a heuristic gets as many as its compiled search gets through in the
 time in which that of `improved` gets through 2,500.
 
-``python -m benchmarks.costs`` in a checkout measures anew and writes the file.
+``python -m benchmarks.costs`` in a checkout measures anew and writes the files.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from knightfall.reading import decoded, parse_toml
 from knightfall.shape import Between, Whole, check
 
 COMPILED_FILE = "compiled_costs.toml"
+WISH_FILE = "wish_costs.toml"
+LARGE_FILE = "compiled_costs_8x8.toml"
 BASELINE = "improved"
 
 
@@ -48,6 +50,25 @@ class NodeCosts:
 def compiled_costs() -> NodeCosts:
     """The costs in our own searches."""
     return _recorded(COMPILED_FILE, "compiled searches")
+
+
+@cache
+def wish_costs() -> NodeCosts:
+    """The same of the heuristics that the studies' authors wished for."""
+    return _recorded(WISH_FILE, "compiled searches")
+
+
+@cache
+def large_costs() -> NodeCosts:
+    """The costs on 8×8, in nodes of `improved` there, of the heuristics that are played there."""
+    return _recorded(LARGE_FILE, "compiled searches on 8×8")
+
+
+def equal_time_nodes(heuristic: str) -> int:
+    """Return the nodes of a heuristic at equal time, whether a study entered or wished for it."""
+    entered, wished = compiled_costs(), wish_costs()
+    known = heuristic in entered.ratios or heuristic not in wished.ratios
+    return (entered if known else wished).nodes(heuristic)
 
 
 def _recorded(file: str, conditions: str) -> NodeCosts:

@@ -37,11 +37,13 @@ from knightfall.studies.judging.comparisons import (
     Comparison,
     Range,
     ScoresByHeuristic,
+    compare_growth,
     compare_scores,
     compare_spreads,
     pair_scores,
 )
 from knightfall.studies.judging.facts import Grounds, judge_fact
+from knightfall.studies.judging.plans import PLIES, SIZES
 from knightfall.studies.judging.verdicts import ClaimVerdict, Judgement
 from knightfall.studies.published.published import Claim, Measure
 
@@ -50,6 +52,8 @@ LEVEL = 0.05
 NEGLIGIBLE: Mapping[Measure, float] = {
     "games": 1.0,
     "power": 1.0,
+    "ply": 1.0,
+    "board": 1.0,
     "choices": 1.0,
     "depth": 0.1,
     "cost": 10.0,
@@ -62,6 +66,8 @@ NEGLIGIBLE_SPREAD = 0.2
 UNITS: Mapping[Measure, str] = {
     "games": "points",
     "power": "points",
+    "ply": "points",
+    "board": "points",
     "choices": "points",
     "depth": "plies",
     "cost": "%",
@@ -90,6 +96,10 @@ class Evidence:
     depths: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
     """By budget: tens of plies that a move was searched, for each opponent and opening."""
     power: ScoresByHeuristic = field(default_factory=dict)
+    plies: ScoresByHeuristic = field(default_factory=dict)
+    """Of games between two: a row for each depth of the one that searches a ply less."""
+    boards: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
+    """By board: of games between two at equal time."""
     choices: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
     """By phase of the game."""
 
@@ -102,7 +112,7 @@ def judge_claim(claim: Claim, evidence: Evidence) -> dict[str, Judgement]:
     if claim.form == "untestable":
         verdict: ClaimVerdict = "not a claim that can be tested"
         return {ONCE: Judgement(verdict, None, None, None, 0, claim.reason)}
-    if claim.fact is not None:
+    if claim.form == "fact" and claim.fact is not None:
         found = judge_fact(claim.fact, evidence.grounds)
         return {ONCE: found} if found else {}
     match claim.measure:
@@ -113,6 +123,10 @@ def judge_claim(claim: Claim, evidence: Evidence) -> dict[str, Judgement]:
             return {ONCE: judge(claim, measured)} if measured else {}
         case "power":
             return {ONCE: judge(claim, evidence.power)} if evidence.power else {}
+        case "ply":
+            return {ONCE: judge_ply(claim, evidence.plies)} if evidence.plies else {}
+        case "board":
+            return {ONCE: judge_boards(claim, evidence)} if evidence.boards else {}
         case "depth":
             return {name: judge(claim, rows) for name, rows in evidence.depths.items()}
     return {name: judge(claim, rows) for name, rows in evidence.games.items()}
@@ -134,6 +148,38 @@ def judge(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
         parts = [compare_scores(measured, a, b, wanted, worth) for a, b in claim.pairs]
     units = pair_scores(measured, claim.who[0]).size
     return _judged(claim, parts, 0 if claim.measure == "choices" else 2 * units)
+
+
+def judge_ply(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
+    """Hold a claim against games in which `who` searches a ply deeper than `than`."""
+    found = judge(claim, measured)
+    (a,) = claim.who
+    rates = [100 * float(row.mean()) for row in pair_scores(measured, a)]
+    told = ", ".join(
+        f"{rate:.1f} % at depth {depth + 1} against {depth}"
+        for depth, rate in zip(PLIES, rates, strict=True)
+    )
+    return replace(found, words=f"{found.words}; of its games {a} wins {told}")
+
+
+def judge_boards(claim: Claim, evidence: Evidence) -> Judgement:
+    """Hold a claim against what `who` gains on `than` from 7×7 to 8×8.
+
+    The verdict also tells the fact that goes with the claim, which decides nothing.
+    """
+    ((a, b),) = claim.pairs
+    boards = [evidence.boards[size] for size in SIZES]
+    parts = [compare_growth(boards[0], boards[1], a, b, _range(claim))]
+    found = _judged(claim, parts, 2 * sum(pair_scores(one, a).size for one in boards))
+    each = [compare_scores(one, a, b, Range()) for one in boards]
+    told = ", ".join(
+        f"{signed(one.difference, 1)} on {size.replace('x', '×')} "
+        f"({signed(one.low, 1)} to {signed(one.high, 1)})"
+        for size, one in zip(SIZES, each, strict=True)
+    )
+    fact = judge_fact(claim.fact, evidence.grounds) if claim.fact else None
+    beside = f"; {fact.words}" if fact else ""
+    return replace(found, words=f"{found.words}; points of {a}: {told}{beside}")
 
 
 def phase_choices(choices: Mapping[str, ScoresByHeuristic], phase: str | None) -> ScoresByHeuristic:
@@ -245,6 +291,8 @@ def _words(claim: Claim, verdict: ClaimVerdict, parts: Sequence[Comparison]) -> 
 _WHAT: Mapping[Measure, str] = {
     "games": " points",
     "power": " points",
+    "ply": " points",
+    "board": " points more on 8×8 than on 7×7",
     "choices": " points of won positions kept",
     "depth": " plies a move",
     "cost": " %",
@@ -260,6 +308,11 @@ def meaning(claim: Claim) -> str:
     """What the claim is taken to mean, and what it is measured by."""
     if claim.form == "untestable":
         return "an opinion, or too vague to be wrong"
+    if claim.fact == "prevents_forfeits":
+        return (
+            "fewer games given up than by the same agents without it, and surely less than 1 % "
+            "left; by games as the author's agents played them"
+        )
     if claim.form == "fact":
         return "a statement of fact; it is computed"
     return f"{_demand(claim)}; by {_compared(claim)}"
@@ -295,6 +348,17 @@ def _compared(claim: Claim) -> str:
     match claim.measure:
         case "power":
             return "games as the author's agents played them, all with ten times the time"
+        case "ply":
+            return (
+                f"games between the two, {claim.who[0]} at depth {PLIES[0] + 1} to "
+                f"{PLIES[-1] + 1} and {claim.than[0]} a ply less deep (points: games won less "
+                "games lost)"
+            )
+        case "board":
+            return (
+                "what it gains from 7×7 to 8×8 in games between the two at equal time, by what a "
+                "node costs on each board (points: games won less games lost)"
+            )
         case "depth":
             return "the plies searched for a move"
         case "cost":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import hypot, inf, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,26 @@ def compare_scores(
     mine, theirs = pair_scores(measured, a, like=b), pair_scores(measured, b)
     # Opponents were perhaps met from the same openings: the column is the unit, not the pair.
     return _held_against(a, b, difference(mine.mean(axis=0), theirs.mean(axis=0)), points, wanted)
+
+
+def compare_growth(
+    before: ScoresByHeuristic, after: ScoresByHeuristic, a: str, b: str, wanted: Range
+) -> Comparison:
+    """How many points the advantage of `a` over `b` is larger `after` than `before`.
+
+    The two were measured apart, so their variances add up.
+    """
+    small, large = (
+        difference(pair_scores(one, a, like=b).mean(axis=0), pair_scores(one, b).mean(axis=0))
+        for one in (before, after)
+    )
+    mean = large.mean - small.mean
+    if not (small.pairs and large.pairs):
+        return _held_against(a, b, Difference(0, mean, -1.0, 1.0, 1.0), 100.0, wanted)
+    reach = hypot(*(max(one.mean - one.low, one.high - one.mean) for one in (small, large)))
+    pairs = min(small.pairs, large.pairs)
+    found = Difference(pairs, mean, max(-1.0, mean - reach), min(1.0, mean + reach), 1.0)
+    return _held_against(a, b, found, 100.0, wanted)
 
 
 def compare_spreads(

@@ -1,7 +1,7 @@
 """Statements of the studies that no tournament can settle but a computation can.
 
 Each function returns whether the statement is true and what was found; `FACTS` has them by the
-name that `published.toml` calls them by.
+name that `published.toml` calls them by.  One, `prevents_forfeits`, is judged by games.
 """
 
 from __future__ import annotations
@@ -14,32 +14,43 @@ from statistics import fmean
 
 from knightfall.agents.student_costs import student_costs
 from knightfall.board import Board
+from knightfall.display.numbers import signed
 from knightfall.openings import openings
 from knightfall.position import Position
-from knightfall.studies.judging.verdicts import Judgement, settled
+from knightfall.statistics.rates import Share
+from knightfall.studies.judging.verdicts import ClaimVerdict, Judgement, settled
 from knightfall.studies.published.published import Fact, Study
 
 BOARD = Board.of(7, 7)
 RESERVE = 10.0
 """Milliseconds that the course's agents kept back from their time."""
 
+NEGLIGIBLE_SHARE = 0.01
+"""Of games that are given up."""
+
 Finding = tuple[bool, str]
 
 
 @dataclass(frozen=True)
 class Grounds:
-    """What a fact may depend on: the study, the course's board its agents ran on, and the share of
-    their games in % that these gave up under course conditions (None: not played)."""
+    """What a fact may depend on: the study and the course's board its agents ran on.
+
+    `given_up` is the share of their games that these gave up under course conditions, `careless`
+    that of the same agents if they do not choose some legal move first; None if not played.
+    """
 
     study: Study
     board: str
-    forfeits: float | None = None
+    given_up: Share | None = None
+    careless: Share | None = None
 
 
 def judge_fact(name: Fact, grounds: Grounds) -> Judgement | None:
     """The verdict on a statement; None where it needs games that were not played."""
-    if name == "no_forfeits" and grounds.forfeits is None:
-        return None
+    if name == "prevents_forfeits":
+        if grounds.given_up is None or grounds.careless is None:
+            return None
+        return judge_prevention(grounds.given_up, grounds.careless)
     return settled(*FACTS[name](grounds))
 
 
@@ -165,11 +176,36 @@ def no_timeouts(grounds: Grounds) -> Finding:
     )
 
 
-def no_forfeits(grounds: Grounds) -> Finding:
-    """Whether the study's agents give up no game under course conditions."""
-    return not grounds.forfeits, (
-        f"played as the author's program does, {grounds.forfeits or 0:.1f} % of the games are "
-        "given up"
+def judge_prevention(careful: Share, careless: Share) -> Judgement:
+    """Whether a precaution prevents games from being given up that would be without it.
+
+    It does if fewer are given up at 95 % and surely less than one in a hundred is left.  It does
+    not if surely more are left, or if surely less than one in a hundred was there to be prevented.
+    """
+    left, before = careful.rate or 0.0, careless.rate or 0.0
+    (least, most), (fewest, all) = careful.interval, careless.interval
+    # Newcombe's interval for the difference of two independent shares.
+    low = before - left - hypot(before - fewest, most - left)
+    high = before - left + hypot(all - before, left - least)
+    if low > 0 and most < NEGLIGIBLE_SHARE:
+        verdict: ClaimVerdict = "holds"
+    elif least > NEGLIGIBLE_SHARE or high < NEGLIGIBLE_SHARE:
+        verdict = "does not hold"
+    else:
+        verdict = "cannot be told apart"
+    words = (
+        f"without it the same agents give up {_percent(careless)}, with it {_percent(careful)}: "
+        f"{signed(100 * (before - left), 1)} points ({signed(100 * low, 1)} to "
+        f"{signed(100 * high, 1)})"
+    )
+    return Judgement(verdict, 100 * (before - left), 100 * low, 100 * high, careless.of, words)
+
+
+def _percent(share: Share) -> str:
+    low, high = share.interval
+    return (
+        f"{100 * (share.rate or 0.0):.1f} % of {share.of:,} games "
+        f"({100 * low:.1f} to {100 * high:.1f})"
     )
 
 
@@ -208,7 +244,6 @@ FACTS: Mapping[Fact, Callable[[Grounds], Finding]] = {
     "centre_term_reaches_6": centre_term_reaches_6,
     "edges_have_fewer_moves": edges_have_fewer_moves,
     "no_timeouts": no_timeouts,
-    "no_forfeits": no_forfeits,
     "doubling_presses": doubling_presses,
     "cluster_breaks_ties": cluster_breaks_ties,
     "depth_first_grows": depth_first_grows,

@@ -130,6 +130,19 @@ def tournament_of(run: Run) -> Tournament:
     )
 
 
+def given_up(tournament: Tournament) -> Share:
+    """How many of all their games the test agents gave up."""
+    games = 2 * tournament.scores.size
+    return Share(round(float(tournament.forfeits.mean()) / 100 * games), games)
+
+
+def head_to_head(runs: Sequence[Run]) -> dict[str, PairScores]:
+    """Results of the same two agents in several matches: a row for each match."""
+    names = [entrant.name for entrant in runs[0].plan.entrants]
+    first = np.hstack([_whole(run) for run in runs]).T / 2
+    return {names[0]: first, names[1]: 1 - first}
+
+
 def depths_of(run: Run) -> dict[str, PairScores]:
     """Tens of plies that each test agent searched for a move: opponents × openings.
 

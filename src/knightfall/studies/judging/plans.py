@@ -13,13 +13,18 @@ from functools import partial
 from typing import Literal, get_args
 
 from knightfall.agents import COURSE_NODES, STUDENTS_TIME, Agent, parse_agent
-from knightfall.arena.plan.plan import Entrant, Plan, everyone
+from knightfall.arena.plan.plan import Entrant, Match, Plan, everyone
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
 from knightfall.studies.conditions.condition import Condition
 from knightfall.studies.conditions.trials import tournament_plan
-from knightfall.studies.costs.costs import BASELINE, compiled_costs
-from knightfall.studies.published.published import Study, agent_of, studies
+from knightfall.studies.costs.costs import (
+    BASELINE,
+    compiled_costs,
+    equal_time_nodes,
+    large_costs,
+)
+from knightfall.studies.published.published import Measure, Study, agent_of, studies
 
 BudgetName = Literal["course", "time", "nodes", "never"]
 BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
@@ -47,9 +52,31 @@ POWER = "power"
 MORE_POWER = 10
 """So many times the time of a move."""
 
+FORFEITS = "without the safety move"
+"""What plans call their budget in which agents give up instead of making some legal move."""
+
+PLIES = (2, 3, 4)
+"""Depths of the agent that searches a ply less."""
+
+SIZES = ("7x7", "8x8")
+"""Boards on which heuristics meet that a claim compares by the size of the board."""
+
+SIZE_SHARE = 3
+"""So many times the pairs of a tournament are played on each: there is one opponent, not seven."""
+
+WISHES = "wishes"
+"""How the budgets begin of plans in which the heuristics of a study's wishes play."""
+
 PLAYS_OUT = ("longest_win", "longest_win_difference")
 """Not in the league: a leaf of theirs plays out whole games, so that at equal nodes a move takes as
 long as a hundred games of the others, and no study entered them by themselves."""
+
+
+DEAR = (*PLAYS_OUT, "shortest_win", "shortest_win_difference")
+"""Heuristics whose leaves search on: a node costs 9 to 103 times as much as one of `improved`."""
+
+DEAR_SHARE = 10
+"""At equal nodes wishes with such heuristics are played from this part of the openings."""
 
 
 def budgets_named(text: str) -> tuple[BudgetName, ...]:
@@ -69,7 +96,7 @@ def nodes_of(budget: BudgetName) -> Callable[[str], int]:
     """How many nodes a heuristic's agent gets."""
     match budget:
         case "time":
-            return compiled_costs().nodes
+            return equal_time_nodes
         case "nodes":
             return lambda heuristic: COURSE_NODES
     raise KnightfallError(f"under {TITLES[budget]} agents have time, not nodes")
@@ -89,33 +116,105 @@ def study_plan(
 
     `condition` is how its author's agents played, where that is what the budget asks for.
     """
+    return _tournament(study, budget, condition, pairs, seed, budget)
+
+
+def wish_plan(
+    study: Study,
+    budget: BudgetName,
+    condition: Condition,
+    pairs: int = PAIRS,
+    seed: int = 0,
+) -> Plan | None:
+    """The same tournament, from the same openings, for the heuristics of the study's wishes.
+
+    None where no wish asks for games at this budget of others than the study's own.  With dear
+    heuristics among them only a part of the openings is played at equal nodes, none of a few.
+    """
+    wished = study.wished(budget)
+    if budget == "nodes" and set(wished) & set(DEAR):
+        pairs //= DEAR_SHARE
+    if not wished or not pairs:
+        return None
+    few = replace(study, entrants={id: id for id in wished})
+    return _tournament(few, budget, condition, pairs, seed, f"{WISHES} {budget}")
+
+
+def _tournament(
+    study: Study, budget: BudgetName, condition: Condition, pairs: int, seed: int, called: str
+) -> Plan:
     if budget in STUDENTS:
         faithful = condition if budget == "course" else condition.never_resigning()
-        test = partial(faithful.test_agent, study)
-        return tournament_plan(study, test, faithful.opponent, pairs, seed, budget=budget)
+        return _faithful(study, faithful, pairs, seed, called)
     nodes = nodes_of(budget)
     opponent = partial(_opponent, nodes=nodes)
     return tournament_plan(
-        study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=budget
+        study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=called
     )
 
 
-def power_plan(
-    study: Study, condition: Condition, pairs: int = PAIRS, seed: int = 0
-) -> Plan | None:
-    """The tournament as the author's agents played it, all with ten times the time.
+def _faithful(study: Study, condition: Condition, pairs: int, seed: int, called: str) -> Plan:
+    test = partial(condition.test_agent, study)
+    return tournament_plan(study, test, condition.opponent, pairs, seed, budget=called)
 
-    Only heuristics take part that a claim compares so; None where no claim does.
+
+# -- what single claims need ---------------------------------------------------------------
+
+
+def claim_plans(
+    study: Study,
+    condition: Condition,
+    budgets: Sequence[BudgetName],
+    pairs: int = PAIRS,
+    seed: int = 0,
+) -> dict[str, Plan]:
+    """Return the games that only some of a study's claims need, by what they are called.
+
+    Those as the author's agents played are of half as many pairs, and only there where course
+    conditions are played; boards are compared only where equal time is.
     """
-    claims = [claim for claim in study.claims if claim.measure == "power"]
-    wanted = {id for claim in claims for id in (*claim.who, *claim.than)}
-    if not wanted:
-        return None
-    entrants = {name: id for name, id in study.entrants.items() if id in wanted}
-    mighty = replace(condition, time=MORE_POWER * condition.time)
-    test = partial(mighty.test_agent, study)
-    few = replace(study, entrants=entrants)
-    return tournament_plan(few, test, mighty.opponent, pairs, seed, budget=POWER)
+    found: dict[str, Plan] = {}
+    half = max(1, pairs // 2)
+    if "course" in budgets and (few := _compared_by(study, "power")):
+        entrants = {name: id for name, id in study.entrants.items() if id in few}
+        mighty = replace(condition, time=MORE_POWER * condition.time)
+        found[POWER] = _faithful(replace(study, entrants=entrants), mighty, half, seed, POWER)
+    if "course" in budgets and any(one.fact == "prevents_forfeits" for one in study.claims):
+        careless = replace(condition, lost="forfeits")
+        found[FORFEITS] = _faithful(study, careless, half, seed, FORFEITS)
+    if two := _compared_by(study, "ply"):
+        deeper, shallower = two
+        for depth in PLIES:
+            agents = [
+                f"alphabeta({deeper}, depth={depth + 1})",
+                f"alphabeta({shallower}, depth={depth})",
+            ]
+            found[f"ply {depth}"] = _match(study, two, agents, pairs, seed, f"ply {depth}")
+    if "time" in budgets and (two := _compared_by(study, "board")):
+        for board, costs in zip(SIZES, (compiled_costs(), large_costs()), strict=True):
+            agents = [agent_of(id, costs.nodes(id)) for id in two]
+            plan = _match(study, two, agents, SIZE_SHARE * pairs, seed, f"board {board}")
+            found[f"board {board}"] = replace(plan, board=board)
+    return found
+
+
+def _compared_by(study: Study, measure: Measure) -> tuple[str, ...]:
+    """The heuristics that the study's claims compare by a measure: `who` first, then `than`."""
+    claims = [claim for claim in study.claims if claim.measure == measure]
+    return tuple(dict.fromkeys(id for claim in claims for id in (*claim.who, *claim.than)))
+
+
+def _match(
+    study: Study, names: Sequence[str], agents: Sequence[str], pairs: int, seed: int, called: str
+) -> Plan:
+    return Plan(
+        kind="match",
+        entrants=tuple(map(Entrant, agents, names)),
+        matches=(Match(0, 1),),
+        pairs=pairs,
+        seed=seed,
+        options={"study": study.id, "budget": called},
+    )
 
 
 def _opponent(name: str, nodes: Callable[[str], int]) -> str:

@@ -41,7 +41,7 @@ Form = Literal[
 ]
 """What a claim says of `who` and `than`; `published.toml` explains each, `claims` judges them."""
 
-Measure = Literal["games", "power", "depth", "cost", "choices"]
+Measure = Literal["games", "power", "ply", "board", "depth", "cost", "choices"]
 """What `who` and `than` are compared by; `published.toml` explains each."""
 
 Phase = Literal["opening", "middle", "end"]
@@ -53,12 +53,18 @@ Fact = Literal[
     "centre_term_reaches_6",
     "edges_have_fewer_moves",
     "no_timeouts",
-    "no_forfeits",
+    "prevents_forfeits",
     "doubling_presses",
     "cluster_breaks_ties",
     "depth_first_grows",
 ]
 """Statements that are computed instead of played; `facts` has a function for each."""
+
+WishFinding = Literal["values_in_time", "reflections", "cluster_moves"]
+"""What is computed of a wish that games alone do not show; `wishes` has a function for each."""
+
+WISH_BUDGETS = ("course", "time", "nodes", "never")
+"""Where the heuristics of a wish are played unless it says otherwise."""
 
 CHANCE = "chance"
 """In a comparison of choices: the share of wins that a random legal move keeps."""
@@ -104,6 +110,34 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class WishComparison:
+    """A wished heuristic, and those of the study that it was meant to be better than.
+
+    `found_by` is the command that found its weights, empty where none are tuned.
+    """
+
+    who: str
+    than: tuple[str, ...]
+    found_by: str = ""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What an author would have tried with more time, in our words, and how to run it.
+
+    It is measured by games of its comparisons at each of `budgets`, by what `finding` names, or by
+    both.
+    """
+
+    wish: str
+    where: str
+    commands: tuple[str, ...]
+    comparisons: tuple[WishComparison, ...]
+    budgets: tuple[str, ...]
+    finding: WishFinding | None
+
+
+@dataclass(frozen=True)
 class Erratum:
     """Something that is not right in a publication."""
 
@@ -134,11 +168,23 @@ class Study:
     errata: tuple[Erratum, ...]
     not_reproducible: Mapping[str, str]
     """Heuristics with a result that nobody can play again, and why."""
+    wishes: tuple[Wish, ...] = ()
 
     @property
     def heuristics(self) -> tuple[str, ...]:
         """The heuristics that can be played again, in the study's order."""
         return tuple(id for id in self.entrants.values() if id not in self.not_reproducible)
+
+    def wished(self, budget: str) -> tuple[str, ...]:
+        """The heuristics of its wishes that are no entrants and are played at a budget."""
+        named = [
+            id
+            for wish in self.wishes
+            if budget in wish.budgets
+            for one in wish.comparisons
+            for id in (one.who, *one.than)
+        ]
+        return tuple(dict.fromkeys(id for id in named if id not in self.heuristics))
 
     @property
     def opponents(self) -> tuple[str, ...]:
@@ -273,6 +319,15 @@ _CLAIM = {
     "within?": _RATE,
     "tournaments?": [Whole()],
 }
+_COMPARISON = {"who": str, "than": [str], "found_by?": str}
+_WISH = {
+    "wish": str,
+    "where": str,
+    "commands": [str],
+    "compare?": [_COMPARISON],
+    "budgets?": [OneOf(WISH_BUDGETS)],
+    "finding?": OneOf(get_args(WishFinding)),
+}
 _STUDY = {
     "title": str,
     "protocol": str,
@@ -286,6 +341,7 @@ _STUDY = {
     "claims": [_CLAIM],
     "errata?": [{"where": str, "text": str, "found_by": OneOf(get_args(Finding))}],
     "not_reproducible?": {str: str},
+    "wishes?": [_WISH],
 }
 
 
@@ -307,9 +363,27 @@ def _study(id: str, table: dict[str, Any]) -> Study:
         claims=(),
         errata=tuple(Erratum(**erratum) for erratum in table.get("errata", ())),
         not_reproducible=MappingProxyType(table.get("not_reproducible", {})),
+        wishes=tuple(_wish(id, one) for one in table.get("wishes", ())),
     )
     _check_tables(bare, ids)
     return replace(bare, claims=tuple(_claim(bare, claim) for claim in table["claims"]))
+
+
+def _wish(study: str, table: dict[str, Any]) -> Wish:
+    comparisons = tuple(
+        WishComparison(one["who"], tuple(one["than"]), one.get("found_by", ""))
+        for one in table.get("compare", ())
+    )
+    if not comparisons and "finding" not in table:
+        raise KnightfallError(f"{study}: nothing measures the wish {table['wish']!r:.60}")
+    return Wish(
+        wish=table["wish"],
+        where=table["where"],
+        commands=tuple(table["commands"]),
+        comparisons=comparisons,
+        budgets=tuple(table.get("budgets", WISH_BUDGETS)),
+        finding=table.get("finding"),
+    )
 
 
 def _check_tables(study: Study, heuristics: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from knightfall.arena.store.run import Run
 from knightfall.statistics.rates import Z
+from knightfall.studies.conditions.condition import Condition
 from knightfall.studies.conditions.fit import StudyFit, loglikelihood
 from knightfall.studies.conditions.likelihood import Cell
 from knightfall.studies.costs.costs import compiled_costs
@@ -23,15 +24,25 @@ from knightfall.studies.judging.measured import (
     Rating,
     Tournament,
     depths_of,
+    given_up,
+    head_to_head,
     rate_of_games,
     ratings_of,
     tournament_of,
 )
 from knightfall.studies.judging.needed_games import needed_games
-from knightfall.studies.judging.plans import STUDENTS, BudgetName, nodes_of
+from knightfall.studies.judging.plans import (
+    FORFEITS,
+    POWER,
+    SIZES,
+    STUDENTS,
+    BudgetName,
+    nodes_of,
+)
 from knightfall.studies.judging.resigning import sweep_of
+from knightfall.studies.judging.wishes import computed, gap_between
 from knightfall.studies.published.contradictions import contradictions
-from knightfall.studies.published.published import Study
+from knightfall.studies.published.published import Study, Wish
 from knightfall.studies.report.printed_report import printed_examples, printed_tables
 from knightfall.studies.report.report import (
     CellFit,
@@ -45,6 +56,8 @@ from knightfall.studies.report.report import (
     StudiesReport,
     StudyReport,
     Timings,
+    WishComparisonReport,
+    WishReport,
     printed,
 )
 
@@ -57,7 +70,8 @@ def build_report(
     *,
     fits: Mapping[str, StudyFit],
     sweep: Run | None = None,
-    powers: Mapping[str, Run] | None = None,
+    extras: Mapping[tuple[str, str], Run] | None = None,
+    wished: Mapping[tuple[str, BudgetName], Run] | None = None,
     choices: Choices | None = None,
     command: str,
     pairs: int,
@@ -65,11 +79,12 @@ def build_report(
 ) -> StudiesReport:
     """The report of runs that are over: by study and budget, and the league's by budget.
 
-    `powers` are the runs with more computing power, by study.
+    `extras` are the games that single claims need, by study and what `claim_plans` calls them;
+    `wished` those of the heuristics that the authors wished for, by study and budget.
     """
     from knightfall import __version__
 
-    powers = powers or {}
+    extras, wished = extras or {}, wished or {}
 
     budgets = tuple(dict.fromkeys(budget for _, budget in runs))
     tournaments = {key: tournament_of(run) for key, run in runs.items()}
@@ -90,9 +105,10 @@ def build_report(
                     fits[study.id].condition.board,
                     {budget: runs[study.id, budget] for budget in budgets},
                     {budget: tournaments[study.id, budget] for budget in budgets},
-                    powers.get(study.id),
+                    {called: run for (id, called), run in extras.items() if id == study.id},
                     choices or {},
                 ),
+                {key[1]: tournament_of(run) for key, run in wished.items() if key[0] == study.id},
             )
             for study in studies
         ),
@@ -100,7 +116,13 @@ def build_report(
         sweep=sweep_of(sweep) if sweep else None,
         needed=needed_games([tournaments[study.id, budgets[0]] for study in studies], seed),
         timings=_timings(
-            [*runs.values(), *leagues.values(), *([sweep] if sweep else []), *powers.values()],
+            [
+                *runs.values(),
+                *leagues.values(),
+                *([sweep] if sweep else []),
+                *extras.values(),
+                *wished.values(),
+            ],
             grades,
         ),
     )
@@ -115,8 +137,9 @@ def study_report(
     tournaments: Mapping[BudgetName, Tournament],
     fit: StudyFit,
     evidence: Evidence,
+    wished: Mapping[BudgetName, Tournament],
 ) -> StudyReport:
-    """Return published against measured results, and a verdict on every claim."""
+    """Return published against measured results, a verdict on every claim, and the wishes."""
     names = {heuristic: name for name, heuristic in study.entrants.items()}
     rows = []
     for heuristic in study.entrants.values():
@@ -159,6 +182,9 @@ def study_report(
             )
             for claim in study.claims
         ),
+        wishes=tuple(
+            wish_report(wish, fit.condition, tournaments, wished) for wish in study.wishes
+        ),
         order={
             budget: judge_order(
                 {id: float(study.figure(id)) for id in study.heuristics}, tournament.measured
@@ -167,6 +193,40 @@ def study_report(
         },
         errata=(*study.errata, *contradictions(study)),
         fit=fit_report(study, fit, tournaments["course"]) if "course" in tournaments else None,
+    )
+
+
+def wish_report(
+    wish: Wish,
+    condition: Condition,
+    tournaments: Mapping[BudgetName, Tournament],
+    wished: Mapping[BudgetName, Tournament],
+) -> WishReport:
+    """Return what a wish brought at each of its budgets that was played."""
+    comparisons: dict[tuple[str, str], WishComparisonReport] = {
+        (one.who, than): WishComparisonReport(one.who, than, one.found_by, {}, {}, {})
+        for one in wish.comparisons
+        for than in one.than
+    }
+    for budget in tournaments:
+        if budget not in wish.budgets:
+            continue
+        both = [one[budget] for one in (tournaments, wished) if budget in one]
+        openings = min(one.scores.shape[2] for one in both)  # the first ones are the same
+        scores = {id: row[:, :openings] for one in both for id, row in one.measured.items()}
+        for (who, than), found in comparisons.items():
+            if not {who, than} <= set(scores):
+                continue
+            home = next(one for one in both if who in one.heuristics)
+            found.gaps[budget] = gap_between(scores, who, than)
+            found.rates[budget] = home.total(who)
+            found.given_up[budget] = float(np.mean(_shares(home.forfeits, who, home)))
+    return WishReport(
+        wish.wish,
+        wish.where,
+        wish.commands,
+        tuple(comparisons.values()),
+        computed(wish.finding, condition) if wish.finding else None,
     )
 
 
@@ -243,24 +303,36 @@ def evidence_of(
     board: str,
     runs: Mapping[BudgetName, Run],
     tournaments: Mapping[BudgetName, Tournament],
-    power: Run | None,
+    extras: Mapping[str, Run],
     choices: Choices,
 ) -> Evidence:
-    """All that a study's claims are judged by.
+    """All that a study's claims are judged by; `extras` as `claim_plans` calls them.
 
     Depths are read only where a claim is about them, and only of budgets in which time counts.
     """
     deep = any(claim.measure == "depth" for claim in study.claims)
-    course = tournaments.get("course")
+    course, careless = tournaments.get("course"), extras.get(FORFEITS)
+    plies = [run for called, run in extras.items() if called.startswith("ply ")]
     return Evidence(
-        Grounds(study, board, float(course.forfeits.mean()) if course else None),
+        Grounds(
+            study,
+            board,
+            given_up(course) if course else None,
+            given_up(tournament_of(careless)) if careless else None,
+        ),
         games={budget: tournament.measured for budget, tournament in tournaments.items()},
         depths={
             budget: depths_of(run)
             for budget, run in runs.items()
             if deep and budget in ("course", "time")
         },
-        power=tournament_of(power).measured if power else {},
+        power=tournament_of(extras[POWER]).measured if POWER in extras else {},
+        plies=head_to_head(plies) if plies else {},
+        boards={
+            size: head_to_head([extras[called]])
+            for size in SIZES
+            if (called := f"board {size}") in extras
+        },
         choices=choices,
     )
 

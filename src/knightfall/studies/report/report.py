@@ -22,6 +22,7 @@ from knightfall.studies.judging.needed_games import NeededGames
 from knightfall.studies.judging.plans import BUDGETS, TITLES, BudgetName
 from knightfall.studies.judging.resigning import Sweep
 from knightfall.studies.judging.verdicts import MARKS, Judgement
+from knightfall.studies.judging.wishes import Finding
 from knightfall.studies.published.published import Erratum
 from knightfall.studies.report.printed_report import PrintedExampleReport, PrintedTableReport
 
@@ -106,6 +107,39 @@ class ClaimReport:
 
 
 @dataclass(frozen=True)
+class WishComparisonReport:
+    """A wished heuristic against one that it was meant to be better than, by budget."""
+
+    who: str
+    than: str
+    found_by: str
+    """The command that found its weights; empty where none were tuned."""
+    gaps: dict[str, Gap]
+    """How many points more it scores in the study's tournament, on the same openings."""
+    rates: dict[str, Rate]
+    """The games it wins there,"""
+    given_up: dict[str, float]
+    """and those it gives up, in %."""
+
+
+@dataclass(frozen=True)
+class WishReport:
+    """What an author wished for, how to run it, and what it brought."""
+
+    wish: str
+    where: str
+    commands: tuple[str, ...]
+    comparisons: tuple[WishComparisonReport, ...]
+    finding: Finding | None
+
+    @property
+    def measured(self) -> bool:
+        """Whether anything was played or computed that says what it brought."""
+        played = bool(self.comparisons) and all(one.gaps for one in self.comparisons)
+        return played or (self.finding is not None and not self.comparisons)
+
+
+@dataclass(frozen=True)
 class CellFit:
     """A published number and what the faithful games predict, in %.
 
@@ -180,6 +214,7 @@ class StudyReport:
     printed: tuple[PrintedTableReport, ...]
     examples: tuple[PrintedExampleReport, ...]
     claims: tuple[ClaimReport, ...]
+    wishes: tuple[WishReport, ...]
     order: dict[str, TableOrder]
     """By budget: how much of the order of its table is borne out."""
     errata: tuple[Erratum, ...]

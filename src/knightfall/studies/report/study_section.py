@@ -1,4 +1,4 @@
-"""One study's part of the document: printed, played, claimed, mistaken."""
+"""One study's part of the document: printed, played, claimed, wished for, mistaken."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from knightfall.studies.report.report import (
     StudiesReport,
     StudyReport,
 )
+from knightfall.studies.report.wishes_section import wishes_section
 
 HOW = {
     "arithmetic": "found by recomputing",
@@ -57,6 +58,7 @@ def study_section(
             for line in _claim(number, claim, report)
         ),
     )
+    yield from wishes_section(study, report)
     if study.errata:
         yield heading(3, "Errata", f"{study.id}-errata")
         yield fold(
