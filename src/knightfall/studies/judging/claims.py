@@ -269,7 +269,9 @@ def _judged(claim: Claim, parts: Sequence[Comparison], games: int) -> Judgement:
         first.high,
         games,
         _words(claim, verdict, parts),
-        UNITS[claim.measure],
+        _WHAT[claim.measure].strip()
+        if claim.measure in ("choices", "board")
+        else UNITS[claim.measure],
     )
 
 
