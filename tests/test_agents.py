@@ -22,6 +22,13 @@ from strategies import positions
 import knightfall
 from knightfall.agents import AGENT_KINDS, COURSE, Agent, agent, course_agent, parse, parse_agent
 from knightfall.agents.course import from_another_protocol
+from knightfall.agents.kinds import (
+    AlphaBetaAgent,
+    DeepeningAgent,
+    GreedyAgent,
+    MinimaxAgent,
+    RandomAgent,
+)
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.position import Position
@@ -36,18 +43,14 @@ SEEDS = st.just(0) | st.integers(0, 2**63 - 1)
 DEPTHS = st.integers(1, 64).map(lambda depth: Budget(depth=depth))
 
 AGENTS = st.one_of(
-    st.builds(Agent, kind=st.just("random"), seed=SEEDS),
-    st.builds(Agent, kind=st.just("greedy"), heuristic=HEURISTIC_TEXTS, seed=SEEDS),
-    st.builds(
-        Agent,
-        kind=st.sampled_from(["minimax", "alphabeta"]),
-        heuristic=HEURISTIC_TEXTS,
-        budget=DEPTHS,
-        seed=SEEDS,
+    st.builds(RandomAgent, seed=SEEDS),
+    st.builds(GreedyAgent, heuristic=HEURISTIC_TEXTS, seed=SEEDS),
+    *(
+        st.builds(kind, heuristic=HEURISTIC_TEXTS, budget=DEPTHS, seed=SEEDS)
+        for kind in (MinimaxAgent, AlphaBetaAgent)
     ),
     st.builds(
-        Agent,
-        kind=st.just("id"),
+        DeepeningAgent,
         heuristic=HEURISTIC_TEXTS,
         budget=BUDGETS.filter(bool),
         plain=st.booleans(),
@@ -107,36 +110,40 @@ def test_a_damaged_agent_is_one_or_a_knightfall_error(text: str, data: st.DataOb
 @pytest.mark.parametrize(
     ("text", "thinker", "printed"),
     [
-        ("random", Agent("random"), "random"),
-        ("random()", Agent("random"), "random"),
-        ("random(seed=0)", Agent("random"), "random"),
-        ("random(seed=7)", Agent("random", seed=7), "random(seed=7)"),
-        ("greedy(improved)", Agent("greedy", "improved"), "greedy(improved)"),
-        ("minimax(open)", Agent("minimax", "open", Budget(depth=3)), "minimax(open, depth=3)"),
+        ("random", RandomAgent(), "random"),
+        ("random()", RandomAgent(), "random"),
+        ("random(seed=0)", RandomAgent(), "random"),
+        ("random(seed=7)", RandomAgent(seed=7), "random(seed=7)"),
+        ("greedy(improved)", GreedyAgent("improved"), "greedy(improved)"),
+        ("minimax(open)", MinimaxAgent("open", Budget(depth=3)), "minimax(open, depth=3)"),
         (
             "alphabeta( center ,depth = 4)",
-            Agent("alphabeta", "center", Budget(depth=4)),
+            AlphaBetaAgent("center", Budget(depth=4)),
             "alphabeta(center, depth=4)",
         ),
         (
             "alphabeta(center)",
-            Agent("alphabeta", "center", Budget(depth=5)),
+            AlphaBetaAgent("center", Budget(depth=5)),
             "alphabeta(center, depth=5)",
         ),
-        ("id(improved)", Agent("id", "improved", Budget(nodes=2500)), "id(improved, nodes=2500)"),
+        (
+            "id(improved)",
+            DeepeningAgent("improved", Budget(nodes=2500)),
+            "id(improved, nodes=2500)",
+        ),
         (
             "id(2*open - improved, seed=3, plain, time=0.15s, depth=9)",
-            Agent("id", "2*open-improved", Budget(depth=9, time=150_000), True, 3),
+            DeepeningAgent("2*open-improved", Budget(depth=9, time=150_000), 3, plain=True),
             "id(2*open-improved, depth=9, time=150ms, plain, seed=3)",
         ),
         (
             "id(static_reach(0.25), nodes=10)",
-            Agent("id", "static_reach(1/4)", Budget(nodes=10)),
+            DeepeningAgent("static_reach(1/4)", Budget(nodes=10)),
             "id(static_reach(1/4), nodes=10)",
         ),
         (
             "id(my dir/my-file.py:score)",
-            Agent("id", "my dir/my-file.py:score", Budget(nodes=2500)),
+            DeepeningAgent("my dir/my-file.py:score", Budget(nodes=2500)),
             "id(my dir/my-file.py:score, nodes=2500)",
         ),
     ],
@@ -363,8 +370,8 @@ def test_a_name_may_be_given_another_budget_or_seed(text: str, printed: str) -> 
     seed=SEEDS,
 )
 def test_greedy_is_minimax_one_ply_deep(position: Position, id: str, seed: int) -> None:
-    greedy = Agent("greedy", id, seed=seed).analyse(position)
-    deep = Agent("minimax", id, Budget(depth=1), seed=seed).analyse(position)
+    greedy = GreedyAgent(id, seed=seed).analyse(position)
+    deep = MinimaxAgent(id, Budget(depth=1), seed=seed).analyse(position)
     assert timeless(greedy) == timeless(deep)
 
 
@@ -373,7 +380,7 @@ def test_greedy_takes_the_best_move() -> None:
         if position.winner is None:
             for id in ("improved", "center", "near_opponent"):
                 tree = search(position, 1, NAIVE[id])
-                report = Agent("greedy", id).analyse(position)
+                report = GreedyAgent(id).analyse(position)
                 assert reported(report) == pytest.approx(tree.value, abs=1e-9)
                 assert tree.moves[report.move] == pytest.approx(tree.value, abs=1e-9)
 
@@ -381,7 +388,7 @@ def test_greedy_takes_the_best_move() -> None:
 def test_random_draws_every_move_about_equally_often() -> None:
     for position in (START, Position.from_fen("3N3/7/7/7/7/7/n6 b"), Position.start(3, 4)):
         draws = 400 * len(position.legal_moves)
-        drawn = Counter(Agent("random", seed=seed).choose(position) for seed in range(draws))
+        drawn = Counter(RandomAgent(seed=seed).choose(position) for seed in range(draws))
         assert set(drawn) == set(position.legal_moves)
         # 400 times each on average, with a standard deviation of less than 20.
         assert all(300 < times < 500 for times in drawn.values()), drawn
@@ -403,7 +410,7 @@ def test_random_does_not_follow_the_same_pattern_in_every_position() -> None:
     chosen = []
     for position in random_positions(7, 7, 60, 72, min_placed=2):
         if len(position.legal_moves) == 3:
-            chosen.append(position.legal_moves.index(Agent("random").choose(position)))
+            chosen.append(position.legal_moves.index(RandomAgent().choose(position)))
     assert set(chosen) == {0, 1, 2}
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from knightfall import agents
-from knightfall.agents.student_costs import BOARDS, FILE, StudentCosts
+from knightfall.studies.student_costs import BOARDS, FILE, StudentCosts
 from knightfall.position import Position
 
 from ..course_board import CourseBoard, Score, set_up

@@ -16,7 +16,8 @@ from helpers import times_the_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightfall.agents import Agent, parse_agent
+from knightfall.agents import parse_agent
+from knightfall.agents.kinds import PythonAgent
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.plan import Entrant, Match, Plan, everyone, gauntlet, tournament
 from knightfall.arena.plan.protocols import (
@@ -29,6 +30,7 @@ from knightfall.arena.plan.protocols import (
 )
 from knightfall.arena.plan.stored_plan import read_plan
 from knightfall.board import Board
+from knightfall.course.agent import CourseAgent
 from knightfall.errors import KnightfallError
 from knightfall.openings import by_hunter, openings, read_book, shuffled
 from knightfall.position import Position
@@ -396,11 +398,11 @@ def test_the_courses_time_limit_and_threshold() -> None:
 def test_submissions_and_python_agents_get_the_whole_time_limit() -> None:
     limits = time_limits("100ms", "30ms")
     assert limits is not None
-    by_ticks = limits.applied(Agent("course", "a.py", ticks=150_000))
+    by_ticks = CourseAgent("a.py", ticks=150_000).within(limits.limit, limits.threshold)
     assert (by_ticks.ticks, by_ticks.budget) == (100_000, Budget())
-    by_wall = limits.applied(Agent("course", "a.py", Budget(time=150_000)))
+    by_wall = CourseAgent("a.py", Budget(time=150_000)).within(limits.limit, limits.threshold)
     assert (by_wall.ticks, by_wall.budget) == (None, Budget(time=100_000))
-    own = limits.applied(Agent("python", "a.py:f", Budget(time=1_000_000)))
+    own = PythonAgent("a.py:f", Budget(time=1_000_000)).within(limits.limit, limits.threshold)
     assert own.budget == Budget(time=100_000)
 
 

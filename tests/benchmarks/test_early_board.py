@@ -12,9 +12,9 @@ import pytest
 from benchmark_runner import load_runner
 from helpers import random_game, random_positions
 
-from knightfall.agents.student_costs import BOARDS, StudentCosts, read_student_costs
 from knightfall.heuristics.published import published_ids
 from knightfall.position import Position, other
+from knightfall.studies.student_costs import BOARDS, StudentCosts, read_student_costs
 
 RUNNER = load_runner()
 EarlyBoard = RUNNER.module("early_board").EarlyBoard

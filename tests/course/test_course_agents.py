@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 from submissions import BAD, FIRST, GOOD, SEARCH, in_2017a, in_2017b, write
 
-from knightfall.agents import Agent, parse_agent, spelling
+from knightfall.agents import parse_agent, spelling
 from knightfall.arena.game import agent_child, agent_process
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.game.limits import move_limit
 from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.runners.backlog import check_agents, play_chunk
+from knightfall.course.agent import CourseAgent
 from knightfall.course.clocks import CountedClock
-from knightfall.course.scratch import copy_beside
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
+from knightfall.scratch import copy_beside
 
 OPENING = "7/7/1N5/7/7/4n2/7 w"
 START = Position.from_fen(OPENING)
@@ -261,11 +262,11 @@ def test_nothing_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_an_agent_can_be_asked_directly(tmp_path: Path) -> None:
-    agent = Agent("course", str(write(tmp_path, GOOD["is of 2017a"])), ticks=1000)
+    agent = CourseAgent(str(write(tmp_path, GOOD["is of 2017a"])), ticks=1000)
     before = os.getcwd()
     assert agent.choose(START) in START.legal_moves
     assert os.getcwd() == before
-    agent._host.close()
+    agent.host.close()
 
 
 # -- in plans ----------------------------------------------------------------------------------
@@ -308,7 +309,7 @@ def test_a_scratch_copy_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (folder / ".git" / "config").write_text("secret")
     (folder / "film").write_bytes(b"x" * 5000)
     os.mkfifo(folder / "endless")
-    monkeypatch.setattr("knightfall.course.scratch.MOST_BYTES", 1000)
+    monkeypatch.setattr("knightfall.scratch.MOST_BYTES", 1000)
     into = tmp_path / "copy"
     into.mkdir()
     assert copy_beside(folder / "game_agent.py", into) == ["film"]

@@ -23,9 +23,9 @@ from submissions import in_2017a
 
 from knightfall.agents import parse_agent
 from knightfall.arena.plan.entrants import enter, files_of
+from knightfall.course.student_scores.student_score import StudentScore
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.students.named import StudentScore
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.oracle.questions import Question, answers
 from knightfall.position import Position

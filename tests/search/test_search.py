@@ -28,7 +28,7 @@ from naive_search import exact_value, mirrored, reported, roamed, search, timele
 from naive_solver import plies_to_end
 from strategies import odd_positions, positions
 
-from knightfall.agents import Agent, parse_agent
+from knightfall.agents import Agent, DeepeningAgent, parse_agent
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
@@ -452,7 +452,7 @@ def test_no_search_visits_more_nodes_than_it_may(method: str, nodes: int) -> Non
 def test_any_budget_gives_a_legal_move(
     position: Position, id: str, nodes: int, seed: int, plain: bool
 ) -> None:
-    thinker = Agent("id", id, Budget(nodes=nodes), plain, seed)
+    thinker = DeepeningAgent(id, Budget(nodes=nodes), seed, plain=plain)
     report = thinker.analyse(position)
     assert report.move in position.legal_moves
     assert report.nodes <= nodes

@@ -11,13 +11,13 @@ from helpers import random_positions, some_and_all
 from student_in_python import Clock, Student, StudentsBoard
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.agents.student_costs import student_costs
 from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import PairTask
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.kernel.geometry import POCKET
 from knightfall.position import Position
 from knightfall.search.habits import CHOICES, Habits
+from knightfall.studies.student_costs import student_costs
 
 EVERY = [
     dict(zip(CHOICES, choice, strict=True)) for choice in product(*CHOICES.values())

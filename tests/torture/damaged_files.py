@@ -26,7 +26,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from arena_helpers import ENGINE, fake_plan, fake_run
 from torture.mutations import JUNK_VALUES, changed_somewhere, damaged
 
-from knightfall.agents.student_costs import read_student_costs
 from knightfall.arena.plan.plan import Plan
 from knightfall.arena.plan.version import engine
 from knightfall.arena.reports.kinds import report_on
@@ -55,6 +54,7 @@ from knightfall.studies.costs.costs import read_costs
 from knightfall.studies.judging import grades
 from knightfall.studies.published.published import read_studies
 from knightfall.studies.published.published import studies as published_studies
+from knightfall.studies.student_costs import read_student_costs
 
 SOURCE = Path(atlas.__file__).parents[1]
 
@@ -103,7 +103,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
         "certificate": Kind(_certificates(), _read_certificate, _wound_certificate),
         "studies (toml)": Kind(_shipped("studies/published/published.toml"), _read_studies),
         "costs (toml)": Kind(_shipped("studies/costs/*costs.toml"), _read_costs),
-        "students' costs (toml)": Kind(_shipped("agents/student_costs.toml"), _read_student_costs),
+        "students' costs (toml)": Kind(_shipped("studies/student_costs.toml"), _read_student_costs),
         "fits (json)": Kind(_shipped("studies/conditions/fitted.json"), _read_fits),
         "trials": Kind([_trials()], _read_trials),
         "grades": Kind([_grades()], _read_grades),

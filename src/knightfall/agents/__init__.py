@@ -14,8 +14,9 @@ equal moves (all moves, for `random`) are broken by the seed and the position al
 seed plays the same game on every machine.
 """
 
-from knightfall.agents.base import AGENT_KINDS, COURSE_NODES, STUDENTS_TIME, Agent
+from knightfall.agents.base import Agent
 from knightfall.agents.course import COURSE, course_agent
+from knightfall.agents.kinds import COURSE_NODES, DeepeningAgent, GreedyAgent, SearchAgent
 from knightfall.agents.parse import (
     OtherDifferences,
     agent,
@@ -28,14 +29,19 @@ from knightfall.agents.parse import (
     timing,
     without_folder,
 )
+from knightfall.agents.registry import AGENT_KINDS
+from knightfall.extensions import Extension
 
 __all__ = [
     "AGENT_KINDS",
     "COURSE",
     "COURSE_NODES",
-    "STUDENTS_TIME",
     "Agent",
+    "DeepeningAgent",
+    "Extension",
+    "GreedyAgent",
     "OtherDifferences",
+    "SearchAgent",
     "agent",
     "course_agent",
     "known_agent",

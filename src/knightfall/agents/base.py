@@ -2,158 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import astuple, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.position import Position
-from knightfall.search.budget import KINDS, Budget
-from knightfall.search.habits import Habits
+from knightfall.position import Position, Side
+from knightfall.search.budget import Budget, parse_budget
 from knightfall.search.report import Report
 from knightfall.user_files import UserFunction
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.heuristics.expression import Atom, Expression
     from knightfall.search.settings import StudentSettings
 
-COURSE_NODES = 2500
-"""A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
-
-On a machine of today, agents that students handed in visit a median of 10,600 from an opening."""
-
-STUDENTS_TIME = 25_000
-"""Microseconds that explain most of what students published of their 150 ms of 2017: their machines
-were slower, and so was their Python."""
-
 MOST_SEED = 2**63 - 1
 
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of agent: what it is, which budgets it takes, and the search behind it."""
-
-    name: str
-    summary: str
-    example: str
-    needs_heuristic: bool = True
-    budgets: tuple[str, ...] = ()
-    default: Budget = field(default_factory=Budget)
-    method: str = ""
+_MADE_HERE = ("evaluator", "host", "memory")
+"""Cached values that another process makes for itself: they hold machine code or processes."""
 
 
-AGENT_KINDS: dict[str, Kind] = {
-    kind.name: kind
-    for kind in (
-        Kind(
-            "random",
-            "any legal move",
-            "random(seed=7)",
-            needs_heuristic=False,
-            method="any_move",
-        ),
-        Kind(
-            "greedy",
-            "the move after which the heuristic is best",
-            "greedy(improved)",
-            method="alphabeta",
-        ),
-        Kind(
-            "minimax",
-            "every line to a fixed depth",
-            "minimax(open, depth=3)",
-            budgets=("depth", "time"),
-            default=Budget(depth=3),
-            method="minimax",
-        ),
-        Kind(
-            "alphabeta",
-            "plain alpha-beta to a fixed depth",
-            "alphabeta(improved, depth=5)",
-            budgets=("depth", "time"),
-            default=Budget(depth=5),
-            method="alphabeta",
-        ),
-        Kind(
-            "id",
-            "iterative deepening with table, ordering and separation; add plain to do without",
-            "id(bfs_reach, nodes=2500)",
-            budgets=KINDS,
-            default=Budget(nodes=COURSE_NODES),
-            method="deepening",
-        ),
-        Kind(
-            "student",
-            "as students of the course wrote theirs: resigns when every line it sees is lost",
-            "student(improved, time=25ms)",
-            budgets=("depth", "time"),
-            method="student",
-        ),
-        Kind(
-            "perfect",
-            "atlas, then exact solver: never leaves a won position it had time to solve; "
-            "add swindle to play lost ones for mistakes",
-            "perfect(time=150ms)",
-            needs_heuristic=False,
-            budgets=("nodes", "time"),
-            default=Budget(time=150_000),
-        ),
-        Kind(
-            "champion",
-            "the best we have: keeps what is won, takes what is lost from those who can be fooled",
-            "champion(time=150ms)",
-            needs_heuristic=False,
-            budgets=("nodes", "time"),
-            default=Budget(time=150_000),
-        ),
-        Kind(
-            "python",
-            "a function or class of your own that gets a Position and names the cell to move to",
-            "python(mine.py:choose, time=1s)",
-            budgets=("time",),
-            default=Budget(time=1_000_000),
-        ),
-        Kind(
-            "course",
-            "a submission of the course as it was handed in: game_agent.py, my_custom_player.py",
-            "course(game_agent.py#AlphaBetaPlayer(custom_score_2), time=150ms)",
-            needs_heuristic=False,
-            budgets=("time",),
-            default=Budget(time=150_000),
-        ),
-    )
-}
+class CompiledSearch(NamedTuple):
+    """The compiled search that makes an agent's choices, by name, with its budget and settings."""
+
+    method: str
+    budget: Budget
+    student: StudentSettings
 
 
-_MADE_HERE = ("evaluator", "_host", "_memory")
+class Clock(NamedTuple):
+    """By which clock an agent has how much time for a move, as in ``150ms``."""
+
+    clock: str
+    time: str
 
 
 @dataclass(frozen=True)
 class Agent:
     """An agent as a value; `str` prints it as it parses.
 
-    `label` is what it was called (a course name, say); it takes no part in equality.
+    Each kind of agent is a subclass.  It names itself, says what its string may hold, and overrides
+    `analyse_with` and `prepare`; the other methods are questions with an answer that suits agents
+    which are nothing but a search.  `label` is what the agent was called (a course name, say); it
+    takes no part in equality.
     """
 
-    kind: str
+    kind: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    example: ClassVar[str] = ""
+    argument: ClassVar[str] = "a heuristic"
+    """What the first argument of its string is; empty if it takes none."""
+    budgets: ClassVar[tuple[str, ...]] = ()
+    default: ClassVar[Budget] = Budget()
+    words: ClassVar[tuple[str, ...]] = ()
+    """Words that its string may hold beside budgets and the seed,"""
+    keys: ClassVar[tuple[str, ...]] = ()
+    """and names of options with a value."""
+    reads_itself: ClassVar[bool] = False
+    """Whether `read` and `split` take its whole string: it may hold a path with any letters."""
+    in_python: ClassVar[bool] = False
+    """Whether it is a user's own Python and nothing else, asked in a process of its own."""
+
     heuristic: str = ""
     budget: Budget = field(default_factory=Budget)
-    plain: bool = False
     seed: int = 0
-    habits: Habits | None = None
-    """Of a student's agent; its time is in there, for no clock measures it."""
-    ticks: int | None = None
-    """Of a submission whose clock counts questions: its microseconds, which no clock measures."""
-    swindle: bool = False
-    """Of `perfect`: lost positions are played for the mistakes of usual players."""
-    label: str = field(default="", compare=False)
+    label: str = field(default="", compare=False, kw_only=True)
 
     def __getstate__(self) -> dict[str, object]:
-        # A ready evaluator is machine code: another process makes its own.
         return {key: value for key, value in vars(self).items() if key not in _MADE_HERE}
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -163,18 +84,8 @@ class Agent:
 
     def __str__(self) -> str:
         parts = [self.heuristic] if self.heuristic else []
-        if self.budget:
-            parts.append(str(self.budget))
-        if self.ticks is not None:
-            parts += [str(Budget(time=self.ticks)), "clock=ticks"]
-        if self.plain:
-            parts.append("plain")
-        if self.swindle:
-            parts.append("swindle")
-        if self.habits:
-            parts += self.habits.words()
-        if self.seed:
-            parts.append(f"seed={self.seed}")
+        parts += [str(self.budget)] if self.budget else []
+        parts += [*self.options(), *([f"seed={self.seed}"] if self.seed else [])]
         return f"{self.kind}({', '.join(parts)})" if parts else self.kind
 
     @property
@@ -189,6 +100,75 @@ class Agent:
 
         return evaluator(self.heuristic or "null")
 
+    # -- its string ------------------------------------------------------------------------
+
+    def options(self) -> Iterator[str]:
+        """Yield the words and options of this kind as its string has them."""
+        return iter(())
+
+    @classmethod
+    def read(cls, text: str) -> Agent:
+        """Return the agent of a whole string, for kinds that read theirs themselves."""
+        raise NotImplementedError
+
+    @classmethod
+    def split(cls, text: str) -> tuple[str, tuple[str, ...]]:
+        """Return the first argument and the options of a whole string, as they are written."""
+        raise NotImplementedError
+
+    @classmethod
+    def read_argument(cls, text: str) -> UserFunction | Expression:
+        """Return the first argument, checked for its form."""
+        from knightfall.heuristics.expression import parse_heuristic
+
+        return parse_heuristic(text)
+
+    def with_options(self, given: Mapping[str, str]) -> Self:
+        """Return the agent with the words and options of its kind; words have an empty value."""
+        return self
+
+    def with_arguments(self, text: str, arguments: list[str], *, fillable: bool) -> Self:
+        """Return the agent with the arguments of a string; `fillable` if one may be its first."""
+        heuristic, seed = self.heuristic, self.seed
+        budgets, options = dict[str, str](), dict[str, str]()
+        given = [argument.partition("=")[0].strip() for argument in arguments]
+        for key in given:
+            if given.count(key) > 1:
+                raise KnightfallError(f"agent {text!r}: {key} is given twice")
+        for number, argument in enumerate(arguments):
+            key, equals, value = (part.strip() for part in argument.partition("="))
+            if key in (self.keys if equals else self.words):
+                options[key] = value
+            elif equals and key == "seed":
+                seed = read_seed(value)
+            elif equals and key in self.budgets:
+                budgets[key] = value
+            elif not equals and number == 0 and fillable:
+                heuristic = str(self.read_argument(argument))
+            else:
+                accepted = [self.argument] if fillable else []
+                accepted += [*self.budgets, "seed", *self.words]
+                accepted += [key for key in self.keys if key not in self.budgets]
+                raise KnightfallError(
+                    f"agent {text!r}: cannot use {argument!r}; {self.kind} takes "
+                    f"{', '.join(accepted)}, as in {self.example}"
+                )
+        if self.argument and not heuristic:
+            hint = " (knightfall heuristics lists them)" if self.argument == "a heuristic" else ""
+            example = f"{self.label}(mine.py:score)" if self.label else self.example
+            raise KnightfallError(
+                f"agent {text!r} needs {self.argument} first, as in {example}{hint}"
+            )
+        budget = parse_budget(budgets) if budgets else self.budget
+        if self.default.depth is not None and budget.depth is None:
+            budget = replace(budget, depth=self.budget.depth)  # a fixed depth stays one
+        label = text.strip() if self.label else ""
+        found = replace(self, heuristic=heuristic, budget=budget, seed=seed, label=label)
+        try:
+            return found.with_options(options)
+        except KnightfallError as error:
+            raise KnightfallError(f"agent {text!r}: {error}") from None
+
     # -- questions about it ----------------------------------------------------------------
 
     @property
@@ -196,10 +176,16 @@ class Agent:
         """Whether its moves depend on the clock."""
         return self.budget.time is not None
 
+    @classmethod
+    def clock(cls, options: tuple[str, ...]) -> Clock | None:
+        """Return by which clock an agent with such options plays; None if by none."""
+        times = [option.removeprefix("time=") for option in options if option.startswith("time=")]
+        return Clock("wall", times[0]) if times else None
+
     @property
-    def in_python(self) -> bool:
-        """Whether it is a user's own Python and nothing else, asked in a process of its own."""
-        return self.kind in ("python", "course")
+    def time_is_counted(self) -> bool:
+        """Whether its time is counted by its steps, so that a move may last longer than that."""
+        return False
 
     @property
     def users_functions(self) -> tuple[UserFunction, ...]:
@@ -209,164 +195,133 @@ class Agent:
     @property
     def files(self) -> tuple[str, ...]:
         """The users' files it comes from, as they are named."""
-        if self.kind == "course":
-            from knightfall.course.reference import parse_reference
-
-            return (parse_reference(self.heuristic).path,)
         return tuple(function.path for function in self.users_functions)
+
+    def sources(self) -> Iterable[str]:
+        """Return the files that decide what it does, those that its own import and read too."""
+        return [path for function in self.users_functions for path in function.sources()]
 
     @property
     def has_users_code(self) -> bool:
         """Whether anything in it was written by somebody else, and may do anything at all."""
-        if self.kind == "course" or self.users_functions:
-            return True
-        from knightfall.heuristics.published import USER
-        from knightfall.heuristics.registry import REGISTRY
-
-        return any(REGISTRY[atom.name].study == USER for atom in self._atoms)
+        return bool(self.users_functions) or self._is_declared(self._atoms)
 
     @property
     def only_here(self) -> bool:
         """Whether only this process knows its heuristic: one declared in a notebook, say."""
-        declared = [atom for atom in self._atoms if not isinstance(atom, UserFunction)]
-        if not declared:
+        return self._is_declared(
+            [atom for atom in self._atoms if not isinstance(atom, UserFunction)]
+        )
+
+    @staticmethod
+    def _is_declared(atoms: list[Atom]) -> bool:
+        if not atoms:
             return False
         from knightfall.heuristics.published import USER
         from knightfall.heuristics.registry import REGISTRY
 
-        return any(REGISTRY[atom.name].study == USER for atom in declared)
+        return any(REGISTRY[atom.name].study == USER for atom in atoms)
 
     @property
     def may_hang(self) -> bool:
         """Whether it could keep a process that searches for it from ever going on."""
         return not self.in_python and self.has_users_code
 
-    def absolute(self) -> Agent:
-        """The same agent, its files named by their full paths: good in any folder."""
-        if self.kind == "course":
-            from knightfall.course.reference import parse_reference
+    @property
+    def remembers_game(self) -> bool:
+        """Whether a move depends on those before it, so that each game needs its own process."""
+        return False
 
-            return replace(self, heuristic=str(parse_reference(self.heuristic).absolute()))
+    @property
+    def needs_core(self) -> bool:
+        """Whether it loses games on a machine that leaves it less than a core."""
+        return False
+
+    @property
+    def beside(self) -> Path | None:
+        """Return the file whose folder its process gets a copy of; None if it needs none."""
+        return None
+
+    def absolute(self) -> Self:
+        """The same agent, its files named by their full paths: good in any folder."""
         if not self.users_functions:
             return self
-        return replace(self, heuristic=str(read_argument(self.kind, self.heuristic).absolute()))
+        return replace(self, heuristic=str(self.read_argument(self.heuristic).absolute()))
 
-    def relocated(self, moved: Callable[[str, bool], str]) -> Agent:
+    def relocated(self, moved: Callable[[str, bool], str]) -> Self:
         """Return the same agent, its files named by other paths.
 
         `moved` gets each path, and whether symbolic links in it are followed when the file is
         loaded.  Former versions of files stay where git has them.
         """
-        if self.kind == "course":
-            from knightfall.course.reference import parse_reference
-
-            reference = parse_reference(self.heuristic)
-            return replace(
-                self, heuristic=str(replace(reference, path=moved(reference.path, False)))
-            )
         if not self.users_functions:
             return self
-        read = read_argument(self.kind, self.heuristic)
+        read = self.read_argument(self.heuristic)
 
         def there(atom: Any) -> Any:
             if not isinstance(atom, UserFunction) or atom.revision:
                 return atom
             return replace(atom, path=moved(atom.path, True))
 
-        if isinstance(read, UserFunction):
-            return replace(self, heuristic=str(there(read)), label="")
-        return replace(self, heuristic=str(read.with_atoms(there)), label="")
+        found = there(read) if isinstance(read, UserFunction) else read.with_atoms(there)
+        return replace(self, heuristic=str(found), label="")
 
     @property
     def _atoms(self) -> list[Atom]:
-        if not self.heuristic or self.kind == "course":
+        if not self.heuristic:
             return []
-        read = read_argument(self.kind, self.heuristic)
+        read = self.read_argument(self.heuristic)
         return [read] if isinstance(read, UserFunction) else [*read.atoms()]
+
+    # -- in a tournament -------------------------------------------------------------------
+
+    def with_search_budget(self, budget: Budget) -> Self:
+        """Return the agent with the budget that all who deepen get."""
+        return self
+
+    def within(self, limit: int, threshold: int) -> Self:
+        """Return the agent for moves of `limit` microseconds, of which a search leaves some.
+
+        Agents without a clock stay as they are.
+        """
+        return self
+
+    def check(self) -> None:
+        """Raise a `KnightfallError` if the agent cannot play at all."""
+
+    def rehearse(self) -> Iterator[str]:
+        """Load what the agent needs once, in a process of its own; yield what to tell the user."""
+        return iter(())
+
+    def notes(self) -> Iterator[str]:
+        """Yield what the user should know of how the agent is taken."""
+        return iter(())
 
     # -- playing ---------------------------------------------------------------------------
 
     @property
-    def method(self) -> str:
-        """The search that makes the choice; empty for agents that are more than a search."""
-        return "plain_deepening" if self.plain else AGENT_KINDS[self.kind].method
+    def search(self) -> CompiledSearch | None:
+        """The compiled search behind it; None if it is more than that."""
+        return None
 
-    @property
-    def effort(self) -> Budget:
-        """The budget of that search."""
-        return Budget(depth=1) if self.kind == "greedy" else self.budget
-
-    @property
-    def student_settings(self) -> StudentSettings:
-        """What a student's search is told beside its budget."""
-        from knightfall.search.settings import NOT_A_STUDENT
-
-        if self.habits is None:
-            return NOT_A_STUDENT
-        from knightfall.agents.student_costs import student_costs
-
-        costs = student_costs(self.habits.board, self.heuristic)
-        style = self.habits.style(at_once=self.budget.depth is not None)
-        return (style, self.habits.nanoseconds, *astuple(costs))
-
-    @property
-    def _champions_heuristic(self) -> str:
-        """What it searches with if it plays for practical chances; empty if it does not."""
-        if self.kind == "champion":
-            return "learned_net"
-        return "improved" if self.swindle else ""
-
-    @cached_property
-    def _memory(self) -> Any:
-        """What a perfect player or a champion remembers from one move to the next."""
-        if self._champions_heuristic:
-            from knightfall.practical.champion import GameMemory
-
-            return GameMemory()
-        from knightfall.solver.engine import KeptEngines
-
-        return KeptEngines()
-
-    def for_game(self, board: Board) -> Agent:
+    def for_game(self, board: Board) -> Self:
         """Return the same agent with nothing remembered, ready for a game on a board."""
         fresh = replace(self)
-        return fresh.prepare(board) if fresh.timed else fresh
+        if fresh.timed:
+            fresh.prepare(board)
+        return fresh
 
     @cached_property
-    def _host(self) -> Any:
-        """The player that asks a user's agent in a process of its own.
+    def host(self) -> Any:
+        """The player that asks the agent in a process of its own.
 
-        Named and not imported, for that is the business of rooms above this one.
+        Named and not imported, for that is the business of layers above this one.
         """
         return import_module("knightfall.arena.game.agent_process").Hosted(self)
 
-    @property
-    def _course_time(self) -> int:
-        """A submission's microseconds for a move, by whichever clock."""
-        return self.ticks or self.budget.time or AGENT_KINDS["course"].default.time or 0
-
-    def prepare(self, board: Board | None = None) -> Agent:
+    def prepare(self, board: Board | None = None) -> Self:
         """Compile and warm up for games on a board (7×7), so that no first move is a slow one."""
-        board = board or Board.of(7, 7)
-        if self._champions_heuristic:
-            from knightfall.practical import champion
-
-            champion.warm_up(board, self.budget, self._memory, self._champions_heuristic)
-        elif self.kind == "perfect":
-            from knightfall.solver import perfect
-
-            perfect.warm_up(board, self.budget, self._memory)
-        elif self.kind == "python":
-            self._host.prepare(board)
-        elif self.kind == "course":
-            from knightfall.course.player import ready
-
-            ready(self.heuristic, self._course_time, counted=self.ticks is not None)
-        else:
-            from knightfall.search.think import warm_up
-
-            warm_up(board, self.method, self.evaluator, self.effort, self.student_settings)
-        return self
+        raise NotImplementedError
 
     def choose(self, position: Position) -> str:
         """The move the agent plays: the name of its destination."""
@@ -378,42 +333,49 @@ class Agent:
             raise KnightfallError(
                 f"an agent needs a Position, not {position!r}; Position.from_fen reads a FEN"
             )
-        return self._think(position, self.effort)
+        return self.analyse_with(position)
 
-    def _think(self, position: Position, budget: Budget) -> Report:
-        if self._champions_heuristic:
-            from knightfall.practical import champion
+    def analyse_with(self, position: Position) -> Report:
+        """Return the agent's move; a subclass says how."""
+        raise NotImplementedError
 
-            heuristic = self._champions_heuristic
-            return champion.choose(position, budget, self.seed, self._memory, heuristic)
-        if self.kind == "perfect":
-            from knightfall.solver.perfect import choose
+    # -- in a process of its own -----------------------------------------------------------
 
-            return choose(position, budget, self.seed, self._memory)
-        if self.kind == "python":
-            return self._host.analyse(position)  # type: ignore[no-any-return]
-        if self.kind == "course":
-            from knightfall.course.player import ask, is_at_home
+    def load(self) -> None:
+        """Get ready in a process of its own: run what its files run when they are loaded."""
+        if self.has_users_code:
+            import_module("numpy")  # so that what a module draws from it is the same always
+            from knightfall.apart import seed_random
 
-            if not is_at_home():
-                return self._host.analyse(position)  # type: ignore[no-any-return]
-            counted = self.ticks is not None
-            move, seconds = ask(
-                self.heuristic, self._course_time, position, self.seed, counted=counted
-            )
-            return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
-        from knightfall.search.think import think
+            seed_random(0)
+        self.warm_up()
 
-        settings = self.student_settings
-        return think(position, self.method, self.evaluator, budget, self.seed, settings)
+    def warm_up(self, board: Board | None = None) -> None:
+        """Get ready for a board without asking a heuristic that may remember it."""
+        if not self.users_functions or self.evaluator.compiled:
+            self.prepare(board)
+        else:
+            replace(self, heuristic="null").prepare(board)
+
+    def new_game(self, seed: int, side: Side) -> Any:
+        """Return what is asked for the moves of one side of a game, in the agent's own process."""
+        if self.has_users_code:
+            from knightfall.apart import seed_random
+
+            seed_random(seed, side)
+        return replace(self, seed=seed)
+
+    def loaded_files(self) -> list[str]:
+        """Return the files that decide what it does, once they have been loaded."""
+        return list(self.sources())
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a question that only this kind of agent is asked, by the name in ``ask``."""
+        raise KeyError(question["ask"])
 
 
-def read_argument(kind: str, text: str) -> UserFunction | Expression:
-    """The function a `python` agent asks, or the heuristic any other kind asks."""
-    if kind == "python":
-        from knightfall.python_agent import parse_chooser
-
-        return parse_chooser(text)
-    from knightfall.heuristics.expression import parse_heuristic
-
-    return parse_heuristic(text)
+def read_seed(text: str) -> int:
+    """Return the seed of a text; refuse what is not a whole number that fits."""
+    if text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= MOST_SEED:
+        return int(text)
+    raise KnightfallError(f"seed={text} must be a whole number from 0 to {MOST_SEED:,}")

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from knightfall.agents.base import COURSE_NODES, Agent
+from knightfall.agents.base import Agent
+from knightfall.agents.kinds import (
+    COURSE_NODES,
+    AlphaBetaAgent,
+    DeepeningAgent,
+    MinimaxAgent,
+    RandomAgent,
+)
 from knightfall.search.budget import Budget
 
 
 def _minimax(heuristic: str) -> Agent:
-    return Agent("minimax", heuristic, Budget(depth=3))
+    return MinimaxAgent(heuristic, Budget(depth=3))
 
 
 def _alphabeta(heuristic: str) -> Agent:
-    return Agent("alphabeta", heuristic, Budget(depth=5))
+    return AlphaBetaAgent(heuristic, Budget(depth=5))
 
 
 def _deepening(heuristic: str) -> Agent:
-    return Agent("id", heuristic, Budget(nodes=COURSE_NODES), plain=True)
+    return DeepeningAgent(heuristic, Budget(nodes=COURSE_NODES), plain=True)
 
 
 PROTOCOL_SEARCH = _deepening("")
@@ -26,7 +33,7 @@ PROTOCOL_SEARCH = _deepening("")
 COURSE: dict[str, dict[str, Agent]] = {
     # The later tournament: every AB_ agent deepens.
     "2017b": {
-        "Random": Agent("random"),
+        "Random": RandomAgent(),
         "MM_Open": _minimax("open"),
         "MM_Center": _minimax("center"),
         "MM_Improved": _minimax("improved"),
@@ -36,7 +43,7 @@ COURSE: dict[str, dict[str, Agent]] = {
     },
     # The earlier one: AB_ agents search five plies, only ID_ and the student's agent deepen.
     "2017a": {
-        "Random": Agent("random"),
+        "Random": RandomAgent(),
         "MM_Null": _minimax("null"),
         "MM_Open": _minimax("open"),
         "MM_Improved": _minimax("improved"),

@@ -6,25 +6,20 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from knightfall.agents.base import AGENT_KINDS, MOST_SEED, STUDENTS_TIME, Agent, read_argument
+from knightfall.agents.base import Agent, Clock
 from knightfall.agents.course import COURSE, FOR_STUDENTS, course_agent
+from knightfall.agents.kinds import CORE_KINDS, DeepeningAgent
+from knightfall.agents.registry import AGENT_KINDS
 from knightfall.errors import KnightfallError, nearest
-from knightfall.search.budget import KINDS, Budget, parse_budget
-from knightfall.search.habits import CHOICES, WORDS, Habits, read_habits
-
-_WORD_OF = {"id": "plain", "perfect": "swindle"}
-"""The word that a kind may be given."""
+from knightfall.search.budget import KINDS
 
 _CALL = re.compile(
     r"\s*([A-Za-z0-9_]+(?::[A-Za-z0-9_]+)?)\s*(?:\((.*)\))?\s*", re.ASCII | re.DOTALL
 )
-
-
-# A path may hold whatever it likes, so that its options are looked for from the end.
-_SUBMISSION = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
-_OPTION = re.compile(r",\s*(time|clock|seed|generation)\s*=\s*([^,=()]*?)\s*$")
+_LEADING = re.compile(r"\s*([A-Za-z0-9_]+)\s*(?=[:(]|$)", re.ASCII)
+"""The word before a colon or parenthesis."""
 
 
 def agent(text: str) -> Agent:
@@ -40,35 +35,61 @@ def parse_agent(text: str, search: Agent | None = None, protocol: str = "") -> A
     """
     if not isinstance(text, str):
         raise KnightfallError(f"an agent must be a string such as 'random', not {text!r}")
-    submission = _SUBMISSION.fullmatch(text)
-    if submission is not None:
-        return _submission(text, submission[1], submission[2])
+    kind = _kind_that_reads_itself(text)
+    if kind is not None:
+        return kind.read(text)
     match = _CALL.fullmatch(text)
     name, inside = (match[1], match[2]) if match else ("", None)
     named = course_agent(name, protocol)
     if named is None and name not in AGENT_KINDS:
-        return _with_heuristic(search or Agent("id", budget=AGENT_KINDS["id"].default), text, name)
-    base = named or Agent(name, budget=AGENT_KINDS[name].default)
-    return _with_arguments(base, text, _split(inside) if inside is not None else [])
+        default = search or DeepeningAgent(budget=DeepeningAgent.default)
+        return _with_heuristic(default, text, name)
+    arguments = _split(inside) if inside is not None else []
+    if named is None:
+        found = AGENT_KINDS.with_words(name, {*arguments})
+        named = found(budget=found.default)
+    fillable = bool(named.argument) and (
+        not named.heuristic or named.label.rpartition(":")[2] in FOR_STUDENTS
+    )
+    return named.with_arguments(text, arguments, fillable=fillable)
+
+
+def _kind_that_reads_itself(text: str) -> type[Agent] | None:
+    """Return the kind of a string that only the kind itself can split, if it is such a one."""
+    leading = _LEADING.match(text)
+    name = leading[1] if leading else ""
+    if name in CORE_KINDS or name not in AGENT_KINDS:
+        return None
+    return AGENT_KINDS[name] if AGENT_KINDS[name].reads_itself else None
 
 
 def spelling(text: str) -> tuple[str, str, tuple[str, ...]] | None:
     """An agent's kind, its heuristic and its other arguments as they are written.
 
-    Nothing is looked up, so it costs no import; None if the text cannot be an agent's.
+    Nothing is looked up; None if the text cannot be an agent's.
     """
-    submission = _SUBMISSION.fullmatch(text)
-    if submission is not None:
-        inside = submission[1] or submission[2] or ""
-        path, options = _peeled(inside, with_options=not submission[1])
-        return "course", path, tuple(f"{key}={value}" for key, value in options.items())
+    kind = _kind_that_reads_itself(text)
+    if kind is not None:
+        return kind.kind, *kind.split(text)
     match = _CALL.fullmatch(text)
     if match is None:
         return None
     arguments = _split(match[2] or "")
-    words = _WORD_OF.values()
+    words = _words_of(match[1])
     first = [one for one in arguments[:1] if "=" not in one and one not in words]
     return match[1], "".join(first), tuple(arguments[len(first) :])
+
+
+def _words_of(kind: str) -> tuple[str, ...]:
+    """Return the words that strings of a kind may hold; those of its variants, too."""
+    if kind not in CORE_KINDS and kind not in AGENT_KINDS:
+        return ()
+    if AGENT_KINDS[kind].argument:
+        return AGENT_KINDS[kind].words
+    from knightfall.extensions import added
+
+    variants = (key.partition("(") for key in added("agents") if "(" in key)
+    return (*AGENT_KINDS[kind].words, *(word.rstrip(")") for of, _, word in variants if of == kind))
 
 
 class OtherDifferences(NamedTuple):
@@ -100,42 +121,34 @@ def other_differences(a: str, b: str) -> OtherDifferences:
     compared as a whole, so nothing is said of them.
     """
     one, other = spelling(a), spelling(b)
-    if one is None or other is None or {one[0], other[0]} - _WITH_HEURISTIC:
+    if one is None or other is None:
+        return OtherDifferences()
+    kinds = [AGENT_KINDS.get(spelt[0]) for spelt in (one, other)]
+    if any(kind is None or kind.argument != "a heuristic" for kind in kinds):
         return OtherDifferences()
     parts = {_part(argument) for argument in {*one[2]} ^ {*other[2]}}
     parts |= {"search"} if one[0] != other[0] else set()
     return OtherDifferences(tuple(part for part in _PARTS if part in parts), one[1] != other[1])
 
 
-_WITH_HEURISTIC = {name for name, kind in AGENT_KINDS.items() if kind.needs_heuristic} - {"python"}
 _PARTS = ("search", "budget", "settings", "seed")
 
 
 def _part(argument: str) -> str:
     """Return which of `_PARTS` an argument of an agent string belongs to."""
     key = argument.partition("=")[0].strip()
-    if key in _WORD_OF.values():
+    if key in DeepeningAgent.words:
         return "search"
     return "budget" if key in KINDS else "seed" if key == "seed" else "settings"
 
 
-class Timing(NamedTuple):
-    """By which clock an agent has how much time for a move, as in ``150ms``."""
-
-    clock: Literal["wall", "ticks"]
-    time: str
-
-
-def timing(text: str) -> Timing | None:
+def timing(text: str) -> Clock | None:
     """Return by which clock the agent of a string plays; None if by none.
 
-    `text` is in full, as `str` prints an agent.  Nothing is looked up.
+    `text` is in full, as `str` prints an agent.
     """
     kind, _, options = spelling(text) or ("", "", ())
-    times = [option.removeprefix("time=") for option in options if option.startswith("time=")]
-    if not times or kind == "student":  # whose time is counted in nodes
-        return None
-    return Timing("ticks" if "clock=ticks" in options else "wall", times[0])
+    return AGENT_KINDS[kind].clock(options) if kind in AGENT_KINDS else None
 
 
 class Submitted(NamedTuple):
@@ -152,15 +165,12 @@ class Submitted(NamedTuple):
 
 def submissions(texts: Iterable[str]) -> list[Submitted]:
     """Return the submissions among agents, each once; see `timing` for their strings."""
-    from knightfall.course.reference import parse_reference
-
     found = []
     for text in texts:
         with suppress(KnightfallError):  # a stored string may be anything
-            kind, named, _ = spelling(text) or ("", "", ())
-            clock = timing(text)
-            if kind == "course" and clock is not None:
-                found.append(Submitted(parse_reference(named).path, *clock))
+            kind, clock = _kind_that_reads_itself(text), timing(text)
+            if kind is not None and clock is not None:
+                found.append(Submitted(kind.read(text).files[0], *clock))
     return list(dict.fromkeys(found))
 
 
@@ -184,7 +194,7 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
             raise  # only a heuristic is written so
         if not name:
             raise KnightfallError(
-                f"agent {text!r} cannot be read: agents look like {AGENT_KINDS['id'].example}, "
+                f"agent {text!r} cannot be read: agents look like {DeepeningAgent.example}, "
                 "random or AB_Improved"
             ) from None
         known = [*AGENT_KINDS, *(alias for names in COURSE.values() for alias in names), *REGISTRY]
@@ -194,46 +204,6 @@ def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
             "knightfall heuristics what they search with)"
         ) from None
     return replace(search, heuristic=str(heuristic))
-
-
-def _peeled(inside: str, *, with_options: bool) -> tuple[str, dict[str, str]]:
-    """What names a submission, and the options behind it."""
-    found: list[tuple[str, str]] = []
-    while with_options and (option := _OPTION.search(inside)):
-        found.append((option[1], option[2]))
-        inside = inside[: option.start()]
-    for key, _ in found:
-        if [name for name, _ in found].count(key) > 1:
-            raise KnightfallError(f"agent 'course({inside}, …)': {key} is given twice")
-    return inside.strip(), dict(reversed(found))
-
-
-def _submission(text: str, after_colon: str | None, inside: str | None) -> Agent:
-    """Return the agent of ``course:PATH#Class(score)`` or ``course(PATH…, time=1s, clock=ticks)``.
-
-    Its clock is ticks.  A time alone is by the wall clock, as every other agent's is.  The
-    generation is kept with the path: what reads the submission needs both.
-    """
-    from knightfall.course.reference import parse_reference
-
-    kind = AGENT_KINDS["course"]
-    path, options = _peeled(after_colon or inside or "", with_options=after_colon is None)
-    if not path:
-        raise KnightfallError(f"agent {text!r} needs a file or folder first, as in {kind.example}")
-    clock = options.get("clock", "wall" if "time" in options else "ticks")
-    if clock not in ("wall", "ticks"):
-        raise KnightfallError(f"agent {text!r}: clock={clock} must be wall or ticks")
-    budget = parse_budget({"time": options["time"]}) if "time" in options else kind.default
-    counted = clock == "ticks"
-    if "generation" in options:
-        path += f", generation={options['generation']}"
-    return Agent(
-        "course",
-        str(parse_reference(path)),
-        budget=Budget() if counted else budget,
-        ticks=budget.time if counted else None,
-        seed=_seed(options["seed"]) if "seed" in options else 0,
-    )
 
 
 _known: dict[str, Agent] = {}
@@ -263,79 +233,3 @@ def _split(inside: str) -> list[str]:
             start = at + 1
     parts.append(inside[start:].strip())
     return [] if parts == [""] else parts
-
-
-def _with_arguments(base: Agent, text: str, arguments: list[str]) -> Agent:
-    kind = AGENT_KINDS[base.kind]
-    heuristic, word, seed = base.heuristic, base.plain or base.swindle, base.seed
-    fillable = kind.needs_heuristic and (
-        not base.heuristic or base.label.rpartition(":")[2] in FOR_STUDENTS
-    )
-    budgets: dict[str, str] = {}
-    habits: dict[str, str] = {}
-    given = [argument.partition("=")[0].strip() for argument in arguments]
-    for key in given:
-        if given.count(key) > 1:
-            raise KnightfallError(f"agent {text!r}: {key} is given twice")
-    for number, argument in enumerate(arguments):
-        key, equals, value = (part.strip() for part in argument.partition("="))
-        if argument == _WORD_OF.get(base.kind):
-            word = True
-        elif equals and key == "seed":
-            seed = _seed(value)
-        elif base.kind == "student" and (key in WORDS if not equals else key in _HABITS):
-            habits[key] = value
-        elif equals and key in kind.budgets:
-            budgets[key] = value
-        elif not equals and number == 0 and fillable:
-            heuristic = str(read_argument(base.kind, argument))
-        else:
-            accepted = [_WANTED.get(base.kind, "a heuristic")] if fillable else []
-            accepted += [*kind.budgets, "seed"]
-            accepted += [_WORD_OF[base.kind]] if base.kind in _WORD_OF else []
-            accepted += [*WORDS, *CHOICES] if base.kind == "student" else []
-            raise KnightfallError(
-                f"agent {text!r}: cannot use {argument!r}; {base.kind} takes "
-                f"{', '.join(accepted)}, as in {kind.example}"
-            )
-    if base.kind == "python" and not heuristic:
-        raise KnightfallError(f"agent {text!r} needs a function first, as in {kind.example}")
-    if kind.needs_heuristic and not heuristic:
-        example = f"{base.label}(mine.py:score)" if base.label else kind.example
-        raise KnightfallError(
-            f"agent {text!r} needs a heuristic first, as in {example} "
-            "(knightfall heuristics lists them)"
-        )
-    budget = parse_budget(budgets) if budgets else base.budget
-    if kind.default.depth is not None and budget.depth is None:
-        budget = replace(budget, depth=base.budget.depth)  # a fixed depth stays one
-    return replace(
-        base,
-        heuristic=heuristic,
-        budget=budget,
-        habits=_habits(text, habits, budget) if base.kind == "student" else None,
-        plain=word and base.kind == "id",
-        swindle=word and base.kind == "perfect",
-        seed=seed,
-        label=text.strip() if base.label else "",
-    )
-
-
-_WANTED = {"python": "a function"}
-_HABITS = ("time", *CHOICES)
-
-
-def _habits(text: str, given: dict[str, str], budget: Budget) -> Habits:
-    try:
-        habits = read_habits(given)
-    except KnightfallError as error:
-        raise KnightfallError(f"agent {text!r}: {error}") from None
-    if habits.time is None and budget.depth is None:
-        return replace(habits, time=STUDENTS_TIME)
-    return habits
-
-
-def _seed(text: str) -> int:
-    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) and int(text) <= MOST_SEED:
-        return int(text)
-    raise KnightfallError(f"seed={text} must be a whole number from 0 to {MOST_SEED:,}")

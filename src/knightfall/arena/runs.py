@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from knightfall.agents import known_agent
@@ -20,7 +20,6 @@ from knightfall.arena.store.store import Store
 from knightfall.display.numbers import count
 from knightfall.display.progress import progress
 from knightfall.display.report import Part, rendered
-from knightfall.errors import KnightfallError
 
 
 def check(plan: Plan, crew: Crew, notice: Notice = lambda text: None) -> None:
@@ -28,30 +27,24 @@ def check(plan: Plan, crew: Crew, notice: Notice = lambda text: None) -> None:
 
     A submission is loaded once; `notice` is told which of its players plays, if it has several.
     """
-    from knightfall.arena.runners.backlog import check_agents, load_submission  # needs the compiler
+    from knightfall.arena.runners.backlog import check_agents  # needs the compiler
 
     crew.check(plan)
     check_agents(entrant.agent for entrant in plan.entrants)
-    loaded: set[str] = set()
+    loaded: set[tuple[str, ...]] = set()
     for entrant in plan.entrants:
         agent = known_agent(entrant.agent)
-        if agent.kind == "course" and agent.files[0] not in loaded:
-            loaded.add(agent.files[0])
-            for line in load_submission(agent):
+        if agent.files not in loaded:
+            loaded.add(agent.files)
+            for line in agent.rehearse():
                 notice(line)
 
 
 def tell_generations(plan: Plan, notice: Notice) -> None:
     """Give notice of what each submission of the course is taken for, and by which sign."""
-    from knightfall.course.reference import parse_reference
-    from knightfall.course.submission import checked
-
     for entrant in plan.entrants:
-        agent = known_agent(entrant.agent)
-        if agent.kind == "course":
-            with suppress(KnightfallError):  # one that cannot be read loses its games
-                found = checked(parse_reference(agent.heuristic))
-                notice(f"{entrant.name}: generation {found.generation}: {found.why}")
+        for note in known_agent(entrant.agent).notes():
+            notice(f"{entrant.name}: {note}")
 
 
 def play(

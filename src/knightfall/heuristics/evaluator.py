@@ -23,10 +23,9 @@ from knightfall.heuristics.interpreted import PlainPython, a_number, plain_board
 from knightfall.heuristics.published import USER
 from knightfall.heuristics.registry import REGISTRY, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
-from knightfall.heuristics.students.named import StudentScore
 from knightfall.heuristics.user_heuristic import (
     NOT_FOR_PYTHON,
-    asked_in_python,
+    SchemeFunction,
     compile_users,
     fault,
     file_of,
@@ -224,11 +223,9 @@ def _term(atom: Atom) -> _Term:
         declared_here = REGISTRY.get(atom.name)
         if declared_here is not None and declared_here.score is function:
             symmetric = declared_here.symmetric
-    if isinstance(atom, StudentScore):
-        from knightfall.heuristics.students.compiled import compile_score  # here: it is compiled
-
-        python = asked_in_python(atom)
-        score, why_plain = compile_score(str(atom), function, python)
+    if isinstance(atom, SchemeFunction):
+        python = atom.as_heuristic()
+        score, why_plain = atom.compile(python)
     else:
         python = python_function(function)
         score, why_plain = compile_users(str(atom), python)

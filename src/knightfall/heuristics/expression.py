@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from knightfall.errors import KnightfallError, nearest
+from knightfall.extensions import added, load_added
 from knightfall.heuristics.printed_names import all_printed, canonical, meanings
 from knightfall.heuristics.registry import REGISTRY
-from knightfall.heuristics.students.named import FORM, StudentScore
 from knightfall.user_files import REVISION, UserFunction
 
 # A decimal prints as a fraction, whose parts may be twice as long.
@@ -36,10 +36,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(?:/[0-9]{1,18})?", re.
 # Any prefix is read, so that a misspelt one is told as a whole; only declared ids have one.
 _NAME = re.compile(r"(?:[A-Za-z_][A-Za-z0-9_]*:)?[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _FILE = re.compile(r"((?!-)[^,()*+\x00-\x1f]+?\.py):([A-Za-z_][A-Za-z0-9_]*)" + REVISION, re.ASCII)
-_STUDENTS = "course:"
-_SCORE = re.compile(
-    _STUDENTS + r"\s*((?!-)[^,()*+#\x00-\x1f]+?)\s*#([A-Za-z_][A-Za-z0-9_]*)", re.ASCII
-)
+_SCHEME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*:", re.ASCII)
 _SPACE = re.compile(r"\s*")
 _PHASE = re.compile(r"phase\s*\*")
 _FILLED = re.compile(r"\(\s*1\s*-\s*phase\s*\)\s*\*")
@@ -331,8 +328,9 @@ def _stages(reader: _Reader) -> Stages:
 
 def _atom(reader: _Reader) -> Atom:
     start = reader.at
-    if reader.text.startswith(_STUDENTS, start):
-        return _students(reader)
+    scheme = _SCHEME.match(reader.text, start)
+    if scheme and scheme[0] in added("heuristics"):
+        return _of_scheme(reader, scheme[0])
     name = reader.take(_NAME)
     after = reader.text[reader.at : reader.at + 1]
     # A minus sign may be part of a file's name; after a declared id it is a minus.
@@ -387,14 +385,16 @@ def _unknown(name: str) -> KnightfallError:
     )
 
 
-def _students(reader: _Reader) -> StudentScore:
-    score = reader.take(_SCORE)
-    if score is None:
-        raise reader.error(
-            f"{reader.text[reader.at :]!r} names no student's score: write {FORM}, with a path "
-            "without , ( ) * + and #"
-        )
-    return StudentScore(score[1], score[2])
+def _of_scheme(reader: _Reader, scheme: str) -> UserFunction:
+    """Read a function of a scheme that an extension adds."""
+    try:
+        function, length = load_added("heuristics", scheme)(reader.text[reader.at :])
+    except ValueError as error:
+        raise reader.error(str(error)) from None
+    reader.at += length
+    reader.skip()
+    found: UserFunction = function
+    return found
 
 
 def _fraction(reader: _Reader, text: str) -> Fraction:

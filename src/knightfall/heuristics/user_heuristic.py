@@ -24,8 +24,6 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.interpreted import a_number, plain_board
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, ask_once, note_failure
-from knightfall.heuristics.students.named import StudentScore
-from knightfall.heuristics.students.plain import as_heuristic
 from knightfall.kernel.board_view import BOARD_VIEW, view, writes_to_it
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import READ_ONLY, geometry
@@ -59,13 +57,30 @@ class HeuristicWarning(UserWarning):
 # -- loading ---------------------------------------------------------------------------------
 
 
+class SchemeFunction(UserFunction):
+    """A function of a scheme such as ``course:`` that an extension adds.
+
+    It may take whatever it likes: the scheme says how to ask and how to compile it.
+    """
+
+    __slots__ = ()
+
+    def as_heuristic(self) -> Score:
+        """Return the function of our five arguments that asks it in plain Python."""
+        raise NotImplementedError
+
+    def compile(self, python: Score) -> tuple[Any, str]:
+        """Return it compiled and an empty text, or None and why; `python` asks the same."""
+        raise NotImplementedError
+
+
 def load_heuristic(function: UserFunction) -> Any:
     """The function in a user's file, decorated or not.
 
-    It takes the five arguments; a student's score takes a game and a player.
+    It takes the five arguments, unless it is of a scheme of its own.
     """
     found = function.load("heuristic")
-    if isinstance(function, StudentScore):
+    if isinstance(function, SchemeFunction):
         return found
     if not isinstance(python_function(found), FunctionType):
         raise KnightfallError(f"heuristic {function}: {function.name!r} is not a function")
@@ -83,10 +98,9 @@ def python_function(function: Any) -> Score:
 
 def asked_in_python(function: UserFunction) -> Score:
     """What is asked with the five arguments where a user's function is not compiled."""
-    found = load_heuristic(function)
-    if isinstance(function, StudentScore):
-        return as_heuristic(found, function.submission().generation)
-    return python_function(found)
+    if isinstance(function, SchemeFunction):
+        return function.as_heuristic()
+    return python_function(load_heuristic(function))
 
 
 # -- compiling -------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ COMPILED = (
     *(f"heuristics/{name}.py" for name in ("coded", "vocabulary", "features", "learned")),
     *(f"heuristics/{name}.py" for name in ("model_file", "race", "study_terms", "wishes")),
     *(f"heuristics/models/learned_{kind}.json" for kind in ("linear", "net")),
-    *(f"heuristics/students/{name}.py" for name in ("cells", "game")),
+    *(f"course/student_scores/{name}.py" for name in ("cells", "game")),
     *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),
     *(f"search/{name}.py" for name in ("symmetry", "minimax", "alphabeta", "deepening")),
     *(f"search/{name}.py" for name in ("student", "game_loop")),

@@ -30,7 +30,7 @@ def labels(entrants: Sequence[Entrant], most: int = LONGEST) -> tuple[list[str],
     called = [entrant.name for entrant in entrants]
     agents = [_understood(entrant) for entrant in entrants]
     spelt = [agent for agent in agents if agent is not None]
-    shared = {(agent.kind, agent.budget, agent.plain, agent.swindle, agent.seed) for agent in spelt}
+    shared = {(agent.kind, agent.budget, *agent.options(), agent.seed) for agent in spelt}
     remark = ""
     if len(shared) == 1 and all(agent.heuristic for agent in spelt) and len(spelt) > 1:
         short = [

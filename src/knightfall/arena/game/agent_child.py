@@ -314,7 +314,7 @@ def _read(stream: IO[bytes], said: _Answers) -> None:
 
 def scratch_of(file: Path) -> str:
     """A new folder with a copy of a file and of what lies beside it."""
-    from knightfall.course.scratch import copy_beside
+    from knightfall.scratch import copy_beside
 
     folder = tempfile.mkdtemp(prefix="knightfall-")
     try:

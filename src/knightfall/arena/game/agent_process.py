@@ -48,13 +48,12 @@ class Hosted:
 
     def __init__(self, agent: Agent, patience: float = PATIENCE) -> None:
         self._seed = agent.seed
-        is_course = agent.kind == "course"
-        agent = agent.absolute() if is_course else agent
+        agent = agent.absolute() if agent.remembers_game else agent
         self._text = str(replace(agent, seed=0))  # the seed comes with each game
         self._limit = move_limit(agent, patience)
         self._timed = agent.timed
         self._is_search = not agent.in_python
-        self._beside = agent.files[0] if is_course else None
+        self._agent = replace(agent) if agent.remembers_game else None
         self._children: dict[str, Child] = {}
 
     def __getstate__(self) -> dict[str, object]:
@@ -162,7 +161,7 @@ class Hosted:
             child.begin()
             yield child
         except AgentFailure as failure:
-            if self._beside and failure.reason == "timeout" and not child.ready:
+            if self._agent and failure.reason == "timeout" and not child.ready:
                 _never_ready[self._stamp()] = str(failure)
             if failure.reason in WELL or (child.told_of(failure) and child.end_game()):
                 children[seat] = child
@@ -176,23 +175,20 @@ class Hosted:
 
     def _take(self) -> Child:
         """A process for the agent, of those that are kept or a new one."""
-        if self._beside is None:
+        if self._agent is None:
             return _idle.take(self._text) or Child(self._text)
-        from knightfall.course.find import find_file
-
         if self._stamp() in _never_ready:  # it is not waited for again in each game
             raise AgentFailure("timeout", _never_ready[self._stamp()])
         try:
-            return Child(self._text, beside=find_file(self._beside))
+            return Child(self._text, beside=self._agent.beside)
         except (KnightfallError, OSError) as error:
             raise AgentFailure("crash", f"{self._text}: {error}") from None
 
     def _stamp(self) -> tuple[str, int]:
-        """A submission as it is: another one, once it was edited."""
-        from knightfall.course.find import find_file
-
+        """Return what tells an agent's file from the same one once it was edited."""
         try:
-            return self._text, os.stat(find_file(self._beside or "")).st_mtime_ns
+            beside = self._agent.beside if self._agent else None
+            return self._text, os.stat(beside or "").st_mtime_ns
         except (KnightfallError, OSError):
             return self._text, 0
 

@@ -8,7 +8,6 @@ started threads while it was loaded cannot be forked safely: its process plays o
 from __future__ import annotations
 
 import faulthandler
-import importlib
 import json
 import os
 import re
@@ -17,27 +16,22 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import IO, Any, NoReturn
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.apart import hush, seed_random
+from knightfall.apart import hush
 from knightfall.board import Board
-from knightfall.containment import end_with_parent, limit_memory
+from knightfall.containment import end_with_parent
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.position import Position, Side
-from knightfall.python_agent import GamePlayer, load_player
+from knightfall.position import Position
 from knightfall.user_files import expendable
 
 LONGEST_DETAIL = 500
 """Letters an error may have: an agent may put its whole table into one."""
 
 MOST_WARNINGS = 10
-
-MEMORY = 1 << 30
-"""Bytes that a submission of the course may have."""
 
 _WORD = re.compile(rb"[0-9a-f]{16}")
 
@@ -67,7 +61,7 @@ class _Server:
         self._questions, self._answers, self._before = questions, answers, before
         self._nowhere = os.open(os.devnull, os.O_WRONLY)
         self._agent: Agent | None = None
-        self._player: GamePlayer | None = None
+        self._player: Any = None  # what `Agent.new_game` gave
         self._forks = False  # whether each game gets a fork, and this process plays none
 
     def answer_all(self) -> bytes:
@@ -134,7 +128,7 @@ class _Server:
             faulthandler.cancel_dump_traceback_later()
         if loads:
             assert self._agent is not None
-            self._forks = not self._before and self._agent.kind != "course" and _is_alone()
+            self._forks = not self._before and not self._agent.remembers_game and _is_alone()
             answer["forks"] = self._forks
         return answer
 
@@ -142,29 +136,26 @@ class _Server:
         if self._agent is None:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                self._agent = _loaded(self._text)
-            return {"files": _files(self._agent), "warnings": _worth_telling(caught)}
+                self._agent = parse_agent(self._text)
+                self._agent.load()
+            files = self._agent.loaded_files()
+            return {"files": files, "warnings": _worth_telling(caught)}
         asked = question["ask"]
         if asked == "game":
-            self._begin_game(question["seed"], question["side"])
+            self._player = self._agent.new_game(question["seed"], question["side"])
             return {}
         if asked == "move":
             return asdict(self._move(_position(question)))
-        return _ASKED[asked](self._agent, question)
-
-    def _begin_game(self, seed: int, side: Side) -> None:
-        assert self._agent is not None
-        self._agent = replace(self._agent, seed=seed)
-        if self._agent.has_users_code and self._agent.kind != "course":
-            seed_random(seed, side)
-        if self._agent.kind == "python":
-            self._player = GamePlayer(self._agent.heuristic)
+        if asked == "board":
+            self._agent.warm_up(Board.of(*question["board"]))
+            return {}
+        if asked == "value":
+            return _value(self._agent, question)
+        return self._agent.answer(question)
 
     def _move(self, position: Position) -> Any:
-        if self._player is not None:
-            return self._player.analyse(position)
         assert self._agent is not None
-        return self._agent.analyse(position)
+        return (self._player or self._agent).analyse(position)
 
 
 def _is_alone() -> bool:
@@ -197,39 +188,6 @@ def _die_like(status: int) -> NoReturn:
     os._exit(max(code, 0))
 
 
-def _loaded(text: str) -> Agent:
-    """Return the agent, ready to play; nothing of a user's but its module's own lines has run."""
-    agent = parse_agent(text)
-    if agent.kind == "course":
-        from knightfall.course.player import settle
-
-        limit_memory(MEMORY)
-        settle()
-    elif agent.has_users_code:
-        importlib.import_module("numpy")  # so that what a module draws from it is the same always
-        seed_random(0)
-    if agent.kind == "python":
-        load_player(agent.heuristic)
-        return agent
-    _warm_up(agent)
-    return agent
-
-
-def _warm_up(agent: Agent, board: Board | None = None) -> None:
-    """Have the agent ready for a board, without asking a heuristic that may remember it."""
-    if agent.kind == "course" or not agent.users_functions or agent.evaluator.compiled:
-        agent.prepare(board)
-    else:
-        replace(agent, heuristic="null").prepare(board)
-
-
-def _files(agent: Agent) -> list[str]:
-    """The user's files that decide what the agent does, now that they have been loaded."""
-    if agent.kind == "course":
-        return []  # they are known without
-    return [path for function in agent.users_functions for path in function.sources()]
-
-
 def _worth_telling(caught: list[warnings.WarningMessage]) -> list[str]:
     """What we warn of; what others do is theirs."""
     ours = [one for one in caught if one.category.__module__.startswith("knightfall.")]
@@ -243,60 +201,10 @@ def _position(question: dict[str, Any]) -> Position:
     return position
 
 
-def _get_ready(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
-    if agent.kind != "python":
-        _warm_up(agent, Board.of(*question["board"]))
-    return {}
-
-
 def _value(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
     position = Position.from_fen(question["fen"])
     value, exact = agent.evaluator.measure(position, question["side"], question["steps"])
     return {"value": value, "exact": exact}
-
-
-def _action(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
-    from knightfall.course.player import act
-
-    board, ply, (first, second) = question["state"]
-    time, counted = agent.ticks or agent.budget.time or 0, agent.ticks is not None
-    state = board, ply, (first, second)
-    return {"action": act(agent.heuristic, time, state, question["seed"], counted=counted)}
-
-
-def _opinions(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
-    from knightfall.course.player import opinions
-
-    position = Position.from_fen(question["fen"])
-    time = agent.ticks or agent.budget.time or 0
-    return {"opinions": opinions(agent.heuristic, time, position, agent.ticks is not None)}
-
-
-def _line(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
-    from knightfall.course.player import answer_line
-
-    position = Position.from_fen(question["fen"])
-    time = agent.ticks or agent.budget.time or 0
-    counted = agent.ticks is not None
-    return {"line": answer_line(agent.heuristic, time, position, question["seed"], counted)}
-
-
-def _clocks(agent: Agent, question: dict[str, Any]) -> dict[str, Any]:
-    from knightfall.course.player import asks_other_clocks
-
-    position = Position.from_fen(question["fen"])
-    time, counted = agent.ticks or agent.budget.time or 0, agent.ticks is not None
-    return {"clocks": asks_other_clocks(agent.heuristic, time, position, counted)}
-
-
-_ASKED: dict[str, Callable[[Agent, dict[str, Any]], dict[str, Any]]] = {
-    "board": _get_ready,
-    "value": _value,
-    "action": _action,
-    "opinions": _opinions,
-    "line": _line,
-    "clocks": _clocks,
-}
 
 
 def _failure(text: str, error: BaseException) -> dict[str, Any]:

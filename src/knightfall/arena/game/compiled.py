@@ -52,14 +52,13 @@ def searcher(text: str) -> Searcher | None:
     from knightfall.heuristics.evaluator import evaluator
 
     agent = known_agent(text)
-    if not agent.method or agent.budget.time is not None:
+    search = agent.search
+    if search is None or agent.timed:
         return None
     heuristic = evaluator(agent.heuristic or "null")
     if not heuristic.compiled:
         return None
-    settings = settings_for(agent.method, heuristic, agent.effort, student=agent.student_settings)[
-        0
-    ]
+    settings = settings_for(search.method, heuristic, search.budget, student=search.student)[0]
     return Searcher(heuristic, agent.seed, int(settings["entries"]), settings)
 
 

@@ -31,7 +31,7 @@ def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
         return None
     if agent.budget.seconds is not None:
         return agent.budget.seconds
-    if agent.ticks is not None:
+    if agent.time_is_counted:
         return min(patience, COUNTED)
     return min(patience * max(1.0, (agent.budget.nodes or 0) / PATIENT_NODES), LONGEST)
 

@@ -73,7 +73,7 @@ def _one_game(task: PairTask, game: int, ask: Callable[[Agent], MoveSource] | No
     opening = Position.from_fen(task.opening)
     for replay in range(REPLAYS + 1):
         for agent in seats.values():
-            if agent.kind == "course" and agent.timed:
+            if agent.needs_core:
                 need_core(agent)
         players = {side: ask(agent) if ask else agent for side, agent in seats.items()}
         limits = {

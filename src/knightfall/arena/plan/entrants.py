@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from knightfall.agents import Agent, known_agent, parse_agent, remember
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan.plan import Entrant, Plan
 from knightfall.display.printable import printable
-from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.errors import KnightfallError
 from knightfall.search.budget import Budget
 
 
@@ -33,9 +32,9 @@ def enter(
     """
     agents = [parse_agent(text, search, protocol) for text in texts]
     if budget is not None:
-        agents = [_renamed(a, replace(a, budget=budget)) if a.kind == "id" else a for a in agents]
+        agents = [_renamed(agent, agent.with_search_budget(budget)) for agent in agents]
     if limits is not None:
-        agents = [_renamed(agent, limits.applied(agent)) for agent in agents]
+        agents = [_renamed(agent, agent.within(limits.limit, limits.threshold)) for agent in agents]
     names = [printable(agent.name) for agent in agents]
     times, seen = Counter(names), Counter[str]()
     entrants = []
@@ -56,49 +55,18 @@ def _renamed(before: Agent, after: Agent) -> Agent:
 class TimeLimits:
     """The course's TIME_LIMIT and TIMER_THRESHOLD, in microseconds.
 
-    A move may take `limit`; a search stops when `threshold` of it is left.
+    A move may take `limit`; a search stops when `threshold` of it is left.  Agents written in
+    Python get the whole limit: when to stop is up to them.
     """
 
     limit: int
     threshold: int
 
-    def applied(self, agent: Agent) -> Agent:
-        """Return an agent that plays within these limits.
-
-        A search stops by itself, a fixed depth stays one.  Agents written in Python get the whole
-        limit: when to stop is up to them.  `random`, `greedy` and `student` have no clock.
-        """
-        search = Budget(time=self.limit - self.threshold)
-        if agent.kind in ("id", "perfect", "champion"):
-            return replace(agent, budget=search)
-        if agent.kind in ("minimax", "alphabeta"):
-            return replace(agent, budget=replace(search, depth=agent.budget.depth))
-        if agent.ticks is not None:
-            return replace(agent, ticks=self.limit)
-        return replace(agent, budget=Budget(time=self.limit)) if agent.in_python else agent
-
 
 def files_of(entrants: Iterable[Entrant]) -> dict[str, str]:
     """The users' files that decide what some entrants do, with a hash of what is in them."""
-    found = {path for entrant in entrants for path in _files(known_agent(entrant.agent))}
+    found = {path for entrant in entrants for path in known_agent(entrant.agent).sources()}
     return {path: file_hash(path) for path in sorted(found)}
-
-
-def _files(agent: Agent) -> Iterable[str]:
-    """Also those that an agent's own file imports and reads: it is loaded to find out."""
-    if agent.kind == "course":
-        from knightfall.course.submission import sources
-
-        return sources(agent.files[0])
-    if agent.kind != "python":
-        return [path for function in agent.users_functions for path in function.sources()]
-    elsewhere = Hosted(agent)  # for it may do anything when it is loaded
-    try:
-        return elsewhere.files()
-    except AgentFailure as failure:
-        raise KnightfallError(str(failure)) from None
-    finally:
-        elsewhere.close()
 
 
 def file_hash(path: str) -> str:

@@ -21,7 +21,7 @@ from knightfall.arena.game.agent_process import PATIENCE, Hosted
 from knightfall.arena.game.compiled import searcher
 from knightfall.arena.game.play import MoveSource, play_pair
 from knightfall.arena.game.records import PairRecord, PairTask
-from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.errors import KnightfallError
 from knightfall.position import Position
 
 CHUNK_SECONDS = 0.2
@@ -87,47 +87,9 @@ def check_agents(texts: Iterable[str]) -> None:
     """
     for text in dict.fromkeys(texts):
         make_ready([text])
-        if known_agent(text).kind == "course":
-            check_submission(known_agent(text))
-        if known_agent(text).kind == "python" and text not in _tried:
-            player = Hosted(known_agent(text))
-            try:
-                player.rehearse()
-            except AgentFailure as failure:
-                raise KnightfallError(str(failure)) from None
-            finally:
-                player.close()
+        if text not in _tried:
+            known_agent(text).check()
             _tried.add(text)
-
-
-def check_submission(agent: Agent) -> None:
-    """Refuse a submission that is not there, is no valid Python or has no such class or score."""
-    from knightfall.course.reference import parse_reference
-    from knightfall.course.submission import checked
-
-    found = checked(parse_reference(agent.heuristic))
-    if found.generation == "successor":
-        raise KnightfallError(
-            f"{found.file} plays the successor's game on 11×9, which knightfall course run plays"
-        )
-
-
-def load_submission(agent: Agent) -> Iterator[str]:
-    """Refuse a submission that cannot be loaded; yield which of its players plays, if unclear."""
-    from knightfall.course.reference import parse_reference
-    from knightfall.course.submission import checked
-
-    player = Hosted(agent)
-    try:
-        player.prepare()
-    except AgentFailure as failure:
-        raise KnightfallError(f"the submission cannot be loaded: {failure}") from None
-    finally:
-        player.close()
-    reference = parse_reference(agent.heuristic)
-    if not reference.name:
-        found = checked(reference)
-        yield from (f"{found.file}: {line}" for line in found.choice())
 
 
 def forget_agents() -> None:

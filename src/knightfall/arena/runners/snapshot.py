@@ -87,15 +87,13 @@ class Snapshot:
 
     @staticmethod
     def _submissions(text: str) -> Iterator[Path]:
-        """Yield the file of a submission of the course: it may read whatever lies beside it."""
-        agent = known_agent(text)
-        if agent.kind == "course":
-            from knightfall.course.find import find_file
-
-            yield from map(find_file, agent.files)
+        """Yield the file of an agent that may read whatever lies beside it."""
+        beside = known_agent(text).beside
+        if beside is not None:
+            yield beside
 
     def _copy_beside(self, file: Path) -> None:
-        from knightfall.course.scratch import copy_beside
+        from knightfall.scratch import copy_beside
 
         copy = Path(self._copy_of(str(file)))
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from typing import Literal, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.agents import AGENT_KINDS, Agent, parse_agent
+from knightfall.agents import Agent, DeepeningAgent, parse_agent
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.matches import Openings
 from knightfall.arena.plan.plan import Match, Plan
@@ -117,19 +117,19 @@ def worth_plan(
 def deepening(text: str) -> Agent:
     """The agent of a heuristic's id or of a string such as id(main, plain), without a budget."""
     agent = parse_agent(text)
-    if agent.kind == "course" and text.lstrip().startswith("course:"):
+    if agent.reads_itself and ":" in text.partition("(")[0]:
         agent = parse_agent(f"id({text})")  # as a heuristic it is a student's score
-    if agent.kind != "id":
+    if not isinstance(agent, DeepeningAgent):
         raise KnightfallError(
             f"agent {text!r} has no budget to vary: a heuristic or an agent that deepens is "
-            f"accepted, as in improved or {AGENT_KINDS['id'].example}"
+            f"accepted, as in improved or {DeepeningAgent.example}"
         )
     return replace(agent, budget=Budget(), label="")
 
 
 def _called(agent: Agent) -> str:
     """The heuristic alone, unless there is more to say."""
-    return agent.heuristic if agent == Agent("id", agent.heuristic) else str(agent)
+    return agent.heuristic if agent == DeepeningAgent(agent.heuristic) else str(agent)
 
 
 def _in_full(agents: Sequence[Agent]) -> list[str]:

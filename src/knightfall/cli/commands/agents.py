@@ -29,7 +29,7 @@ def agents(json: Json = False) -> None:
 
     kinds = [
         {
-            "kind": kind.name,
+            "kind": kind.kind,
             "summary": kind.summary,
             "example": kind.example,
             "budgets": list(kind.budgets),
@@ -46,7 +46,7 @@ def agents(json: Json = False) -> None:
         return
     of_kinds = Table(["kind", "what it does", "example"], labels=3)
     for kind in AGENT_KINDS.values():
-        of_kinds.add(kind.name, kind.summary, kind.example)
+        of_kinds.add(kind.kind, kind.summary, kind.example)
     of_names = Table(["from", "name", "is short for"], labels=3)
     for group, members in names.items():
         for number, (name, agent) in enumerate(members.items()):
@@ -56,6 +56,6 @@ def agents(json: Json = False) -> None:
 
 def _expansion(agent: Agent) -> str:
     """What a name stands for; some leave the heuristic to the student."""
-    if agent.kind == "random" or agent.heuristic:
+    if not agent.argument or agent.heuristic:
         return str(agent)
     return str(agent).replace("(", "(your heuristic, ", 1)

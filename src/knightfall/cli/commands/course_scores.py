@@ -24,6 +24,6 @@ def scores(path: Path, json: Json = False) -> None:
       knightfall course scores AIND-Isolation
       knightfall check "course:AIND-Isolation#custom_score"
     """
-    from knightfall.heuristics.students.survey import survey
+    from knightfall.course.student_scores.survey import survey
 
     print_report(survey(path), json=json)

@@ -115,14 +115,13 @@ def evaluate(
 
 def _ready(ids: Iterable[str]) -> dict[str, Evaluator | Hosted]:
     """Whoever knows their values, by the ids they were asked for: processes for users' files."""
-    from knightfall.agents import Agent
-    from knightfall.agents.base import read_argument
+    from knightfall.agents import Agent, GreedyAgent
     from knightfall.arena.game.agent_process import players
 
     names: list[str] = []
     for name in ids:
         names += _published() if name.strip() == "all" else [name.strip()]
-    asking = {name: Agent("greedy", str(read_argument("greedy", name))) for name in names}
+    asking = {name: GreedyAgent(str(GreedyAgent.read_argument(name))) for name in names}
     return {
         name: agent.evaluator if isinstance(agent, Agent) else agent
         for name, agent in zip(asking, players(asking.values()), strict=True)

@@ -10,7 +10,7 @@ def agent_names(incomplete: str) -> list[str]:
     from knightfall.agents import AGENT_KINDS, COURSE
 
     known = [name for names in COURSE.values() for name in names]
-    known += [kind if kind == "random" else f"{kind}(" for kind in AGENT_KINDS]
+    known += [name if not kind.argument else f"{name}(" for name, kind in AGENT_KINDS.items()]
     return [name for name in dict.fromkeys(known) if name.startswith(incomplete)]
 
 

@@ -18,7 +18,7 @@ from types import TracebackType
 
 from knightfall.apart import LOADING, Ended, how_it_ended
 from knightfall.course.checker.outcome import Kind, Outcome, read_outcome
-from knightfall.course.scratch import copy_beside
+from knightfall.scratch import copy_beside
 
 PACKAGE = Path(__file__).resolve().parents[2]
 

@@ -17,6 +17,7 @@ from knightfall.arena.runners.hire import Crew, Notice
 from knightfall.arena.runs import together
 from knightfall.arena.store.run import Run
 from knightfall.arena.store.store import Store
+from knightfall.course.agent import CourseAgent
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import (
     Conditions,
@@ -197,7 +198,9 @@ class _Ahead:
 
 
 def _submissions(plan: Plan) -> list[Entrant]:
-    return [entrant for entrant in plan.entrants if known_agent(entrant.agent).kind == "course"]
+    return [
+        entrant for entrant in plan.entrants if isinstance(known_agent(entrant.agent), CourseAgent)
+    ]
 
 
 def _seconds(run: Run) -> dict[str, float]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from knightfall.agents import COURSE, Agent
+from knightfall.agents import COURSE
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.plan import Entrant, Match, Plan, tournament
 from knightfall.arena.plan.protocols import PROTOCOLS
+from knightfall.course.agent import CourseAgent
 from knightfall.course.classroom.roster import Student
 from knightfall.course.trial.successor_games import SAMPLES
 from knightfall.search.budget import Budget
@@ -73,9 +74,9 @@ def in_protocol(opponents: Sequence[str], students: Sequence[Student]) -> tuple[
 def entrant_of(student: Student, conditions: Conditions) -> Entrant:
     """A submission as the agent that the course's tournament would have made of it."""
     if conditions.counted:
-        agent = Agent("course", str(student.reference), ticks=conditions.time)
+        agent = CourseAgent(str(student.reference), ticks=conditions.time)
     else:
-        agent = Agent("course", str(student.reference), Budget(time=conditions.time))
+        agent = CourseAgent(str(student.reference), Budget(time=conditions.time))
     return replace(enter([str(agent)])[0], name=student.name)
 
 

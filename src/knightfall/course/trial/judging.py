@@ -11,6 +11,7 @@ from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import GameRecord, PairTask
 from knightfall.arena.store.run import Run
 from knightfall.board import Board
+from knightfall.course.agent import CourseAgent
 from knightfall.course.player import RESIGNED
 from knightfall.course.trial.never_moved import NeverMoved, never_moved
 from knightfall.errors import AgentFailure
@@ -142,7 +143,7 @@ def judge(
 def _has_own_clock(run: Run, test: int) -> bool:
     """Return whether a submission that plays by ticks asks Python's clocks for its first move."""
     agent = known_agent(run.plan.entrants[test].agent)
-    if agent.kind != "course" or agent.ticks is None:
+    if not isinstance(agent, CourseAgent) or not agent.time_is_counted:
         return False
     player = Hosted(agent)
     try:

@@ -9,6 +9,7 @@ from knightfall.agents import Agent
 from knightfall.arena.plan.entrants import enter, files_of
 from knightfall.arena.plan.plan import Plan, tournament
 from knightfall.arena.plan.protocols import PROTOCOLS
+from knightfall.course.agent import CourseAgent
 from knightfall.course.reference import Reference, parse_reference
 from knightfall.course.submission import Submission, checked
 from knightfall.errors import KnightfallError
@@ -101,5 +102,5 @@ def tested(reference: Reference, found: Submission) -> list[Tested]:
 def course_agent(reference: Reference, time: int, counted: bool) -> Agent:
     """Return a submission's agent with so many microseconds a move, counted or by the wall."""
     if counted:
-        return Agent("course", str(reference), ticks=time)
-    return Agent("course", str(reference), Budget(time=time))
+        return CourseAgent(str(reference), ticks=time)
+    return CourseAgent(str(reference), Budget(time=time))

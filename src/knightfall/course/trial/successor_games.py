@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from knightfall.agents import Agent, known_agent, parse_agent, timing
+from knightfall.agents.kinds import DeepeningAgent, FixedDepthAgent, MinimaxAgent
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.game.play import REPLAYS, need_core
 from knightfall.arena.runners.calls import Calls
 from knightfall.arena.runners.worker import Job
 from knightfall.arena.runners.workers import Workers
 from knightfall.course import sample_players_successor as samples
+from knightfall.course.agent import CourseAgent
 from knightfall.course.reference import parse_reference
 from knightfall.course.submission import checked
 from knightfall.course.successor import Isolation
@@ -98,7 +100,7 @@ def play(game: Game) -> Result:
     by_wall = [text for text in (game.first, game.second) if _by_wall(text)]
     for _ in range(REPLAYS):
         for text in by_wall:
-            if known_agent(text).kind == "course":
+            if isinstance(known_agent(text), CourseAgent):
                 need_core(known_agent(text))
         result = _played(game)
         if not by_wall or result.reason != "timeout" or core_share() >= ENOUGH:
@@ -144,10 +146,10 @@ def entered(name: str) -> str:
             "minimax(SCORE, depth=3), alphabeta(SCORE, depth=5) and id(SCORE, nodes=2500) with "
             f"{', '.join(SCORES)})"
         ) from None
-    if agent.kind == "course":
+    if isinstance(agent, CourseAgent):
         if checked(parse_reference(agent.heuristic)).generation != "successor":
             raise KnightfallError(f"{name} is no submission for 11×9")
-    elif agent.kind not in ("minimax", "alphabeta", "id") or agent.heuristic not in SCORES:
+    elif not isinstance(agent, FixedDepthAgent | DeepeningAgent) or agent.heuristic not in SCORES:
         raise KnightfallError(
             f"{name!r} does not play on 11×9: minimax, alphabeta and id do, with "
             f"{', '.join(SCORES)}"
@@ -169,10 +171,10 @@ def _player(text: str, seat: int, seed: int) -> Player:
     if text in SAMPLES:
         return _Sample(SAMPLES[text](seat))
     agent = known_agent(text)
-    if agent.kind == "course":
+    if isinstance(agent, CourseAgent):
         return _Submission(replace(agent, seed=seed))
     score, budget = SCORES[agent.heuristic], agent.budget
-    prunes = agent.kind != "minimax"
+    prunes = not isinstance(agent, MinimaxAgent)
     # What is left of the time is for the move itself.
     seconds = None if budget.seconds is None else 0.95 * budget.seconds
     return _Search(Search(score, budget.depth, seconds, budget.nodes, prunes=prunes))

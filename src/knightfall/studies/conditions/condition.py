@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from knightfall.agents import Agent, parse_agent
+from knightfall.agents import parse_agent
+from knightfall.agents.kinds import DeepeningAgent, MinimaxAgent
 from knightfall.search.budget import Budget
 from knightfall.search.habits import CHOICES, Habits
 from knightfall.studies.published.published import Study
+from knightfall.studies.student_agent import StudentAgent
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +120,16 @@ class Condition:
 
     def agent(self, heuristic: str, ends: str = "board") -> str:
         """An agent that deepens with a heuristic."""
-        return str(Agent("student", heuristic, Budget(), habits=self.habits(ends=ends)))
+        return str(StudentAgent(heuristic, habits=self.habits(ends=ends)))
 
     def opponent(self, name: str) -> str:
         """One of the course's opponents, played by the student's own classes."""
         ideal = parse_agent(name)
-        if ideal.kind == "random":
+        if not ideal.heuristic:
             return str(ideal)
-        depth = None if ideal.kind == "id" else ideal.budget.depth
-        habits = self.habits(minimax=ideal.kind == "minimax")
-        return str(Agent("student", ideal.heuristic, Budget(depth=depth), habits=habits))
+        depth = None if isinstance(ideal, DeepeningAgent) else ideal.budget.depth
+        habits = self.habits(minimax=isinstance(ideal, MinimaxAgent))
+        return str(StudentAgent(ideal.heuristic, Budget(depth=depth), habits=habits))
 
     def never_resigning(self) -> Condition:
         """The same agents without their mistakes.

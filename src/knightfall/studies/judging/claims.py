@@ -28,7 +28,6 @@ from math import sqrt
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
-from knightfall.agents.student_costs import student_costs
 from knightfall.display.numbers import signed
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import holm
@@ -46,6 +45,7 @@ from knightfall.studies.judging.facts import Grounds, judge_fact
 from knightfall.studies.judging.plans import PLIES, SIZES
 from knightfall.studies.judging.verdicts import ClaimVerdict, Judgement
 from knightfall.studies.published.published import Claim, Measure
+from knightfall.studies.student_costs import student_costs
 
 LEVEL = 0.05
 

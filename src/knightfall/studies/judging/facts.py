@@ -12,7 +12,6 @@ from math import hypot
 from random import Random
 from statistics import fmean
 
-from knightfall.agents.student_costs import student_costs
 from knightfall.board import Board
 from knightfall.display.numbers import signed
 from knightfall.openings import openings
@@ -20,6 +19,7 @@ from knightfall.position import Position
 from knightfall.statistics.rates import Share
 from knightfall.studies.judging.verdicts import ClaimVerdict, Judgement, settled
 from knightfall.studies.published.published import Fact, Study
+from knightfall.studies.student_costs import student_costs
 
 BOARD = Board.of(7, 7)
 RESERVE = 10.0

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, get_args
 
-from knightfall.agents import COURSE_NODES, STUDENTS_TIME, Agent, parse_agent
+from knightfall.agents import COURSE_NODES, Agent, DeepeningAgent, parse_agent
 from knightfall.arena.plan.plan import Entrant, Match, Plan, everyone
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
@@ -25,6 +25,7 @@ from knightfall.studies.costs.costs import (
     large_costs,
 )
 from knightfall.studies.published.published import Measure, Study, agent_of, studies
+from knightfall.studies.student_agent import STUDENTS_TIME
 
 BudgetName = Literal["course", "time", "nodes", "never"]
 BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
@@ -220,7 +221,7 @@ def _match(
 def _opponent(name: str, nodes: Callable[[str], int]) -> str:
     """An opponent of the course: whoever deepens gets the budget of its heuristic."""
     agent: Agent = parse_agent(name)
-    if agent.kind == "id":
+    if isinstance(agent, DeepeningAgent):
         agent = replace(agent, budget=Budget(nodes=nodes(agent.heuristic)))
     return str(agent)
 

@@ -14,7 +14,6 @@ from math import log, sqrt
 from random import Random
 from statistics import fmean, stdev
 
-from knightfall.agents.student_costs import student_costs
 from knightfall.board import Board
 from knightfall.openings import openings
 from knightfall.oracle.record import phase_of
@@ -26,6 +25,7 @@ from knightfall.studies.judging.choices import PHASES
 from knightfall.studies.judging.comparisons import Range, ScoresByHeuristic, compare_scores
 from knightfall.studies.judging.measured import Gap
 from knightfall.studies.published.published import WishFinding
+from knightfall.studies.student_costs import student_costs
 
 BOARD = Board.of(7, 7)
 GAMES = 300

@@ -90,7 +90,7 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
             "pairs": schemas.MOST_PAIRS,
         },
         "heuristics": [row.id for row in REGISTRY.values() if not row.parameter],
-        "kinds": [{"name": kind.name, "example": kind.example} for kind in AGENT_KINDS.values()],
+        "kinds": [{"name": kind.kind, "example": kind.example} for kind in AGENT_KINDS.values()],
         "protocols": {
             name: {**asdict(one), "tests": list(one.tests)} for name, one in PROTOCOLS.items()
         },

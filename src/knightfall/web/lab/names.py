@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from knightfall.agents import Agent, parse_agent, spelling
-from knightfall.agents.base import read_argument
+from knightfall.agents import Agent, GreedyAgent, parse_agent, spelling
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression
@@ -37,7 +36,7 @@ def heuristic_named(text: str, files: Files) -> Agent:
     """The heuristic of a browser's string, as the agent that asks it alone."""
     _refuse_paths("heuristic", text, files)
     try:
-        return _at_home(Agent("greedy", str(read_argument("greedy", text))), text, files)
+        return _at_home(GreedyAgent(str(GreedyAgent.read_argument(text))), text, files)
     except KnightfallError as error:
         raise Refused(422, printable(str(error))) from None
 
@@ -120,7 +119,7 @@ def listed_name(path: str, taken: Files) -> str:
 def can_be_named(path: str) -> bool:
     """Whether an agent string can hold a path: one with a comma in it would be cut there."""
     try:
-        function = read_argument("greedy", f"{path}:f")
+        function = GreedyAgent.read_argument(f"{path}:f")
     except KnightfallError:
         return False
     assert isinstance(function, Expression)

@@ -26,7 +26,7 @@ async def choose(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
     """See `openapi`."""
     agent = agent_named(asked["agent"], lab.library.paths)
     position, version = _position(asked["fen"]), lab.library.version(agent.files)
-    if agent.kind == "course":  # it remembers its game
+    if agent.remembers_game:
         version += f" {tab_of(request)}"
 
     def think() -> Awaitable[Any]:

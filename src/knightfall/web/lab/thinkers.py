@@ -162,8 +162,4 @@ class Thinkers:
 
 
 def _started(agent: Agent, text: str) -> Child:
-    if agent.kind != "course":
-        return Child(text)
-    from knightfall.course.find import find_file
-
-    return Child(text, beside=find_file(agent.files[0]))
+    return Child(text, beside=agent.beside)

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from knightfall.heuristics.students.named import silent
+from knightfall.course.student_scores.student_score import silent
 from knightfall.kernel.compile import compile_later
 
 MOST = 400

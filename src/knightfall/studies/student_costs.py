@@ -93,7 +93,7 @@ def _like(known: Mapping[str, Any], atom: str) -> str:
 
 @cache
 def _recorded() -> dict[str, Any]:
-    there = resources.files("knightfall.agents").joinpath(FILE)
+    there = resources.files("knightfall.studies").joinpath(FILE)
     return read_student_costs(decoded(there.read_bytes(), FILE))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -17,12 +18,27 @@ from knightfall.course.reference import Reference
 from knightfall.course.submission import Submission, read_submission, sources
 from knightfall.course.visit import visiting
 from knightfall.errors import KnightfallError
-from knightfall.user_files import Surroundings, UserFunction, load, try_to_load
+from knightfall.heuristics.registry import Score
+from knightfall.heuristics.user_heuristic import SchemeFunction
+from knightfall.user_files import Surroundings, load, try_to_load
 
 FORM = "course:PATH#custom_score"
 
 
-class StudentScore(UserFunction):
+_TEXT = re.compile(r"course:\s*((?!-)[^,()*+#\x00-\x1f]+?)\s*#([A-Za-z_][A-Za-z0-9_]*)", re.ASCII)
+
+
+def read_score(text: str) -> tuple[StudentScore, int]:
+    """Return the score that a text begins with, and its length; a `ValueError` if there is none."""
+    found = _TEXT.match(text)
+    if found is None:
+        raise ValueError(
+            f"{text!r} names no student's score: write {FORM}, with a path without , ( ) * + and #"
+        )
+    return StudentScore(found[1], found[2]), found.end()
+
+
+class StudentScore(SchemeFunction):
     """A function of a game and a player in a submission of the course, or one of the course's."""
 
     __slots__ = ()
@@ -63,6 +79,18 @@ class StudentScore(UserFunction):
         if not isinstance(score, FunctionType) or not _takes_two(score):
             raise KnightfallError(f"{what} {self}: {self.name!r} is no function of game and player")
         return score
+
+    def as_heuristic(self) -> Score:
+        """See `SchemeFunction`: it is asked on the course's own board."""
+        from knightfall.course.student_scores.python_board import as_heuristic
+
+        return as_heuristic(self.load("heuristic"), self.submission().generation)
+
+    def compile(self, python: Score) -> tuple[Any, str]:
+        """See `SchemeFunction`."""
+        from knightfall.course.student_scores.compiled import compile_score  # here: it is compiled
+
+        return compile_score(str(self), self.load("heuristic"), python)
 
     def sources(self) -> tuple[str, ...]:
         """The files that decide what it does, found by reading as for the submission itself."""

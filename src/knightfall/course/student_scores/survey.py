@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from knightfall.course.student_scores.student_score import StudentScore
 from knightfall.course.submission import read_submission
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.students.named import StudentScore
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 
 TOLD = {"compiled": "compiled", "plain": "plain Python", "broken": "does not work"}

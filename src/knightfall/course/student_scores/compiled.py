@@ -18,12 +18,12 @@ from numba.core.errors import NumbaWarning
 from knightfall.apart import Ended, apart, quietly, tell
 from knightfall.board import Board
 from knightfall.course.old_names import for_a_while
+from knightfall.course.student_scores.game import GAMES, PLAYER, Game, asking
+from knightfall.course.student_scores.numba_rewrite import Refused, Twins
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.interpreted import a_number
 from knightfall.heuristics.registry import Score
 from knightfall.heuristics.signature import HEURISTIC, ask_once
-from knightfall.heuristics.students.game import GAMES, PLAYER, Game, asking
-from knightfall.heuristics.students.twin import Refused, Twins
 from knightfall.heuristics.user_heuristic import (
     CHECKED,
     USERS,

@@ -1,0 +1,277 @@
+"""The core's kinds of agents: random, greedy, fixed depth, deepening, perfect, a user's Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from knightfall.agents.base import Agent, CompiledSearch
+from knightfall.board import Board
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.position import Position, Side
+from knightfall.search.budget import KINDS, Budget
+from knightfall.search.report import Report
+from knightfall.user_files import UserFunction
+
+COURSE_NODES = 2500
+"""A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
+
+On a machine of today, agents that students handed in visit a median of 10,600 from an opening."""
+
+
+@dataclass(frozen=True)
+class SearchAgent(Agent):
+    """An agent that is nothing but a compiled search."""
+
+    method: ClassVar[str] = ""
+
+    @property
+    def search(self) -> CompiledSearch:
+        """The search with its budget."""
+        from knightfall.search.settings import NOT_A_STUDENT
+
+        return CompiledSearch(self.method, self.budget, NOT_A_STUDENT)
+
+    def prepare(self, board: Board | None = None) -> Self:
+        """See `Agent`."""
+        from knightfall.search.think import warm_up
+
+        method, budget, student = self.search
+        warm_up(board or Board.of(7, 7), method, self.evaluator, budget, student)
+        return self
+
+    def analyse_with(self, position: Position) -> Report:
+        """See `Agent`."""
+        from knightfall.search.think import think
+
+        method, budget, student = self.search
+        return think(position, method, self.evaluator, budget, self.seed, student)
+
+
+@dataclass(frozen=True)
+class RandomAgent(SearchAgent):
+    """An agent that plays any legal move."""
+
+    kind = "random"
+    summary = "any legal move"
+    example = "random(seed=7)"
+    argument = ""
+    method = "any_move"
+
+
+@dataclass(frozen=True)
+class GreedyAgent(SearchAgent):
+    """An agent that looks one ply ahead."""
+
+    kind = "greedy"
+    summary = "the move after which the heuristic is best"
+    example = "greedy(improved)"
+    method = "alphabeta"
+
+    @property
+    def search(self) -> CompiledSearch:
+        """Alpha-beta of one ply."""
+        return super().search._replace(budget=Budget(depth=1))
+
+
+@dataclass(frozen=True)
+class FixedDepthAgent(SearchAgent):
+    """An agent that searches to a fixed depth."""
+
+    budgets = ("depth", "time")
+
+    def within(self, limit: int, threshold: int) -> Self:
+        """See `Agent`: the depth stays."""
+        return replace(self, budget=Budget(depth=self.budget.depth, time=limit - threshold))
+
+
+@dataclass(frozen=True)
+class MinimaxAgent(FixedDepthAgent):
+    """An agent that searches every line to a fixed depth."""
+
+    kind = "minimax"
+    summary = "every line to a fixed depth"
+    example = "minimax(open, depth=3)"
+    default = Budget(depth=3)
+    method = "minimax"
+
+
+@dataclass(frozen=True)
+class AlphaBetaAgent(FixedDepthAgent):
+    """An agent that searches to a fixed depth with alpha-beta."""
+
+    kind = "alphabeta"
+    summary = "plain alpha-beta to a fixed depth"
+    example = "alphabeta(improved, depth=5)"
+    default = Budget(depth=5)
+    method = "alphabeta"
+
+
+@dataclass(frozen=True)
+class DeepeningAgent(SearchAgent):
+    """An agent that deepens iteratively; `plain` as the course's agents do."""
+
+    kind = "id"
+    summary = "iterative deepening with table, ordering and separation; add plain to do without"
+    example = "id(bfs_reach, nodes=2500)"
+    budgets = KINDS
+    default = Budget(nodes=COURSE_NODES)
+    words = ("plain",)
+    method = "deepening"
+
+    plain: bool = False
+
+    def options(self) -> Iterator[str]:
+        """See `Agent`."""
+        yield from ["plain"] if self.plain else []
+
+    def with_options(self, given: Mapping[str, str]) -> Self:
+        """See `Agent`."""
+        return replace(self, plain=self.plain or "plain" in given)
+
+    @property
+    def search(self) -> CompiledSearch:
+        """The search with its budget."""
+        found = super().search
+        return found._replace(method="plain_deepening") if self.plain else found
+
+    def with_search_budget(self, budget: Budget) -> Self:
+        """See `Agent`."""
+        return replace(self, budget=budget)
+
+    def within(self, limit: int, threshold: int) -> Self:
+        """See `Agent`."""
+        return replace(self, budget=Budget(time=limit - threshold))
+
+
+@dataclass(frozen=True)
+class PerfectAgent(Agent):
+    """An agent that asks the atlas, then the exact solver."""
+
+    kind = "perfect"
+    summary = (
+        "atlas, then exact solver: never leaves a won position it had time to solve; "
+        "add swindle to play lost ones for mistakes"
+    )
+    example = "perfect(time=150ms)"
+    argument = ""
+    budgets = ("nodes", "time")
+    default = Budget(time=150_000)
+
+    @cached_property
+    def memory(self) -> Any:
+        """The tables that are kept from one move to the next."""
+        from knightfall.solver.engine import KeptEngines
+
+        return KeptEngines()
+
+    def within(self, limit: int, threshold: int) -> Self:
+        """See `Agent`."""
+        return replace(self, budget=Budget(time=limit - threshold))
+
+    def prepare(self, board: Board | None = None) -> Self:
+        """See `Agent`."""
+        from knightfall.solver import perfect
+
+        perfect.warm_up(board or Board.of(7, 7), self.budget, self.memory)
+        return self
+
+    def analyse_with(self, position: Position) -> Report:
+        """See `Agent`."""
+        from knightfall.solver.perfect import choose
+
+        return choose(position, self.budget, self.seed, self.memory)
+
+
+@dataclass(frozen=True)
+class PythonAgent(Agent):
+    """A user's function or class, which is asked in a process of its own."""
+
+    kind = "python"
+    summary = "a function or class of your own that gets a Position and names the cell to move to"
+    example = "python(mine.py:choose, time=1s)"
+    argument = "a function"
+    budgets = ("time",)
+    default = Budget(time=1_000_000)
+    in_python = True
+
+    @classmethod
+    def read_argument(cls, text: str) -> UserFunction:
+        """See `Agent`."""
+        from knightfall.python_agent import parse_chooser
+
+        return parse_chooser(text)
+
+    def within(self, limit: int, threshold: int) -> Self:
+        """See `Agent`: when to stop is up to the function."""
+        return replace(self, budget=Budget(time=limit))
+
+    def sources(self) -> Iterable[str]:
+        """See `Agent`: it is loaded in a process of its own to find out."""
+        try:
+            return list(self.host.files())
+        except AgentFailure as failure:
+            raise KnightfallError(str(failure)) from None
+        finally:
+            self.host.close()
+
+    def check(self) -> None:
+        """See `Agent`: it is loaded, and a game begun and ended."""
+        try:
+            self.host.rehearse()
+        except AgentFailure as failure:
+            raise KnightfallError(str(failure)) from None
+        finally:
+            self.host.close()
+
+    def prepare(self, board: Board | None = None) -> Self:
+        """See `Agent`."""
+        self.host.prepare(board or Board.of(7, 7))
+        return self
+
+    def analyse_with(self, position: Position) -> Report:
+        """See `Agent`."""
+        report: Report = self.host.analyse(position)
+        return report
+
+    def load(self) -> None:
+        """See `Agent`."""
+        from importlib import import_module
+
+        from knightfall.apart import seed_random
+        from knightfall.python_agent import load_player
+
+        import_module("numpy")  # so that what a module draws from it is the same always
+        seed_random(0)
+        load_player(self.heuristic)
+
+    def warm_up(self, board: Board | None = None) -> None:
+        """Do nothing: its file is loaded."""
+
+    def new_game(self, seed: int, side: Side) -> Any:
+        """See `Agent`: a new instance of a class."""
+        from knightfall.apart import seed_random
+        from knightfall.python_agent import GamePlayer
+
+        seed_random(seed, side)
+        return GamePlayer(self.heuristic)
+
+    def loaded_files(self) -> list[str]:
+        """See `Agent`."""
+        return [path for function in self.users_functions for path in function.sources()]
+
+
+CORE_KINDS: dict[str, type[Agent]] = {
+    kind.kind: kind
+    for kind in (
+        RandomAgent,
+        GreedyAgent,
+        MinimaxAgent,
+        AlphaBetaAgent,
+        DeepeningAgent,
+        PerfectAgent,
+        PythonAgent,
+    )
+}

@@ -1,0 +1,41 @@
+"""All kinds of agents by name: the core's, and those that extensions add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from knightfall.agents.base import Agent
+from knightfall.agents.kinds import CORE_KINDS
+from knightfall.extensions import added, load_added
+
+
+class AgentKinds(Mapping[str, type[Agent]]):
+    """The classes of agents by kind; extensions are looked for only where the core has none."""
+
+    def __getitem__(self, kind: str) -> type[Agent]:
+        if kind in CORE_KINDS:
+            return CORE_KINDS[kind]
+        found: type[Agent] = load_added("agents", kind)
+        return found
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in CORE_KINDS or (kind in added("agents") and "(" not in str(kind))
+
+    def __iter__(self) -> Iterator[str]:
+        yield from CORE_KINDS
+        yield from (kind for kind in added("agents") if "(" not in kind)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def with_words(self, kind: str, words: set[str]) -> type[Agent]:
+        """Return the class of a kind whose string holds some words: perhaps a variant of it."""
+        usual = self[kind]
+        for word in sorted(words - {*usual.words}):
+            if f"{kind}({word})" in added("agents"):
+                found: type[Agent] = load_added("agents", f"{kind}({word})")
+                return found
+        return usual
+
+
+AGENT_KINDS = AgentKinds()

@@ -1,0 +1,272 @@
+"""The kind of agent ``course(PATH…)``: a submission of the course as it was handed in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from knightfall.agents.base import Agent, Clock, read_seed
+from knightfall.board import Board
+from knightfall.containment import limit_memory
+from knightfall.course.reference import Reference, parse_reference
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.position import Position, Side
+from knightfall.search.budget import Budget, parse_budget
+from knightfall.search.report import Report
+
+MEMORY = 1 << 30
+"""Bytes that a submission may have."""
+
+_TEXT = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
+
+# A path may hold whatever it likes, so that its options are looked for from the end.
+_OPTION = re.compile(r",\s*(time|clock|seed|generation)\s*=\s*([^,=()]*?)\s*$")
+
+
+@dataclass(frozen=True)
+class CourseAgent(Agent):
+    """A submission; `heuristic` is its `Reference` as a text.
+
+    By default its clock is `ticks`: microseconds that are counted by the questions it asks of the
+    board, so that its games repeat.  With a budget of time it plays by the wall clock.
+    """
+
+    kind = "course"
+    summary = "a submission of the course as it was handed in: game_agent.py, my_custom_player.py"
+    example = "course(game_agent.py#AlphaBetaPlayer(custom_score_2), time=150ms)"
+    argument = ""
+    budgets = ("time",)
+    default = Budget(time=150_000)
+    reads_itself = True
+    in_python = True
+
+    ticks: int | None = None
+
+    # -- its string ------------------------------------------------------------------------
+
+    @classmethod
+    def read(cls, text: str) -> Agent:
+        """Return the agent of ``course:PATH#Class(score)`` or ``course(PATH…, clock=ticks)``.
+
+        Its clock is ticks.  A time alone is by the wall clock, as every other agent's is.  The
+        generation is kept with the path: what reads the submission needs both.
+        """
+        path, options = _peeled(text)
+        if not path:
+            raise KnightfallError(
+                f"agent {text!r} needs a file or folder first, as in {cls.example}"
+            )
+        clock = options.get("clock", "wall" if "time" in options else "ticks")
+        if clock not in ("wall", "ticks"):
+            raise KnightfallError(f"agent {text!r}: clock={clock} must be wall or ticks")
+        budget = parse_budget({"time": options["time"]}) if "time" in options else cls.default
+        counted = clock == "ticks"
+        if "generation" in options:
+            path += f", generation={options['generation']}"
+        return cls(
+            str(parse_reference(path)),
+            Budget() if counted else budget,
+            ticks=budget.time if counted else None,
+            seed=read_seed(options["seed"]) if "seed" in options else 0,
+        )
+
+    @classmethod
+    def split(cls, text: str) -> tuple[str, tuple[str, ...]]:
+        """See `Agent`."""
+        path, options = _peeled(text)
+        return path, tuple(f"{key}={value}" for key, value in options.items())
+
+    def options(self) -> Iterator[str]:
+        """See `Agent`."""
+        if self.ticks is not None:
+            yield from (str(Budget(time=self.ticks)), "clock=ticks")
+
+    # -- questions about it ----------------------------------------------------------------
+
+    @property
+    def reference(self) -> Reference:
+        """What names the submission, its class and its score."""
+        return parse_reference(self.heuristic)
+
+    @property
+    def time(self) -> int:
+        """Microseconds for a move, by whichever clock."""
+        return self.ticks or self.budget.time or self.default.time or 0
+
+    @classmethod
+    def clock(cls, options: tuple[str, ...]) -> Clock | None:
+        """See `Agent`."""
+        found = super().clock(options)
+        return found._replace(clock="ticks") if found and "clock=ticks" in options else found
+
+    @property
+    def time_is_counted(self) -> bool:
+        """See `Agent`."""
+        return self.ticks is not None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """See `Agent`."""
+        return (self.reference.path,)
+
+    def sources(self) -> Iterable[str]:
+        """See `Agent`."""
+        from knightfall.course.submission import sources
+
+        return sources(self.files[0])
+
+    has_users_code = True
+    only_here = False
+    users_functions = ()
+
+    @property
+    def remembers_game(self) -> bool:
+        """See `Agent`."""
+        return True
+
+    @property
+    def needs_core(self) -> bool:
+        """See `Agent`."""
+        return self.timed
+
+    @property
+    def beside(self) -> Path:
+        """See `Agent`."""
+        from knightfall.course.find import find_file
+
+        return find_file(self.files[0])
+
+    def absolute(self) -> Self:
+        """See `Agent`."""
+        return replace(self, heuristic=str(self.reference.absolute()))
+
+    def relocated(self, moved: Callable[[str, bool], str]) -> Self:
+        """See `Agent`."""
+        path = moved(self.reference.path, False)
+        return replace(self, heuristic=str(replace(self.reference, path=path)))
+
+    # -- in a tournament -------------------------------------------------------------------
+
+    def within(self, limit: int, threshold: int) -> Self:
+        """See `Agent`: when to stop is up to the submission."""
+        if self.ticks is not None:
+            return replace(self, ticks=limit)
+        return replace(self, budget=Budget(time=limit))
+
+    def check(self) -> None:
+        """Refuse a submission that is not there, is no valid Python or has no such class."""
+        from knightfall.course.submission import checked
+
+        found = checked(self.reference)
+        if found.generation == "successor":
+            raise KnightfallError(
+                f"{found.file} plays the successor's game on 11×9, which knightfall course run "
+                "plays"
+            )
+
+    def rehearse(self) -> Iterator[str]:
+        """Refuse a submission that cannot be loaded; yield which player plays, if unclear."""
+        from knightfall.course.submission import checked
+
+        try:
+            self.host.prepare()
+        except AgentFailure as failure:
+            raise KnightfallError(f"the submission cannot be loaded: {failure}") from None
+        finally:
+            self.host.close()
+        if not self.reference.name:
+            found = checked(self.reference)
+            yield from (f"{found.file}: {line}" for line in found.choice())
+
+    def notes(self) -> Iterator[str]:
+        """Yield what the submission is taken for, and by which sign."""
+        from knightfall.course.submission import checked
+
+        with suppress(KnightfallError):  # one that cannot be read loses its games
+            found = checked(self.reference)
+            yield f"generation {found.generation}: {found.why}"
+
+    # -- playing ---------------------------------------------------------------------------
+
+    def prepare(self, board: Board | None = None) -> Self:
+        """See `Agent`."""
+        from knightfall.course.player import ready
+
+        ready(self.heuristic, self.time, counted=self.time_is_counted)
+        return self
+
+    def analyse_with(self, position: Position) -> Report:
+        """See `Agent`."""
+        from knightfall.course.player import ask, is_at_home
+
+        if not is_at_home():
+            report: Report = self.host.analyse(position)
+            return report
+        counted = self.time_is_counted
+        move, seconds = ask(self.heuristic, self.time, position, self.seed, counted=counted)
+        return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
+
+    # -- in a process of its own -----------------------------------------------------------
+
+    def load(self) -> None:
+        """See `Agent`."""
+        from knightfall.course.player import settle
+
+        limit_memory(MEMORY)
+        settle()
+        self.prepare()
+
+    def warm_up(self, board: Board | None = None) -> None:
+        """See `Agent`."""
+        self.prepare(board)
+
+    def new_game(self, seed: int, side: Side) -> Any:
+        """See `Agent`: its random numbers begin with its first move."""
+        return replace(self, seed=seed)
+
+    def loaded_files(self) -> list[str]:
+        """Return nothing: its files are known without loading it."""
+        return []
+
+    def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer what only submissions are asked: actions, opinions, lines, clocks."""
+        from knightfall.course import player
+
+        asked, counted = question["ask"], self.time_is_counted
+        named = self.heuristic, self.time
+        if asked == "action":
+            board, ply, (first, second) = question["state"]
+            state = board, ply, (first, second)
+            return {"action": player.act(*named, state, question["seed"], counted=counted)}
+        position = Position.from_fen(question["fen"])
+        if asked == "opinions":
+            return {"opinions": player.opinions(*named, position, counted)}
+        if asked == "line":
+            line = player.answer_line(*named, position, question["seed"], counted)
+            return {"line": line}
+        if asked == "clocks":
+            return {"clocks": player.asks_other_clocks(*named, position, counted)}
+        return super().answer(question)
+
+
+def _peeled(text: str) -> tuple[str, dict[str, str]]:
+    """Return what names a submission in an agent's string, and the options behind it."""
+    match = _TEXT.fullmatch(text)
+    if match is None:
+        raise KnightfallError(
+            f"agent {text!r} cannot be read: submissions look like {CourseAgent.example} or "
+            "course:game_agent.py"
+        )
+    inside, with_options = match[1] or match[2] or "", match[1] is None
+    found: list[tuple[str, str]] = []
+    while with_options and (option := _OPTION.search(inside)):
+        found.append((option[1], option[2]))
+        inside = inside[: option.start()]
+    for key, _ in found:
+        if [name for name, _ in found].count(key) > 1:
+            raise KnightfallError(f"agent 'course({inside}, …)': {key} is given twice")
+    return inside.strip(), dict(reversed(found))
