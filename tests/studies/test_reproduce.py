@@ -656,7 +656,7 @@ def test_the_page_is_read_in_ten_minutes() -> None:
     text = (DOCS / "studies.md").read_text("utf-8")
     shown = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
     words = [word for word in shown.split() if re.search("[a-z]", word)]
-    assert len(words) < 3300
+    assert len(words) < 3500
     assert "<details>" not in shown
     for study in studies().values():
         part = shown.partition(f'<a id="{study.id}"></a>')[2].partition("\n## ")[0]

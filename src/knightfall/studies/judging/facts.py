@@ -198,7 +198,8 @@ def judge_prevention(careful: Share, careless: Share) -> Judgement:
         f"{signed(100 * (before - left), 1)} points ({signed(100 * low, 1)} to "
         f"{signed(100 * high, 1)})"
     )
-    return Judgement(verdict, 100 * (before - left), 100 * low, 100 * high, careless.of, words)
+    ends = 100 * (before - left), 100 * low, 100 * high
+    return Judgement(verdict, *ends, careless.of, words, "points fewer games given up")
 
 
 def _percent(share: Share) -> str:

@@ -75,7 +75,7 @@ def _verdicts(study: StudyReport, report: StudiesReport) -> str:
     for claim in study.claims:
         if claim.once or not claim.verdicts:
             found = claim.once.measured() if claim.once else "not judged in this run"
-            words = claim.once.words if claim.once and found in ("", "computed") else found
+            words = claim.once.words if claim.once and found == "computed" else found
             rows.append([claim.sentence, claim.once.mark if claim.once else "", words, ""])
             continue
         differs = [

@@ -21,9 +21,8 @@ def wishes_section(study: StudyReport, report: StudiesReport) -> Iterator[str]:
         return
     yield heading(3, "Wishes", f"{study.id}-wishes")
     yield (
-        "What the author would have tried with more time, tried. Points are those that it scores "
-        "more than what stands beside it, in the study's own tournament from the same openings, "
-        "with the 95 % interval."
+        "What the author would have tried, tried: points won more than by the other, in the "
+        "study's own tournament."
     )
     for number, wish in enumerate(study.wishes, 1):
         yield f"**Wish {number}. {wish.wish}**"
