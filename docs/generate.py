@@ -130,7 +130,7 @@ def agents_page() -> str:
         "| kind | what it does | for example |",
         "|---|---|---|",
     ]
-    lines += [f"| `{k.name}` | {k.summary} | `{k.example}` |" for k in AGENT_KINDS.values()]
+    lines += [f"| `{k.kind}` | {k.summary} | `{k.example}` |" for k in AGENT_KINDS.values()]
     lines += [
         "",
         "- The heuristic comes first: any id of [heuristics.md](heuristics.md), a sum of them, or",

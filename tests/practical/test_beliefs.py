@@ -116,11 +116,12 @@ def test_seeds_and_turns_repeat_and_differ() -> None:
 def test_an_opponent_is_recognised_by_its_moves(text: str) -> None:
     """After some moves the model that it is has become twice as likely or more, over some games."""
     opponent, rng = parse_agent(text), random.Random(1)
+    assert opponent.search is not None
     who = next(
         at
         for at, model in enumerate(MODELS)
         if (model.method, model.heuristic, model.budget)
-        == (opponent.method, opponent.heuristic, opponent.effort)
+        == (opponent.search.method, opponent.heuristic, opponent.search.budget)
     )
     gains = []
     for _ in range(6):

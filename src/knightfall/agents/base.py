@@ -147,7 +147,9 @@ class Agent:
                 heuristic = str(self.read_argument(argument))
             else:
                 accepted = [self.argument] if fillable else []
-                accepted += [*self.budgets, "seed", *self.words]
+                from knightfall.agents.registry import variant_words  # which needs this module
+
+                accepted += [*self.budgets, "seed", *self.words, *variant_words(self.kind)]
                 accepted += [key for key in self.keys if key not in self.budgets]
                 raise KnightfallError(
                     f"agent {text!r}: cannot use {argument!r}; {self.kind} takes "

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from knightfall.agents.base import Agent, Clock
 from knightfall.agents.course import COURSE, FOR_STUDENTS, course_agent
 from knightfall.agents.kinds import CORE_KINDS, DeepeningAgent
-from knightfall.agents.registry import AGENT_KINDS
+from knightfall.agents.registry import AGENT_KINDS, variant_words
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import KINDS
 
@@ -84,12 +84,8 @@ def _words_of(kind: str) -> tuple[str, ...]:
     """Return the words that strings of a kind may hold; those of its variants, too."""
     if kind not in CORE_KINDS and kind not in AGENT_KINDS:
         return ()
-    if AGENT_KINDS[kind].argument:
-        return AGENT_KINDS[kind].words
-    from knightfall.extensions import added
-
-    variants = (key.partition("(") for key in added("agents") if "(" in key)
-    return (*AGENT_KINDS[kind].words, *(word.rstrip(")") for of, _, word in variants if of == kind))
+    words = AGENT_KINDS[kind].words
+    return words if AGENT_KINDS[kind].argument else (*words, *variant_words(kind))
 
 
 class OtherDifferences(NamedTuple):

@@ -31,11 +31,18 @@ class AgentKinds(Mapping[str, type[Agent]]):
     def with_words(self, kind: str, words: set[str]) -> type[Agent]:
         """Return the class of a kind whose string holds some words: perhaps a variant of it."""
         usual = self[kind]
-        for word in sorted(words - {*usual.words}):
-            if f"{kind}({word})" in added("agents"):
-                found: type[Agent] = load_added("agents", f"{kind}({word})")
-                return found
+        if words - {*usual.words} and not all("=" in word for word in words):
+            for word in variant_words(kind):
+                if word in words:
+                    found: type[Agent] = load_added("agents", f"{kind}({word})")
+                    return found
         return usual
+
+
+def variant_words(kind: str) -> tuple[str, ...]:
+    """Return the words that make a string of a kind one of a variant that an extension adds."""
+    variants = (key.partition("(") for key in added("agents") if "(" in key)
+    return tuple(word.rstrip(")") for of, _, word in variants if of == kind)
 
 
 AGENT_KINDS = AgentKinds()

@@ -7,9 +7,10 @@ from functools import cache
 DECIDES = (
     "position.py",
     "machine.py",
+    "extensions.py",
     "scratch.py",
     "openings.py",
-    *(f"agents/{name}.py" for name in ("base", "course", "kinds", "parse")),
+    *(f"agents/{name}.py" for name in ("base", "course", "kinds", "parse", "registry")),
     "course/agent.py",
     *(f"studies/student_{name}" for name in ("agent.py", "costs.py", "costs.toml")),
     "python_agent.py",
