@@ -91,6 +91,20 @@ class UserFunction:
         return file.resolve()
 
 
+@dataclass(frozen=True, slots=True)
+class PackageFunction(UserFunction):
+    """A function in a module of an installed package, written by its scheme as in ``mine:cosy``."""
+
+    scheme: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.scheme}{self.name}"
+
+    def absolute(self) -> UserFunction:
+        """The same: it is found by its package."""
+        return self
+
+
 def parse_function(text: str) -> UserFunction | None:
     """The function that ``file.py:name`` or ``file.py:name@revision`` names; None if none."""
     match = re.fullmatch(rf"(.+\.py):([A-Za-z_][A-Za-z0-9_]*){REVISION}", text, re.ASCII)

@@ -46,7 +46,7 @@ def parse_agent(text: str, search: Agent | None = None, protocol: str = "") -> A
         return _with_heuristic(default, text, name)
     arguments = _split(inside) if inside is not None else []
     if named is None:
-        found = AGENT_KINDS.with_words(name, {*arguments})
+        found = AGENT_KINDS.with_arguments(name, arguments)
         named = found(budget=found.default)
     fillable = bool(named.argument) and (
         not named.heuristic or named.label.rpartition(":")[2] in FOR_STUDENTS

@@ -28,12 +28,13 @@ class AgentKinds(Mapping[str, type[Agent]]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def with_words(self, kind: str, words: set[str]) -> type[Agent]:
-        """Return the class of a kind whose string holds some words: perhaps a variant of it."""
+    def with_arguments(self, kind: str, arguments: list[str]) -> type[Agent]:
+        """Return the class of a kind whose string holds some arguments: perhaps a variant of it."""
         usual = self[kind]
-        if words - {*usual.words} and not all("=" in word for word in words):
+        rest = arguments[1:] if usual.argument else arguments
+        if any("=" not in argument and argument not in usual.words for argument in rest):
             for word in variant_words(kind):
-                if word in words:
+                if word in rest:
                     found: type[Agent] = load_added("agents", f"{kind}({word})")
                     return found
         return usual

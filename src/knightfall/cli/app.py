@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,8 +43,47 @@ from knightfall.cli.commands.watch import watch
 from knightfall.cli.commands.worth import worth
 from knightfall.cli.options.common import PLAIN_HELP
 from knightfall.cli.screen.guard import GuardedGroup
+from knightfall.errors import KnightfallError
+from knightfall.extensions import added, load_added
 
-app = typer.Typer(name="knightfall", cls=GuardedGroup, pretty_exceptions_enable=False, **PLAIN_HELP)
+
+class AllCommands(GuardedGroup):
+    """Our commands and, behind them, those that extensions add; ours are never replaced."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List our commands, then those of extensions."""
+        ours = super().list_commands(ctx)
+        return [*ours, *(name for name in added("commands") if name not in ours)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; an extension's is imported now."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None and cmd_name in added("commands"):
+            return _extension_command(cmd_name)
+        return found
+
+
+def _extension_command(name: str) -> Any:
+    """Return the command that an extension adds, or one that says why it cannot be loaded."""
+    try:
+        made = load_added("commands", name)
+    except KnightfallError as error:
+        reason = str(error)
+
+        def made() -> None:
+            raise KnightfallError(reason)
+
+        made.__doc__ = f"Cannot be loaded: {reason}"
+    if not isinstance(made, typer.Typer):
+        application = typer.Typer(**PLAIN_HELP)
+        application.command(name)(made)
+        made = application
+    command = typer.main.get_command(made)
+    command.name = name
+    return command
+
+
+app = typer.Typer(name="knightfall", cls=AllCommands, pretty_exceptions_enable=False, **PLAIN_HELP)
 
 
 @app.callback(invoke_without_command=True)

@@ -12,16 +12,20 @@ Nothing here needs the compiler.
 
 from __future__ import annotations
 
-from knightfall.course.board_2017b import Board
-from knightfall.course.sample_players_2017b import (
-    GreedyPlayer,
-    HumanPlayer,
-    RandomPlayer,
-    center_score,
-    improved_score,
-    null_score,
-    open_move_score,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from knightfall.course.board_2017b import Board
+    from knightfall.course.sample_players_2017b import (
+        GreedyPlayer,
+        HumanPlayer,
+        RandomPlayer,
+        center_score,
+        improved_score,
+        null_score,
+        open_move_score,
+    )
 
 __all__ = [
     "Board",
@@ -33,3 +37,11 @@ __all__ = [
     "null_score",
     "open_move_score",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of generation 2017b on first use: the extension alone needs none of them."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = "board_2017b" if name == "Board" else "sample_players_2017b"
+    return getattr(import_module(f"knightfall.course.{module}"), name)

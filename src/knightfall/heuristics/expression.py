@@ -24,12 +24,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
 
 from knightfall.errors import KnightfallError, nearest
 from knightfall.extensions import added, load_added
 from knightfall.heuristics.printed_names import all_printed, canonical, meanings
 from knightfall.heuristics.registry import REGISTRY
-from knightfall.user_files import REVISION, UserFunction
+from knightfall.user_files import REVISION, PackageFunction, UserFunction
 
 # A decimal prints as a fraction, whose parts may be twice as long.
 _NUMBER = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}|[0-9]{1,18}(?:/[0-9]{1,18})?", re.ASCII)
@@ -387,6 +388,14 @@ def _unknown(name: str) -> KnightfallError:
 
 def _of_scheme(reader: _Reader, scheme: str) -> UserFunction:
     """Read a function of a scheme that an extension adds."""
+    extension, path = added("heuristics")[scheme]
+    if ":" not in path:
+        reader.at += len(scheme)
+        name = reader.take(_NAME)
+        spec = find_spec(path)
+        if name is None or spec is None or spec.origin is None:
+            raise reader.error(f"{scheme} needs the name of a heuristic of extension {extension!r}")
+        return PackageFunction(spec.origin, name[0], scheme=scheme)
     try:
         function, length = load_added("heuristics", scheme)(reader.text[reader.at :])
     except ValueError as error:

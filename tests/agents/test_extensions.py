@@ -1,0 +1,105 @@
+"""Extensions through entry points: the example package installed and used, and broken ones."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLAIN = "7/7/1N5/7/7/4n2/7 w"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the example package is installed into, as pip does it."""
+    pytest.importorskip("hatchling", reason="hatchling builds the example package")
+    folder = tmp_path_factory.mktemp("site")
+    words = ["install", "--quiet", "--no-deps", "--no-build-isolation", "--target", str(folder)]
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *words]
+    subprocess.run([*command, str(ROOT / "examples" / "extension")], check=True)
+    return folder
+
+
+def knightfall(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-m", "knightfall", *words],
+        env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_kind_of_agent_plays(installed: Path, tmp_path: Path) -> None:
+    store = str(tmp_path / "runs.sqlite")
+    found = knightfall(
+        installed, "match", "worst(improved)", "greedy(improved)", "--pairs", "5", "--workers", "0",
+        "--store", store,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    assert "worst(improved)" in found.stdout
+    listed = knightfall(installed, "agents")
+    assert "the move after which the heuristic is worst" in listed.stdout
+    refused = knightfall(installed, "match", "worst(improved, depth=3)", "random")
+    assert refused.returncode == 2
+    assert "worst takes a heuristic, seed" in refused.stderr
+
+
+def test_a_heuristic_of_a_package_is_asked_and_searched_with(installed: Path) -> None:
+    """Open cells next to b5 and e2: all of 8 and all of 8, but for the edge below e2."""
+    found = knightfall(installed, "eval", PLAIN, "--heuristic", "example:elbow_room", "--json")
+    assert found.returncode == 0, found.stderr
+    assert "example:elbow_room" in found.stdout
+    moved = knightfall(
+        installed, "analyse", PLAIN, "--agent", "id(2*example:elbow_room+open, depth=2)"
+    )
+    assert moved.returncode == 0, moved.stderr
+    refused = knightfall(installed, "eval", PLAIN, "--heuristic", "example:elbow")
+    assert refused.returncode == 2
+    assert "elbow_room" in refused.stderr
+
+
+def test_a_command_of_a_package_runs_and_is_listed(installed: Path) -> None:
+    found = knightfall(installed, "mirror", PLAIN)
+    assert (found.returncode, found.stdout) == (0, "7/7/5N1/7/7/2n4/7 w\n")
+    assert "Show a position in a mirror" in knightfall(installed, "--help").stdout
+    refused = knightfall(installed, "mirror", "no position")
+    assert refused.returncode == 2
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_broken_extension_is_named_and_nothing_else_is_lost(tmp_path: Path) -> None:
+    made = tmp_path / "broken-1.0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    points = "[knightfall.extensions]\nbroken = not_there:EXTENSION\nwrong = os:sep\n"
+    (made / "entry_points.txt").write_text(points)
+    found = knightfall(tmp_path, "agents")
+    assert found.returncode == 0
+    lines = found.stderr.splitlines()
+    assert [line.split("'")[1] for line in lines] == ["broken", "wrong"]
+    assert "No module named 'not_there'" in lines[0]
+    assert "not an Extension" in lines[1]
+    assert "champion" in found.stdout
+
+
+def test_what_an_extension_promises_and_does_not_have_is_told(tmp_path: Path) -> None:
+    made = tmp_path / "hollow-1.0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: hollow\nVersion: 1.0\n")
+    (made / "entry_points.txt").write_text("[knightfall.extensions]\nhollow = hollow:EXTENSION\n")
+    (tmp_path / "hollow.py").write_text(
+        "from knightfall.extensions import Extension\n"
+        "EXTENSION = Extension(agents={'air': 'hollow:Air'}, commands={'sigh': 'hollow:sigh'})\n"
+    )
+    for words in (["match", "air", "random"], ["sigh"]):
+        found = knightfall(tmp_path, *words)
+        assert found.returncode == 2
+        assert "comes from the extension 'hollow', which cannot be loaded" in found.stderr
+        assert found.stderr.count("\n") == 1
+    assert "sigh" in knightfall(tmp_path, "--help").stdout
