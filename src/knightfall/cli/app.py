@@ -11,7 +11,6 @@ from knightfall.cli.commands.analyse import analyse
 from knightfall.cli.commands.annotate import annotate
 from knightfall.cli.commands.atlas import atlas
 from knightfall.cli.commands.backup import backup
-from knightfall.cli.commands.bench import bench
 from knightfall.cli.commands.check import check
 from knightfall.cli.commands.course import course
 from knightfall.cli.commands.eval import evaluate
@@ -108,4 +107,3 @@ app.command(name="import")(import_)
 app.command(name="backup")(backup)
 app.add_typer(stats)
 app.add_typer(sprt)
-app.command(name="bench")(bench)
