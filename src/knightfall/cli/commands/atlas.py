@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.commands.atlas_certify import certify
+from knightfall.cli.commands.certificates import certify
 from knightfall.cli.options.common import PLAIN_HELP, BoardName, Json, Threads, board_named
 from knightfall.cli.screen.guard import say
 from knightfall.cli.screen.output import print_json, print_line

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json, MaybeFen, agent_named, position_named, whole
-from knightfall.cli.options.completion import agent_names
+from knightfall.cli.options.common import (
+    Json,
+    MaybeFen,
+    agent_named,
+    agent_names,
+    position_named,
+    whole_number,
+)
 from knightfall.cli.screen.output import console, effort, print_json, report_json, verdict
 
 if TYPE_CHECKING:
@@ -40,13 +46,7 @@ Second = Annotated[
     ),
 ]
 Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        parser=whole,
-        help="For the placement, and for agents without a seed.",
-    ),
+    int, whole_number("--seed", "For the placement, and for agents without a seed.", least=0)
 ]
 
 
