@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from knightfall.arena.charts.style import BLUE, INK, RED, even_line, page, remark, styled
+from knightfall.display.numbers import interval, percent
 from knightfall.heuristics.model_file import VIEWS
 from knightfall.learning.tune.weights import numbers, written
 
@@ -92,8 +93,8 @@ def tune_plot(report: TuneReport) -> Figure:
         figure,
         "best: of so many candidates the luckiest, and no estimate",
         *(
-            f"confirmed at nodes={one.nodes}: {100 * one.statistics.score:.1f} % "
-            f"({100 * one.statistics.low:.1f}–{100 * one.statistics.high:.1f})"
+            f"confirmed at nodes={one.nodes}: {percent(one.statistics.score)} "
+            f"({interval(one.statistics.low, one.statistics.high)})"
             for one in report.confirmations
         ),
     )

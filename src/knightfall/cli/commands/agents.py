@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knightfall.cli.options.common import Chart, Force, Json, agent_named, agent_names, whole_number
+from knightfall.cli.options.common import (
+    Chart,
+    Force,
+    Json,
+    agent_argument,
+    agent_named,
+    chart_writer,
+    whole_number,
+)
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_json, print_report
 from knightfall.display.report import print_parts
@@ -67,12 +75,7 @@ def _expansion(agent: Agent) -> str:
 # -- grade ------------------------------------------------------------------------------------
 
 
-Who = Annotated[
-    str,
-    typer.Argument(
-        metavar="AGENT", help="Who is graded.", show_default=False, autocompletion=agent_names
-    ),
-]
+Who = Annotated[str, agent_argument("AGENT", "Who is graded.")]
 Openings = Annotated[
     int, whole_number("--openings", "Games to play, each from another opening.", least=0)
 ]
@@ -117,14 +120,10 @@ def grade(
     """
     from knightfall.oracle.grade import grade as judge
 
-    if chart is not None:
-        from knightfall.arena.charts.style import save, writable
-
-        writable(chart, force)
+    draw = chart_writer(chart, force)
     who = agent_named(agent, quiet=json)
     result = judge(who, openings=openings, seed=seed, board=board, workers=workers)
-    if chart is not None:
-        save(result.plot(), chart)
+    draw(result)
     print_report(result, json=json)
     if result.partial:
         say(f"knightfall: interrupted after {result.games} of {result.openings} games")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.commands.course_play import classroom, run
-from knightfall.cli.options.common import PLAIN_HELP, Json
+from knightfall.cli.options.common import Json, command_group
 from knightfall.cli.options.course import Generation
 from knightfall.cli.screen.output import print_line, print_report
 
@@ -138,11 +138,8 @@ def path(
 # -- the group --------------------------------------------------------------------------------
 
 
-course = typer.Typer(name="course", **PLAIN_HELP)
-
-
-@course.callback(invoke_without_command=True)
-def about(context: typer.Context) -> None:
+course = command_group(
+    "course",
     """Run, examine and begin work for the course.
 
     \b
@@ -153,9 +150,8 @@ def about(context: typer.Context) -> None:
       knightfall course scores AIND-Isolation
       knightfall course new mine
       knightfall course path --generation 2017a
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    """,
+)
 
 
 course.command(name="run")(run)

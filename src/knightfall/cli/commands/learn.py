@@ -8,9 +8,18 @@ from typing import Annotated
 import typer
 
 from knightfall.cli.commands.learn_tune import tune
-from knightfall.cli.options.common import PLAIN_HELP, Chart, Force, Json, Out, whole_number
+from knightfall.cli.options.common import (
+    Chart,
+    Force,
+    Json,
+    Out,
+    chart_writer,
+    command_group,
+    whole_number,
+)
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_json, print_line, print_report
+from knightfall.display.numbers import percent
 
 Amount = Annotated[int, whole_number("--positions", "Positions to label.")]
 Boards = Annotated[
@@ -72,7 +81,7 @@ def data(
         f"{out}: {card['kept']:,} positions ({card['duplicates']:,} more were there already)"
     )
     splits = [f"{name} {number:,}" for name, number in card["splits"].items()]
-    print_line(f"{', '.join(splits)}; the mover wins {100 * card['wins']:.1f} %")
+    print_line(f"{', '.join(splits)}; the mover wins {percent(card['wins'])}")
     print_line(f"more in {out / 'README.md'}")
 
 
@@ -128,13 +137,9 @@ def fit(
     from knightfall.heuristics.model_file import KINDS
     from knightfall.learning.fit.fitting import fit as learn
 
-    if chart is not None:
-        from knightfall.arena.charts.style import save, writable
-
-        writable(chart, force)
+    draw = chart_writer(chart, force)
     report = learn(data, out, kinds=kind or KINDS, epochs=epochs, seed=seed, ablate=ablate)
-    if chart is not None:
-        save(report.plot(), chart)
+    draw(report)
     print_report(report, json=json)
 
 
@@ -168,11 +173,8 @@ def chances(out: Out, games: Games = 1600, seed: GamesSeed = 0, json: Json = Fal
 # -- the group --------------------------------------------------------------------------------
 
 
-learn = typer.Typer(name="learn", **PLAIN_HELP)
-
-
-@learn.callback(invoke_without_command=True)
-def about(context: typer.Context) -> None:
+learn = command_group(
+    "learn",
     """Learn heuristics from the truth, or how opponents err.
 
     \b
@@ -181,9 +183,8 @@ def about(context: typer.Context) -> None:
       knightfall learn fit positions models
       knightfall learn tune "improved+0.5*bfs_reach" tuned
       knightfall learn chances learned
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    """,
+)
 
 
 learn.command(name="data")(data)

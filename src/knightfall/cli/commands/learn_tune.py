@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.common import Chart, Force, Json, Out, agent_named, whole_number
+from knightfall.cli.options.common import (
+    Chart,
+    Force,
+    Json,
+    Out,
+    agent_named,
+    chart_writer,
+    whole_number,
+)
 from knightfall.cli.options.sprt import elo_bounds, real
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_report
@@ -117,10 +125,7 @@ def tune(
         step=real(step, "a size for --step, as in 0.5"),
         sprt=elo_bounds(sprt),
     )
-    if chart is not None:
-        from knightfall.arena.charts.style import save, writable
-
-        writable(chart, force)
+    draw = chart_writer(chart, force)
     for text in dict.fromkeys(against or ()):
         if text != START:
             agent_named(text, quiet=json)
@@ -133,6 +138,5 @@ def tune(
             "goes on"
         )
         raise typer.Exit(INTERRUPTED) from None
-    if chart is not None:
-        save(report.plot(), chart)
+    draw(report)
     print_report(report, json=json)

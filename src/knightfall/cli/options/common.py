@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,19 @@ PLAIN_HELP: Any = {
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
 }
 """How every group of commands shows its help: as plain text, in lines that can be read."""
+
+
+def command_group(name: str, help: str, **more: Any) -> typer.Typer:
+    """Return a group of commands, which shows its help where no command is given."""
+
+    def show_help(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return typer.Typer(
+        name=name, help=help, callback=show_help, invoke_without_command=True, **PLAIN_HELP, **more
+    )
+
 
 STARTPOS = "startpos"
 MOST = 2**63 - 1
@@ -114,6 +128,26 @@ Chart = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace a chart that exists.")]
+
+
+def chart_writer(chart: Path | None, force: bool) -> Callable[[Any], None]:
+    """Return a function that draws a report's plot into the file of ``--chart``, if one is given.
+
+    Raise at once if that file cannot be written: before any work, not after it.
+    """
+    if chart is None:
+        return lambda report: None
+    from knightfall.arena.charts.style import save, writable
+
+    writable(chart, force)
+    return lambda report: save(report.plot(), chart)
+
+
+def agent_argument(metavar: str, help: str) -> Any:
+    """Return a required argument that takes an agent, whose name the shell completes."""
+    return typer.Argument(
+        metavar=metavar, help=help, show_default=False, autocompletion=agent_names
+    )
 
 
 def agent_names(incomplete: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.display.numbers import duration
+from knightfall.display.numbers import duration, percent
 from knightfall.display.progress import progress
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table as Shown
@@ -138,7 +138,7 @@ class ChancesReport(Displayable):
         yield ""
         shares = Shown(["opponent", "share"])
         for name, share in zip(OPPONENTS, self.chances.shares, strict=True):
-            shares.add(name, f"{share:.1%}")
+            shares.add(name, percent(share))
         yield shares
         yield ""
         yield (
@@ -162,7 +162,7 @@ def _group(one: Judged, number: int) -> str:
     if number >= len(one.groups):
         return ""
     foretold, came, size = one.groups[number]
-    return f"{foretold:.1%} → {came:.1%} of {size}"
+    return f"{percent(foretold)} → {percent(came)} of {size}"
 
 
 # -- from games to the file -------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.display.numbers import duration
+from knightfall.display.numbers import duration, percent
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table as Shown
 from knightfall.learning.fit.tables import Table
@@ -110,11 +110,11 @@ class FitReport(Displayable):
                     kind,
                     view,
                     f"{found['positions']:,}",
-                    f"{found['won']:.1%}",
+                    percent(found["won"]),
                     f"{found['log-loss']:.4f}",
                     f"{found['log-loss of the share alone']:.4f}",
                     _number(found["area"]),
-                    f"{found['right']:.1%}",
+                    percent(found["right"]),
                 )
         yield table
         if self.ablations:

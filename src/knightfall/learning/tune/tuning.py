@@ -25,6 +25,7 @@ from knightfall.arena.runners.hire import Crew
 from knightfall.arena.runners.runner import InProcess, Runner
 from knightfall.arena.runners.workers import MOST_WORKERS
 from knightfall.arena.runs import check
+from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown
 from knightfall.errors import KnightfallError
@@ -239,7 +240,7 @@ def _show(state: Progress, steps: list[Step], settings: Settings) -> None:
     if steps:
         best = max(steps, key=lambda step: step.best)
         lines += [
-            f"best so far {100 * best.best:.1f} %: {written(best.candidate)}",
+            f"best so far {percent(best.best)}: {written(best.candidate)}",
             f"now at {written(steps[-1].mean)}",
         ]
         state.what = f"generations · now at {written(steps[-1].mean)}"
