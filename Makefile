@@ -85,7 +85,7 @@ $(NODE_TOOLS)/ready: package.json
 	  echo "npm could not install tsc and biome ($(NODE_TOOLS)/install.log): the page's JavaScript is not checked"
 
 bench: $(VENV)/ready-to-test
-	$(BIN)/knightfall bench
+	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/ready-to-test
 	$(BIN)/python docs/generate.py
@@ -93,7 +93,7 @@ docs: $(VENV)/ready-to-test
 	$(BIN)/python -m benchmarks.document
 
 bench-docs: $(VENV)/ready-to-test
-	$(BIN)/knightfall bench --all --json > $(VENV)/measured.json
+	$(BIN)/python -m benchmarks --all --json > $(VENV)/measured.json
 	mv $(VENV)/measured.json docs/measured.json
 	$(BIN)/python docs/theory.py
 	$(BIN)/python -m benchmarks.document

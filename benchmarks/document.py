@@ -24,7 +24,7 @@ _ABOUT = """\
 Measured in one run by `make bench-docs`, which took {total} on this machine; do not edit. Where two
 speeds are compared, both sides took turns after a warm-up, and the fastest of several rounds counts
 for each. Where two programs are said to do the same work, their nodes or their moves are checked to
-be equal. `knightfall bench` repeats the quicker measurements on your machine, `--all` all of them.
+be equal. In a checkout, `python -m benchmarks` repeats the quicker measurements and `--all` all.
 """
 
 

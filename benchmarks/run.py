@@ -1,10 +1,9 @@
-"""Run the benchmarks: what ``knightfall bench`` calls, wherever this folder lies."""
+"""Run benchmarks by name, and list them: what ``python -m benchmarks`` calls."""
 
 from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
 import json as json_module
 import sys
 import time
@@ -13,7 +12,6 @@ from types import ModuleType
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-PACKAGE = "knightfall_benchmarks"
 
 DEFAULT = (
     "python_baseline",
@@ -36,25 +34,12 @@ BY_NAME = ("course_process", "student_score", "page", "equal_time", "reflections
 
 
 def module(name: str) -> ModuleType:
-    """A module of this folder.
-
-    The folder becomes a package of a name of its own, whatever it is called and however this
-    file was loaded.
-    """
-    if PACKAGE not in sys.modules:
-        spec = importlib.util.spec_from_file_location(
-            PACKAGE, HERE / "__init__.py", submodule_search_locations=[str(HERE)]
-        )
-        assert spec is not None
-        assert spec.loader is not None
-        package = importlib.util.module_from_spec(spec)
-        sys.modules[PACKAGE] = package
-        spec.loader.exec_module(package)
-    return importlib.import_module(f"{PACKAGE}.{name}")
+    """Import and return a module of this package."""
+    return importlib.import_module(f"{__package__}.{name}")
 
 
 def show_names(json: bool = False) -> None:
-    """Print what there is to run, and what each is about; nothing is loaded for it."""
+    """Print the name of every benchmark and what it measures, without importing any."""
     about = {}
     for name in DEFAULT + ON_REQUEST + BY_NAME:
         text = ast.get_docstring(ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8")))

@@ -2,7 +2,7 @@
 
 A functional change of a search (what it prunes, in what order it looks, what it remembers)
 changes the signature; anything else must not.  When you mean such a change, update `SIGNATURE`
-(``knightfall bench --only signature`` prints the new one, agent by agent) and say why in the
+(``python -m benchmarks --only signature`` prints the new one, agent by agent) and say why in the
 commit.
 """
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cli_runner import answer, refused, run
 
-from knightfall.agents import Agent, parse_agent
+from knightfall.agents import DeepeningAgent, parse_agent
 from knightfall.arena.plan.entrants import check_files, enter, files_of
 from knightfall.arena.plan.plan import Match, Plan
 from knightfall.errors import KnightfallError
@@ -267,9 +267,8 @@ def test_a_mistake_in_a_former_version_is_told_with_its_line(versions: tuple[str
 )
 def test_a_heuristic_alone_is_an_agent(text: str) -> None:
     assert parse_agent(text) == parse_agent(f"id({text})")
-    assert parse_agent(text) == Agent(
-        "id", str(parse_heuristic(text)), parse_agent(f"id({text})").budget
-    )
+    budget = parse_agent(f"id({text})").budget
+    assert parse_agent(text) == DeepeningAgent(str(parse_heuristic(text)), budget)
 
 
 def test_a_command_takes_a_heuristic_for_an_agent() -> None:

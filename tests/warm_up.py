@@ -11,7 +11,7 @@ from importlib import import_module
 import knightfall
 from knightfall.kernel.compile import cache_folder
 
-NOT_KEPT = ("__main__", "_benchmarks", "web.engine")
+NOT_KEPT = ("__main__", "web.engine")
 """What nobody would load, and the engine of the page, which is compiled anew by whoever asks."""
 
 

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from knightfall import agents
-from knightfall.studies.student_costs import BOARDS, FILE, StudentCosts
 from knightfall.position import Position
+from knightfall.studies.student_costs import BOARDS, FILE, StudentCosts
 
 from ..course_board import CourseBoard, Score, set_up
 from ..early_board import EarlyBoard

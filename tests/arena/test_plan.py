@@ -271,7 +271,7 @@ def test_the_command_of_a_plan_plays_it(
     import click
     import typer
 
-    from knightfall.cli.commands.tournament import tournament as command
+    from knightfall.cli.commands.arena import tournament as command
 
     plan = tournament_plan(tests, against, pairs=5, **more)
     words = shlex.split(command_of(plan, pairs=9))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import tomllib
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from benchmark_runner import FOLDER, load_runner
 
+from benchmarks import run
+from benchmarks.__main__ import command
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
@@ -20,7 +19,7 @@ from knightfall.position import Position
 
 @pytest.fixture(scope="module")
 def runner() -> ModuleType:
-    return load_runner()
+    return run
 
 
 def test_the_signature_is_the_recorded_one(runner: ModuleType) -> None:
@@ -146,6 +145,44 @@ def test_an_unknown_benchmark_is_named(runner: ModuleType) -> None:
         runner.main(only=["speed"])
 
 
+def test_the_command_line_says_what_to_run(
+    runner: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = []
+    monkeypatch.setattr("benchmarks.__main__.main", lambda **given: asked.append(given))
+    for line in ("", "--json --only a --only b", "--all"):
+        command(line.split())
+    assert asked == [
+        {"json": False, "only": None, "everything": False},
+        {"json": True, "only": ["a", "b"], "everything": False},
+        {"json": False, "only": None, "everything": True},
+    ]
+    for line in ("--all --only a", "--fast"):
+        with pytest.raises(SystemExit):
+            command(line.split())
+        assert "usage: python -m benchmarks" in capsys.readouterr().err
+
+
+def test_an_unknown_name_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command(["--only", "speed"])
+    assert "error: no benchmark 'speed'" in capsys.readouterr().err
+
+
+def test_the_list_names_every_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    command(["--list", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    command(["--list"])
+    lines = capsys.readouterr().out.splitlines()
+    names = told["default"] + told["on_request"] + told["by_name"]
+    assert [line.split()[0] for line in lines] == names
+    assert {"signature", "solver", "time_budget"} <= set(names)
+    for name, line in zip(names, lines, strict=True):
+        assert told["about"][name] in line
+        assert line.endswith("(only by name or with --all)") == (name in told["on_request"])
+        assert line.endswith("(only by name)") == (name in told["by_name"])
+
+
 def test_all_are_run_and_timed(
     runner: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,23 +259,6 @@ def test_a_store_is_filled_listed_and_reported(runner: ModuleType) -> None:
     figures = runner.module("million_games").run(games=5000, rounds=1).figures
     assert figures["games"] == 5000
     assert figures["megabytes"] > 1
-
-
-def test_what_is_installed_needs_nothing_that_is_not() -> None:
-    root = FOLDER.parent
-    build = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
-    left_out = [root / path for path in build["build"]["targets"]["wheel"]["exclude"]]
-    assert all(path.exists() for path in left_out)
-    needed = {
-        (file.parents[node.level - 1] / (node.module or "").replace(".", "/")).with_suffix(suffix)
-        for file in FOLDER.rglob("*.py")
-        if not any(file.is_relative_to(path) for path in left_out)
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.level
-        for suffix in ("", ".py")
-    }
-    assert FOLDER / "measure.py" in needed
-    assert not needed & set(left_out)
 
 
 def test_the_plot(runner: ModuleType, tmp_path: Path) -> None:

@@ -11,11 +11,15 @@ from importlib import resources
 from typing import Any
 
 import pytest
-from benchmark_runner import load_runner
 from helpers import random_positions
 from naive import NAIVE, naive_static_reach
 from naive import place as cell_of
 
+from benchmarks.costs import measure, record
+from benchmarks.costs.positions import FENS
+from benchmarks.course_board import CourseBoard, set_up
+from benchmarks.course_heuristics import SCORES, staged
+from benchmarks.course_search import CourseSearch
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
@@ -25,14 +29,6 @@ from knightfall.search.budget import Budget
 from knightfall.search.state import PROVEN, WIN
 from knightfall.search.think import think
 from knightfall.studies.costs.costs import COMPILED_FILE, NodeCosts
-
-RUNNER = load_runner()
-BOARD, MEASURE, RECORD = map(RUNNER.module, ("course_board", "costs.measure", "costs.record"))
-CourseBoard, set_up = BOARD.CourseBoard, BOARD.set_up
-CourseSearch = RUNNER.module("course_search").CourseSearch
-SCORES = RUNNER.module("course_heuristics").SCORES
-FENS = RUNNER.module("costs.positions").FENS
-STAGED = RUNNER.module("course_heuristics.staged")
 
 Cell = tuple[int, int]
 IDS = list(published_ids())
@@ -138,7 +134,7 @@ def test_a_leaf_may_not_run_away() -> None:
             return super().get_legal_moves(player)
 
     board = set_up(Counting, Position.from_fen(FENS[0]), "mover")
-    for score in (STAGED.longest_win, STAGED.longest_win_difference):
+    for score in (staged.longest_win, staged.longest_win_difference):
         for share in (10, 1000):
             steps = 0
             score(board, "mover", share)
@@ -181,18 +177,18 @@ def test_deepening_ends_with_a_whole_depth_or_a_proof() -> None:
 
 
 def test_measuring_compiled_code() -> None:
-    costs = MEASURE.compiled_costs(["improved", "bfs_reach"], rounds=2)
+    costs = measure.compiled_costs(["improved", "bfs_reach"], rounds=2)
     assert costs.ratios["improved"] == 1
     assert costs.ratios["bfs_reach"] > 1.2
     assert costs.microseconds > 0
     with pytest.raises(KnightfallError, match="improved must be among"):
-        MEASURE.compiled_costs(["open"])
+        measure.compiled_costs(["open"])
 
 
 def test_costs_are_written_as_they_are_read() -> None:
     """The nodes are those of the ratio as it is written, not of one with more digits."""
     ratios = {"improved": 1.0, "near_center+bfs_reach": 1.51549}
-    text = RECORD.as_toml(NodeCosts(ratios, "compiled searches", 29.4), rounds=3)
+    text = record.as_toml(NodeCosts(ratios, "compiled searches", 29.4), rounds=3)
     table = tomllib.loads(text)
     assert table["cost"]["near_center+bfs_reach"] == {"ratio": 1.515, "nodes": 1650}
     assert (table["rounds"], table["positions"], table["microseconds"]) == (3, len(FENS), 29)

@@ -9,22 +9,20 @@ from functools import cache
 from typing import Any
 
 import pytest
-from benchmark_runner import load_runner
 from helpers import random_game, random_positions
 
+from benchmarks import course_heuristics
+from benchmarks.costs import student_search, students
+from benchmarks.costs.student_record import as_toml
+from benchmarks.costs.student_scores import AS_WRITTEN
+from benchmarks.course_board import CourseBoard, set_up
+from benchmarks.course_heuristics import staged
+from benchmarks.early_board import EarlyBoard
 from knightfall.heuristics.published import published_ids
 from knightfall.position import Position, other
 from knightfall.studies.student_costs import BOARDS, StudentCosts, read_student_costs
 
-RUNNER = load_runner()
-EarlyBoard = RUNNER.module("early_board").EarlyBoard
-COURSE_BOARD = RUNNER.module("course_board")
-CourseBoard, set_up = COURSE_BOARD.CourseBoard, COURSE_BOARD.set_up
-STAGED = RUNNER.module("course_heuristics.staged")
-SCORES = {**RUNNER.module("course_heuristics").SCORES, "main_prop": STAGED.SCORES["main_prop"]}
-STUDENTS, SEARCH = RUNNER.module("costs.students"), RUNNER.module("costs.student_search")
-AS_WRITTEN = RUNNER.module("costs.student_scores").AS_WRITTEN
-as_toml = RUNNER.module("costs.student_record").as_toml
+SCORES = {**course_heuristics.SCORES, "main_prop": staged.SCORES["main_prop"]}
 
 MOVER, OTHER = "mover", "the other"
 PLAYING_OUT = ("longest_win", "longest_win_difference")
@@ -130,7 +128,7 @@ def test_main_prop_is_its_formula() -> None:
     position = Position.from_fen("*2*3/1*3*1/1**n*2/1*1**1*/1***3/7/3N3 w")
     board = set_up(CourseBoard, position, MOVER)
     phase = len(position.open) / 49
-    mobility, room = STAGED.mobility(board, MOVER), STAGED.open_space_difference(board, MOVER)
+    mobility, room = staged.mobility(board, MOVER), staged.open_space_difference(board, MOVER)
     assert mobility != room != 0
     wanted = phase * mobility + (1 - phase) * room
     assert SCORES["main_prop"](board, MOVER) == pytest.approx(wanted)
@@ -154,7 +152,7 @@ def test_who_asks_first_whether_the_game_is_over() -> None:
 
 
 def test_leaves_come_from_all_phases() -> None:
-    found = SEARCH.leaves()
+    found = student_search.leaves()
     assert len(found) > 150
     assert all(position.targets("w") and position.targets("b") for position in found)
     assert min(len(position.open) for position in found) < 20
@@ -162,16 +160,16 @@ def test_leaves_come_from_all_phases() -> None:
 
 
 def test_a_search_is_counted_step_by_step() -> None:
-    paper, search = SEARCH.Paper(), SEARCH.StudentSearch(SEARCH.Paper.score)
+    paper, search = student_search.Paper(), student_search.StudentSearch(student_search.Paper.score)
     counts = search.count(paper, 1)
     assert (counts.calls, counts.forecasts, counts.listings, counts.scores) == (5, 4, 1, 4)
     assert (counts.listed, counts.moves, counts.open) == (4, 32, 0)
     costs = StudentCosts(1000, 100, 10, 1, 10**5, 10**7, 10**6)
-    assert STUDENTS.model(costs, counts) == 4000 + 100 + 40 + 5 + 4 * 10**5 + 32 * 10**6
+    assert students.model(costs, counts) == 4000 + 100 + 40 + 5 + 4 * 10**5 + 32 * 10**6
 
     position = Position.from_fen("7/4*2/n1N4/2*4/7/7/7 w")
     for kind in (EarlyBoard, CourseBoard):
-        search = SEARCH.StudentSearch(
+        search = student_search.StudentSearch(
             SCORES["lookahead_ratio"]
         )  # forecasts of its own: not counted
         board = set_up(kind, position, search)
@@ -185,10 +183,10 @@ def test_a_search_is_counted_step_by_step() -> None:
 def test_a_fit_finds_what_things_cost() -> None:
     open, moves = [40, 30, 20, 10, 5], [3, 9, 4, 1, 6]
     costs = [100 + 7 * cells + 11 * number for cells, number in zip(open, moves, strict=True)]
-    weights, error = STUDENTS.fitted([[1] * 5, open, moves], costs)
+    weights, error = students.fitted([[1] * 5, open, moves], costs)
     assert weights == [100, 7, 11]
     assert error < 1e-9
-    weights, error = STUDENTS.fitted([[1] * 5, open], [50 - cells for cells in open])
+    weights, error = students.fitted([[1] * 5, open], [50 - cells for cells in open])
     assert weights[1] == 0  # an open cell is never worth money
     assert error > 0.1
 
@@ -196,7 +194,7 @@ def test_a_fit_finds_what_things_cost() -> None:
 def test_what_is_measured_is_what_is_read() -> None:
     scores = {id: AS_WRITTEN[id] for id in ("improved", "bfs_reach", "main", "coded:open_cluster")}
     told: list[int] = []
-    found = STUDENTS.measured(SEARCH.leaves()[::8], scores, 2, told.append)
+    found = students.measured(student_search.leaves()[::8], scores, 2, told.append)
     text = as_toml(found, 24, 2)
     assert told == [1, 2]
     assert {*tomllib.loads(text)} == {"date", "machine", "python", "positions", "rounds", *BOARDS}

@@ -17,7 +17,6 @@ from helpers import random_positions
 
 from knightfall import __version__
 from knightfall.agents import AGENT_KINDS, COURSE, parse_agent
-from knightfall.cli.commands import bench
 from knightfall.heuristics import REGISTRY
 from knightfall.position import Position
 
@@ -46,7 +45,6 @@ COMMANDS = (
     "perft",
     "heuristics",
     "agents",
-    "bench",
     "site",
     "serve",
     "learn data",
@@ -278,40 +276,6 @@ def test_agents_lists_kinds_and_names() -> None:
             assert expansion in text
             if agent.heuristic or agent.kind == "random":
                 assert parse_agent(expansion) == agent
-
-
-# -- bench -------------------------------------------------------------------------------------
-
-
-def test_bench_runs_the_folder_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = "def main(json, only, everything):\n    print(json, only, everything)\n"
-    (tmp_path / "run.py").write_text(fake)
-    monkeypatch.setattr(bench, "_folder", lambda: tmp_path)
-    assert run("bench").stdout == "False [] False\n"
-    assert run("bench", "--json", "--only", "a", "--only", "b").stdout == "True ['a', 'b'] False\n"
-    assert run("bench", "--all").stdout == "False [] True\n"
-    assert "--only a" in refused("bench", "--all", "--only", "a")
-
-
-def test_bench_says_where_it_looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        bench, "__file__", str(tmp_path / "src" / "knightfall" / "cli" / "commands" / "bench.py")
-    )
-    said = refused("bench")
-    assert str(tmp_path / "benchmarks") in said
-    assert str(tmp_path / "src" / "knightfall" / "_benchmarks") in said
-
-
-def test_bench_lists_what_it_can_run() -> None:
-    told = answer("bench", "--list", "--json")
-    lines = run("bench", "--list").stdout.splitlines()
-    names = told["default"] + told["on_request"] + told["by_name"]
-    assert [line.split()[0] for line in lines] == names
-    assert {"signature", "solver", "time_budget"} <= set(names)
-    for name, line in zip(names, lines, strict=True):
-        assert told["about"][name] in line
-        assert line.endswith("(only by name or with --all)") == (name in told["on_request"])
-        assert line.endswith("(only by name)") == (name in told["by_name"])
 
 
 # -- positions by name ---------------------------------------------------------------------------

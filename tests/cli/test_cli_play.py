@@ -15,8 +15,7 @@ from rich.console import Console
 from typer.testing import Result
 
 from knightfall.agents import parse_agent
-from knightfall.cli.play import saved
-from knightfall.cli.play.game import Game
+from knightfall.cli.play.game import Game, load, save
 from knightfall.cli.screen.drawing import draw, layout
 from knightfall.errors import AgentFailure
 from knightfall.position import Position, Side
@@ -396,7 +395,7 @@ def test_a_save_that_fails_leaves_the_old_file_whole(
 ) -> None:
     game = Game([Position.from_fen(SMALL)], "w", RANDOM)
     game.play("c1")
-    saved.save(game)
+    save(game)
     assert game.file is not None
     before = game.file.read_bytes()
     game.play("a2")
@@ -408,11 +407,11 @@ def test_a_save_that_fails_leaves_the_old_file_whole(
         with monkeypatch.context() as patch:
             patch.setattr(os, "replace", fail)
             with pytest.raises(type(failure)):
-                saved.save(game)
+                save(game)
         assert game.file.read_bytes() == before
         assert list(game.file.parent.iterdir()) == [game.file]
-    saved.save(game)
-    assert saved.load("last").moves == ["c1", "a2"]
+    save(game)
+    assert load("last").moves == ["c1", "a2"]
 
 
 def test_a_game_goes_on_if_it_cannot_be_saved(

@@ -19,11 +19,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from benchmark_runner import load_runner
 from naive import knight_moves
 from naive_search import longest_walk, roamed
 from naive_solver import BruteForce, openings
 
+from benchmarks import board_size
 from knightfall.board import Board
 from knightfall.position import Position, other
 from knightfall.solver.atlas import Entry, lookup
@@ -90,7 +90,7 @@ def test_a_solve_that_was_given_up_is_told_as_such(
     theory: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
-    result = load_runner().module("board_size").run({(5, 5): 1, (6, 6): 2}, most=3000)
+    result = board_size.run({(5, 5): 1, (6, 6): 2}, most=3000)
     assert [row["given up"] for row in result.rows] == [False, True, True]
     record = tmp_path / "measured.json"
     record.write_text(json.dumps({"benchmarks": {"board_size": result.to_json()}}))
@@ -102,12 +102,11 @@ def test_a_solve_that_was_given_up_is_told_as_such(
 
 def test_recorded_nodes_are_those_of_the_solver() -> None:
     """All but the largest boards, which take minutes."""
-    benchmark = load_runner().module("board_size")
     rows = [row for row in measured()["board_size"]["rows"] if row["cells"] <= 42]
     assert len(rows) == 40
     for row in rows:
         position = Position.from_fen(row["position"])
-        assert row["nodes"] == benchmark.nodes_of(position), "run make bench-docs"
+        assert row["nodes"] == board_size.nodes_of(position), "run make bench-docs"
 
 
 def test_no_measured_opening_is_decided_by_reflection() -> None:

@@ -13,8 +13,7 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.learning.chances.decisions import POPULATION, UNSEEN, Decision, decisions
 from knightfall.learning.chances.fit import Table, fit_shares, fit_weights, probabilities
-from knightfall.learning.chances.learn import learn, without
-from knightfall.learning.chances.report import error_rate
+from knightfall.learning.chances.learn import error_rate, learn, without
 from knightfall.learning.split import SPLITS, class_splits, classes
 from knightfall.position import Position, other
 from knightfall.practical.chances import read_chances

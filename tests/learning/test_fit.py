@@ -25,8 +25,8 @@ from knightfall.heuristics.race import RACE
 from knightfall.learning.data import read
 from knightfall.learning.fit import net
 from knightfall.learning.fit.fitting import TRUTHFUL, fit, labelled
-from knightfall.learning.fit.judgement import judged
 from knightfall.learning.fit.net import Course, fit_net, predict_net
+from knightfall.learning.fit.report import judged
 from knightfall.learning.fit.tables import Labelled, Scale, Table, tables
 
 KINDS = ("linear", "net") if importlib.util.find_spec("torch") else ("linear",)

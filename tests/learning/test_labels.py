@@ -12,15 +12,20 @@ from positions import position
 
 import knightfall as kf
 from knightfall.board import Board
-from knightfall.learning import labels
-from knightfall.learning.agents import NAMES, draw
-from knightfall.learning.games import RANDOM_PLIES, after, draw_game
+from knightfall.learning.games import (
+    EARLY,
+    NAMES,
+    RANDOM_PLIES,
+    Judge,
+    after,
+    draw,
+    draw_game,
+    plies_to_label,
+)
 from knightfall.learning.harvest import harvest
-from knightfall.learning.images import first_images
-from knightfall.learning.labels import Judge, plies_to_label
 from knightfall.learning.settings import Shard
 from knightfall.learning.shards import Columns
-from knightfall.learning.split import classes
+from knightfall.learning.split import classes, first_images
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical
 
@@ -134,7 +139,7 @@ def test_few_early_positions_are_taken_and_none_too_hard_to_solve() -> None:
             games += 1
         assert early <= (games if name == "7x7" else 0)
         assert late > 10 * games
-    assert labels.EARLY * 49 >= 41
+    assert EARLY * 49 >= 41
 
 
 def test_every_agent_gets_its_turn() -> None:

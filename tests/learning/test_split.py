@@ -11,8 +11,7 @@ from positions import images
 
 from knightfall.board import Board
 from knightfall.kernel.rules import words
-from knightfall.learning.images import first_images, keys
-from knightfall.learning.split import SPLITS, class_splits, classes, kept
+from knightfall.learning.split import SPLITS, class_splits, classes, first_images, kept, keys
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical, representatives
 

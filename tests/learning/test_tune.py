@@ -26,11 +26,9 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression, parse_heuristic
 from knightfall.learning.split import class_splits, classes
 from knightfall.learning.tune import confirmation, journal, settings, tuning
-from knightfall.learning.tune.games import generation_plan
-from knightfall.learning.tune.optimiser import Optimiser
 from knightfall.learning.tune.settings import Settings
 from knightfall.learning.tune.starts import sample, starts
-from knightfall.learning.tune.tuning import tune
+from knightfall.learning.tune.tuning import Optimiser, generation_plan, tune
 from knightfall.learning.tune.weights import (
     decimal,
     measured,
@@ -503,6 +501,6 @@ def test_the_help_tells_the_defaults_of_the_settings() -> None:
 
 def test_the_version_knows_every_file_that_decides() -> None:
     there = {f"learning/tune/{file.name}" for file in Path(tuning.__file__).parent.glob("*.py")}
-    of_no_effect = ("__init__", "confirmation", "journal", "plots", "report")
+    of_no_effect = ("__init__", "confirmation", "journal", "report")
     decides = there - {f"learning/tune/{name}.py" for name in of_no_effect}
     assert {name for name in settings.RECIPE if "tune" in name} == decides

@@ -27,7 +27,6 @@ from knightfall.arena.plan.plan import Match, Plan
 from knightfall.board import Board
 from knightfall.openings import openings
 from knightfall.oracle import grade as grade_module
-from knightfall.oracle.games import records_of
 from knightfall.oracle.grade import grade
 from knightfall.oracle.grade_report import Grade
 from knightfall.oracle.measures import (
@@ -36,7 +35,7 @@ from knightfall.oracle.measures import (
     clustered_error,
     quantile_bins,
 )
-from knightfall.oracle.record import Analyst, draw_openings, phase_of
+from knightfall.oracle.record import Analyst, draw_openings, phase_of, records_of
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.search.report import Report

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from naive_solver import plies_to_end
 from strategies import positions
 
+from benchmarks.lost_games import lost_games
 from knightfall.agents import agent, parse_agent
 from knightfall.agents.parse import spelling
 from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import PairTask
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.oracle.lost_games import lost_games
 from knightfall.position import Position
 from knightfall.practical.champion import HEURISTIC
 from knightfall.solver.engine import Engine

@@ -28,7 +28,7 @@ from naive_search import exact_value, mirrored, reported, roamed, search, timele
 from naive_solver import plies_to_end
 from strategies import odd_positions, positions
 
-from knightfall.agents import Agent, DeepeningAgent, parse_agent
+from knightfall.agents import DeepeningAgent, parse_agent
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
@@ -695,9 +695,8 @@ def test_every_one_of_the_equal_moves_may_be_chosen(kind: str, step: int) -> Non
         for depth in (1, 2, 3):
             tree = search(position, depth, NAIVE["open"])
             best = {move for move, value in tree.moves.items() if value == tree.value}
-            thinker = Agent(
-                kind.removeprefix("plain "), "open", Budget(depth=depth), "plain" in kind
-            )
+            name, word = kind.removeprefix("plain "), ", plain" if "plain" in kind else ""
+            thinker = parse_agent(f"{name}(open, depth={depth}{word})")
             chosen = {replace(thinker, seed=seed).choose(position) for seed in range(80)}
             if kind != "id" or depth == 1:
                 assert chosen == best, f"{position.fen} depth {depth}"

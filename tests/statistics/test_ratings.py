@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knightfall.errors import KnightfallError
-from knightfall.statistics.bradley_terry import _seat_is_unlimited
+from knightfall.statistics.bradley_terry import Model, _seat_is_unlimited
 from knightfall.statistics.ratings import (
     FIRSTS,
     LL,
@@ -22,7 +22,7 @@ from knightfall.statistics.ratings import (
     WW,
     Pairs,
     Ratings,
-    of_games,
+    _ratings,
     of_pairs,
 )
 
@@ -40,6 +40,22 @@ def games_of(pairs: Mapping[tuple[int, int], tuple[int, int, int, int]]) -> Game
             second = games.setdefault((b, a), [0, 0])
             second[0 if outcome in (FIRSTS, LL) else 1] += count
     return {couple: (wins, losses) for couple, (wins, losses) in games.items()}
+
+
+def of_games(
+    agents: int, games: Mapping[tuple[int, int], tuple[float, float]], *, seat: bool = True
+) -> Ratings:
+    """Ratings from games taken for independent: (first, second) to (first's wins, second's wins).
+
+    A game of an agent with itself says something of the seat only.  Without `seat`, moving first
+    is taken to be worth nothing.
+    """
+    won, played = np.zeros((2, agents, agents))
+    for couple, (first, second) in games.items():
+        won[couple] += first
+        played[couple] += first + second
+    model = Model(won, played, seat)
+    return _ratings(model, model.inverse)
 
 
 def finite(ratings: Ratings) -> bool:
@@ -348,11 +364,11 @@ def test_names_and_sides_do_not_matter(
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        (lambda: of_games(2, {(0, 2): (1, 1)}), "no agent 2: 0 to 1"),
-        (lambda: of_games(2, {(-1, 0): (1, 1)}), "no agent -1"),
-        (lambda: of_games(2, {(0, 1): (-1, 1)}), "-1 is not accepted"),
-        (lambda: of_games(2, {(0, 1): (math.nan, 1)}), "nan is not accepted"),
-        (lambda: of_games(0, {}), "0 agents"),
+        (lambda: of_pairs(2, Pairs.counted({(0, 2): (1, 1, 1)})), "no agent 2: 0 to 1"),
+        (lambda: of_pairs(2, Pairs.counted({(-1, 0): (1, 1, 1)})), "no agent -1"),
+        (lambda: of_pairs(2, Pairs.counted({(0, 1): (-1, 1, 1)})), "-1 is not accepted"),
+        (lambda: of_pairs(2, Pairs.counted({(0, 1): (math.nan, 1, 1)})), "nan is not accepted"),
+        (lambda: of_pairs(0, Pairs.counted({})), "0 agents"),
         (lambda: Pairs.counted({(0, 1): (1, 2)}), "2 counts of pairs"),
         (lambda: of_pairs(2, Pairs(*np.array([[0], [1], [4]]))), "no outcome 4"),
     ],

@@ -17,6 +17,7 @@ import typer
 from misprints import misprints
 from typer.core import TyperGroup
 
+from benchmarks import run
 from knightfall.agents import COURSE, parse_agent
 from knightfall.cli.app import app
 from knightfall.errors import KnightfallError
@@ -743,6 +744,11 @@ def test_commands_of_wishes_are_understood() -> None:
     assert len(lines) > 10
     for line in sorted(lines):
         program, *words = shlex.split(line)
+        if program == "python":
+            *module, name = words
+            assert module == ["-m", "benchmarks", "--only"]
+            assert name in run.BY_NAME
+            continue
         assert program == "knightfall"
         command = group
         while isinstance(command, TyperGroup):

@@ -35,7 +35,7 @@ from knightfall.arena.store.import_run import import_run
 from knightfall.arena.store.scoresheets import scoresheet
 from knightfall.arena.store.store import Run, Store
 from knightfall.board import Board
-from knightfall.cli.play.saved import load
+from knightfall.cli.play.game import load
 from knightfall.course.classroom import lessons
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.display.printable import json_line

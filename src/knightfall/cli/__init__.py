@@ -1,4 +1,4 @@
-"""The command line: one small module per command, each importing its rooms only when run."""
+"""The command line: a module per topic; each command imports its rooms only when run."""
 
 from __future__ import annotations
 

@@ -6,41 +6,25 @@ from typing import Annotated, Any
 
 import typer
 
-from knightfall.cli.commands.agents import agents
-from knightfall.cli.commands.analyse import analyse
-from knightfall.cli.commands.annotate import annotate
+from knightfall.cli.commands.agents import agents, grade
+from knightfall.cli.commands.arena import league, match, tournament, worth
 from knightfall.cli.commands.atlas import atlas
-from knightfall.cli.commands.backup import backup
-from knightfall.cli.commands.bench import bench
-from knightfall.cli.commands.check import check
+from knightfall.cli.commands.certificates import verify
 from knightfall.cli.commands.course import course
 from knightfall.cli.commands.eval import evaluate
-from knightfall.cli.commands.explain import explain
-from knightfall.cli.commands.export import export
-from knightfall.cli.commands.games import games
-from knightfall.cli.commands.grade import grade
-from knightfall.cli.commands.heuristics import heuristics
-from knightfall.cli.commands.import_run import import_
-from knightfall.cli.commands.league import league
+from knightfall.cli.commands.export import backup, export, import_
+from knightfall.cli.commands.games import annotate, games
+from knightfall.cli.commands.heuristics import check, explain, heuristics
 from knightfall.cli.commands.learn import learn
-from knightfall.cli.commands.match import match
-from knightfall.cli.commands.moves import moves
-from knightfall.cli.commands.perft import perft
 from knightfall.cli.commands.play import PlayCommand, play
-from knightfall.cli.commands.plot import plot
+from knightfall.cli.commands.positions import analyse, moves, perft, solve
 from knightfall.cli.commands.replay import replay
 from knightfall.cli.commands.reproduce import reproduce
-from knightfall.cli.commands.runs import runs
-from knightfall.cli.commands.serve import serve
-from knightfall.cli.commands.show import show
-from knightfall.cli.commands.site import site
-from knightfall.cli.commands.solve import solve
+from knightfall.cli.commands.runs import plot, runs, show
 from knightfall.cli.commands.sprt import sprt
 from knightfall.cli.commands.stats import stats
-from knightfall.cli.commands.tournament import tournament
-from knightfall.cli.commands.verify import verify
 from knightfall.cli.commands.watch import watch
-from knightfall.cli.commands.worth import worth
+from knightfall.cli.commands.web import serve, site
 from knightfall.cli.options.common import PLAIN_HELP
 from knightfall.cli.screen.guard import GuardedGroup
 from knightfall.errors import KnightfallError
@@ -147,4 +131,3 @@ app.command(name="import")(import_)
 app.command(name="backup")(backup)
 app.add_typer(stats)
 app.add_typer(sprt)
-app.command(name="bench")(bench)

@@ -119,11 +119,11 @@ def progress(
 
 
 def shown_or_told(
-    wanted: bool | OnProgress, what: str, total: int
+    wanted: bool | OnProgress, what: str, total: int, *, done: int = 0
 ) -> AbstractContextManager[OnProgress]:
-    """A bar, nothing at all, or whoever wants to hear how much is done."""
+    """Return a progress bar, a function that is told how much is done, or one that ignores it."""
     if wanted is True:
-        return progress(what, total)
+        return progress(what, total, done=done)
     return nullcontext(wanted or nobody)
 
 

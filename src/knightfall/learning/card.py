@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from knightfall.display.numbers import percent
 from knightfall.files import atomic_write
 from knightfall.learning.data import Positions, everything
 from knightfall.learning.settings import Settings, Shard
@@ -134,8 +135,8 @@ def readme(card: dict[str, Any]) -> str:
         "",
         f"with knightfall {card['version']}: {card['labelled']:,} positions of {card['games']:,} "
         f"games, of which {card['duplicates']:,} were there already, mirror images included. "
-        f"{card['kept']:,} are left; the mover wins {_percent(card['wins'])} of them, and in "
-        f"{_percent(card['result_is_truth'])} whoever should have won did win the game."
+        f"{card['kept']:,} are left; the mover wins {percent(card['wins'])} of them, and in "
+        f"{percent(card['result_is_truth'])} whoever should have won did win the game."
         + _time(card),
         "",
         "| split | positions | openings |",
@@ -159,7 +160,7 @@ def readme(card: dict[str, Any]) -> str:
         "|---|---|---|---|---:|---:|",
         *(
             f"| {row['board']} | {row['split']} | {row['role']} | {row['phase']} | "
-            f"{row['positions']:,} | {_percent(row['wins'])} |"
+            f"{row['positions']:,} | {percent(row['wins'])} |"
             for row in card["counts"]
         ),
         "",
@@ -171,10 +172,6 @@ def readme(card: dict[str, Any]) -> str:
         f"`{CARD}`.",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def _time(card: dict[str, Any]) -> str:

@@ -1,4 +1,12 @@
-"""Games to take positions from: a random opening, perhaps some random moves, then two agents."""
+"""Labelled games: two agents play from a random opening, and the solver tells who wins.
+
+A heuristic is asked about what a search comes across: good play and bad, and everything in between.
+So strong agents play a good part of the games, and weak ones the others.  No agent that was itself
+learned from such games plays: the same command must give the same positions again.
+
+A game is labelled from its end: a position from which a lost one was reached is won, without a
+question.  Only the others are asked of the solver, and there the game is mostly over in a moment.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +17,45 @@ from knightfall.arena.game.compiled import Searcher, play_compiled, searcher
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import bitset
-from knightfall.learning.agents import draw
 from knightfall.position import Position, Side
+from knightfall.solver.atlas import lookup
+from knightfall.solver.engine import Engine
+
+# -- the agents -------------------------------------------------------------------------------
+
+
+HEURISTICS = ("improved", "bfs_reach", "open", "main")
+NODES = (20, 60, 200, 600, 2500)
+
+POOL: tuple[tuple[str, int], ...] = (
+    *((f"id({heuristic}, nodes={nodes})", 2) for heuristic in HEURISTICS for nodes in NODES),
+    *((f"id(bfs_reach, nodes={nodes})", 3) for nodes in (600, 2500, 10000)),
+    ("id(improved, nodes=2500)", 10),
+    ("alphabeta(improved, depth=3)", 3),
+    ("alphabeta(open, depth=2)", 2),
+    ("greedy(improved)", 3),
+    ("random", 3),
+)
+"""Agents, and how often one is drawn compared with the others; one may be there twice."""
+
+NAMES = tuple(dict.fromkeys(name for name, _ in POOL))
+"""Each agent once."""
+
+SERIOUS = frozenset(
+    f"id({heuristic}, nodes={nodes})" for heuristic in HEURISTICS for nodes in (600, 2500, 10000)
+)
+"""Those from whom one can learn where good hunters go wrong."""
+
+_CARDS = [name for name, weight in POOL for _ in range(weight)]
+
+
+def draw(rng: random.Random) -> str:
+    """One of the agents."""
+    return rng.choice(_CARDS)
+
+
+# -- the games --------------------------------------------------------------------------------
+
 
 RANDOM_PLIES = (0, 0, 0, 1, 2, 3, 4, 6, 8, 10, 14)
 """How many random moves may come first, each as often as it stands here."""
@@ -81,3 +126,54 @@ def _ready(agent: str) -> Searcher:
     if found is None:
         raise KnightfallError(f"{agent} takes more than compiled code to play")
     return found
+
+
+# -- the labels -------------------------------------------------------------------------------
+
+
+EARLY = 0.84
+"""With more than this share of the board open, nearly every position is the hunter's."""
+
+EARLY_KEPT = 0.1
+"""This share of early positions is labelled all the same."""
+
+MOST_OPEN = 41
+"""On boards larger than 7×7, more open cells than this take the solver too long."""
+
+LARGEST = 49
+TABLE_MB = 64
+
+
+class Judge:
+    """Tells who wins the positions of one board."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._engine = Engine(board, table_mb=TABLE_MB)
+
+    def wins(self, position: Words) -> bool:
+        """Whether the mover wins."""
+        open, mover, waiter = position
+        asked = Position(self._board, frozenset(cells_of(open)), mover, waiter, "w")
+        known = lookup(asked) if len(asked.open) == self._board.cells - 2 else None
+        return self._engine.wins(asked) if known is None else known.mover_wins
+
+    def label(self, game: Game, plies: list[int]) -> list[bool]:
+        """Whether the mover wins at each of these plies, which are told in ascending order."""
+        labels: dict[int, bool] = {len(game.positions) - 1: False}
+        for ply in reversed(plies):
+            lost_next = labels.get(ply + 1) is False
+            labels[ply] = lost_next or self.wins(game.positions[ply])
+        return [labels[ply] for ply in plies]
+
+
+def plies_to_label(game: Game, rng: random.Random) -> list[int]:
+    """Which positions of a game are taken: all in which there is a move, but few early ones."""
+    cells = game.board.cells
+    early = EARLY * cells if cells <= LARGEST else MOST_OPEN
+    rate = EARLY_KEPT if cells <= LARGEST else 0.0
+    taken = []
+    for ply, (open, _, _) in enumerate(game.positions[:-1]):
+        if open.bit_count() <= early or rng.random() < rate:
+            taken.append(ply)
+    return taken

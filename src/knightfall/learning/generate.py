@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from knightfall.arena.runners.calls import Calls
 from knightfall.arena.runners.worker import Job
 from knightfall.arena.runners.workers import MOST_WORKERS, Workers
-from knightfall.display.progress import OnProgress, nobody
-from knightfall.display.progress import progress as shown
+from knightfall.display.progress import OnProgress, shown_or_told
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, begin_folder
 from knightfall.learning.card import LOG, write_card
@@ -41,7 +39,7 @@ def generate(
     shards = settings.shards()
     missing = missing_shards(folder, settings)
     done = settings.positions - sum(shard.positions for shard in missing)
-    with _told(progress, settings.positions, done) as tell:
+    with shown_or_told(progress, "positions", settings.positions, done=done) as tell:
         for shard, seconds in _made(folder, settings, missing, workers):
             _note(folder, shard, seconds)
             done += shard.positions
@@ -74,12 +72,6 @@ def missing_shards(folder: Path, settings: Settings) -> list[Shard]:
         else:
             missing.append(shard)
     return missing
-
-
-def _told(wanted: bool | OnProgress, total: int, done: int) -> AbstractContextManager[OnProgress]:
-    if wanted is True:
-        return shown("positions", total, done=done)
-    return nullcontext(wanted or nobody)
 
 
 def _made(

@@ -11,13 +11,10 @@ import numpy as np
 
 from knightfall.arena.game.compiled import searcher
 from knightfall.board import Board
-from knightfall.learning.agents import NAMES
-from knightfall.learning.games import draw_game
-from knightfall.learning.images import first_images, keys
-from knightfall.learning.labels import Judge, plies_to_label
+from knightfall.learning.games import NAMES, Judge, draw_game, plies_to_label
 from knightfall.learning.settings import Settings, Shard
 from knightfall.learning.shards import Columns, write_shard
-from knightfall.learning.split import class_splits, classes
+from knightfall.learning.split import class_splits, classes, first_images, keys
 
 
 def prepare() -> None:

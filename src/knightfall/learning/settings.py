@@ -31,8 +31,7 @@ the file."""
 MOST_SHARDS = 50_000
 
 RECIPE = tuple(
-    f"learning/{name}.py"
-    for name in ("agents", "games", "harvest", "images", "labels", "settings", "shards", "split")
+    f"learning/{name}.py" for name in ("games", "harvest", "settings", "shards", "split")
 )
 """Beside what decides how games go, the files that decide which positions a set has."""
 

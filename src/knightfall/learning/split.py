@@ -1,4 +1,4 @@
-"""What may be learned from, and what is kept to see how well that went.
+"""Mirror images as one position, and which positions are held back to judge what was learned.
 
 A game belongs where its opening belongs, with all mirror images: of the classes of openings of a
 board a tenth is for the test, a tenth for validation.  Which ones depends on the board alone, so
@@ -6,6 +6,10 @@ an opening is for the test in every set that is ever made.
 
 Games from different openings can meet.  Of a position that occurs several times, images included,
 one is kept: for the test if it occurs there, else for validation, else for training.
+
+Of all mirror images the first one stands for a position: with the smallest cell of the mover, then
+of the waiter, then the smallest word of open cells.  So that of an opening is the atlas's
+representative.  Mover and waiter are not exchanged: that would be another position.
 """
 
 from __future__ import annotations
@@ -58,3 +62,59 @@ def kept(keys: npt.NDArray[np.uint64], splits: npt.NDArray[np.uint8]) -> npt.NDA
     found = np.zeros(len(keys), np.bool_)
     found[order[first]] = True
     return found
+
+
+# -- mirror images, many positions at once ----------------------------------------------------
+
+
+Word = npt.NDArray[np.uint64]
+Cell = npt.NDArray[np.uint8]
+
+
+@cache
+def _tables(board: Board) -> list[tuple[Cell, list[Word]]]:
+    """For each symmetry, where a cell goes, and where the eight cells of each byte of a word go."""
+    found = []
+    for image in board.symmetries:
+        table = np.zeros((8, 256), np.uint64)
+        for cell, there in enumerate(image):
+            bytes_with_it = (np.arange(256) >> cell % 8 & 1).astype(bool)
+            table[cell // 8, bytes_with_it] |= np.uint64(1 << there)
+        found.append((np.array(image, np.uint8), list(table[: -(-board.cells // 8)])))
+    return found
+
+
+def first_images(board: Board, open: Word, movers: Cell, waiters: Cell) -> tuple[Word, Cell, Cell]:
+    """The first image of each position."""
+    in_bytes = np.ascontiguousarray(open, "<u8").view(np.uint8).reshape(-1, 8)
+    best_open, best_pair = np.zeros(0, np.uint64), np.zeros(0, np.uint16)
+    for number, (there, bytes_of) in enumerate(_tables(board)):
+        pair = there[movers].astype(np.uint16) * 64 + there[waiters]
+        turned = np.zeros(len(open), np.uint64)
+        for place, table in enumerate(bytes_of):
+            turned |= table[in_bytes[:, place]]
+        if number == 0:
+            best_open, best_pair = turned, pair
+            continue
+        before = (pair < best_pair) | ((pair == best_pair) & (turned < best_open))
+        best_open = np.where(before, turned, best_open)
+        best_pair = np.where(before, pair, best_pair)
+    return best_open, (best_pair // 64).astype(np.uint8), (best_pair % 64).astype(np.uint8)
+
+
+def keys(board: Board, open: Word, movers: Cell, waiters: Cell) -> Word:
+    """A number for each position and board; those of different positions differ.
+
+    They are 64 bits of a hash: among ten million positions the odds that two share one are a few
+    in a million.
+    """
+    place = (movers.astype(np.uint64) << np.uint64(6)) | waiters
+    place |= np.uint64(board.width << 20 | board.height << 12)
+    return _mixed(_mixed(open) ^ _mixed(place + np.uint64(0x9E3779B97F4A7C15)))
+
+
+def _mixed(words: Word) -> Word:
+    """Each word with its bits spread over all of it (the end of splitmix64)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
 
+from knightfall.arena.store import scoresheets
+from knightfall.arena.store.scoresheets import is_game_name
 from knightfall.display.progress import OnProgress, shown_or_told
-from knightfall.errors import KnightfallError
+from knightfall.errors import KnightfallError, nearest
+from knightfall.notation.reader import looks_like_a_game, read_game
+from knightfall.notation.saved_games import LAST, games_folder, read_game_file, saved_games
 from knightfall.notation.scoresheet import Scoresheet
 from knightfall.oracle.annotation import Annotation, Remark
-from knightfall.oracle.find_game import find_game
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position, Side, other
 from knightfall.sigint import raise_from_here
@@ -99,3 +104,67 @@ def _winners(game: Scoresheet, winning: Sequence[tuple[str, ...] | None]) -> lis
 
 def _winner(position: Position, mover_wins: bool) -> Side:
     return position.to_move if mover_wins else other(position.to_move)
+
+
+# -- which game a text means ------------------------------------------------------------------
+
+
+StorePath = str | os.PathLike[str] | None
+
+
+def find_game(text: str, store: StorePath = None) -> Scoresheet:
+    """The game that a text is or names.
+
+    A name is that of a file, of a saved game, or of a stored one such as ``3.17.0``; ``last`` is
+    the game that was played last: the newest saved one, or that of the store's last run (game 0
+    of its last pair) if that run is newer.
+    """
+    if _is_file(text):
+        return read_game_file(Path(text).expanduser())
+    if looks_like_a_game(text):
+        return read_game(text)
+    if is_game_name(text):
+        return _stored(text, store)
+    saved = saved_games()
+    files = {path.stem: path for path in saved}
+    if text in files:
+        return read_game_file(files[text])
+    if text == LAST:
+        run_time = _last_run(store)
+        if run_time is not None and (not saved or run_time >= saved[0].stat().st_mtime):
+            return _stored(LAST, store)
+        if saved:
+            return read_game_file(saved[0])
+    raise KnightfallError(
+        f"there is no game {text!r}, neither as moves, nor as a file, nor saved in "
+        f"{games_folder()}, nor by a name such as 3.17.0 in the store{nearest(text, files)}"
+    )
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).expanduser().is_file()
+    except (OSError, RuntimeError, ValueError):  # too long for a name, no such home, a zero byte
+        return False
+
+
+def _stored(name: str, store: StorePath) -> Scoresheet:
+    from knightfall.arena.store.store import Store
+
+    with Store.open(store, read_only=True) as opened:
+        run, pair, game = scoresheets.find_game(opened, name)
+        return scoresheets.scoresheet(run.plan, run.pair(pair), game)
+
+
+def _last_run(store: StorePath) -> float | None:
+    """When the last run was finished or, failing that, begun; None if it has no games."""
+    from knightfall.arena.store.store import Store
+
+    try:
+        with Store.open(store, read_only=True) as opened:
+            run = opened.last()
+            if not run.played:
+                return None
+            return datetime.fromisoformat(run.finished or run.created).timestamp()
+    except KnightfallError:  # no store, or nothing in it
+        return None

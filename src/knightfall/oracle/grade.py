@@ -15,10 +15,17 @@ from knightfall.agents import Agent, parse_agent
 from knightfall.arena.game.agent_process import player as ready_player
 from knightfall.board import Board
 from knightfall.display.progress import OnProgress, shown_or_told
-from knightfall.oracle.games import records_of
 from knightfall.oracle.grade_report import FirstBlunder, Grade, Keeping, Reliability
 from knightfall.oracle.measures import Scored, auc, clustered_error, quantile_bins
-from knightfall.oracle.record import PHASES, ROLES, Analyst, Decision, Record, draw_openings
+from knightfall.oracle.record import (
+    PHASES,
+    ROLES,
+    Analyst,
+    Decision,
+    Record,
+    draw_openings,
+    records_of,
+)
 from knightfall.sigint import raise_from_here
 from knightfall.statistics.rates import Share
 

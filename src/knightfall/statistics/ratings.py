@@ -49,7 +49,7 @@ from knightfall.statistics.bradley_terry import (
 )
 from knightfall.statistics.rates import Z
 
-__all__ = ["FIRSTS", "LL", "SECONDS", "WW", "Pairs", "Ratings", "of_games", "of_pairs"]
+__all__ = ["FIRSTS", "LL", "SECONDS", "WW", "Pairs", "Ratings", "of_pairs"]
 
 MOST_GAMES = 1e12
 """Of one couple; beside more of them the prior is lost to rounding."""
@@ -139,27 +139,6 @@ class Ratings:
             elo=self.elo - self.elo[i],
             covariance=shift @ self.covariance @ shift.T,
         )
-
-
-def of_games(
-    agents: int, games: Mapping[tuple[int, int], tuple[float, float]], *, seat: bool = True
-) -> Ratings:
-    """Ratings from games taken for independent: (first, second) to (first's wins, second's wins).
-
-    A game of an agent with itself says something of the seat only.  Without `seat`, moving first
-    is taken to be worth nothing.
-    """
-    _check(
-        agents,
-        np.array(list(games), np.int64).ravel(),
-        np.array(list(games.values()), float).ravel(),
-    )
-    won, played = np.zeros((2, agents, agents))
-    for couple, (first, second) in games.items():
-        won[couple] += first
-        played[couple] += first + second
-    model = Model(won, played, seat)
-    return _ratings(model, model.inverse)
 
 
 def of_pairs(agents: int, pairs: Pairs, *, seat: bool = True) -> Ratings:

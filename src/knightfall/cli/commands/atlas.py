@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.commands.atlas_certify import certify
-from knightfall.cli.options.common import PLAIN_HELP, BoardName, Json, Threads, board_named
+from knightfall.cli.commands.certificates import certify
+from knightfall.cli.options.common import BoardName, Json, Threads, board_named, command_group
 from knightfall.cli.screen.guard import say
 from knightfall.cli.screen.output import print_json, print_line
+from knightfall.display.numbers import duration
 
 if TYPE_CHECKING:
     from knightfall.board import Board
     from knightfall.solver.survey import Survey
 
-atlas = typer.Typer(name="atlas", **PLAIN_HELP)
-
-
-@atlas.callback(invoke_without_command=True)
-def about(context: typer.Context) -> None:
+atlas = command_group(
+    "atlas",
     """Look at the stored value of every opening.
 
     All boards with sides from 3 to 7 come with knightfall; others can be built.
@@ -30,9 +28,8 @@ def about(context: typer.Context) -> None:
       knightfall atlas show 7x7
       knightfall atlas build 5x8
       knightfall atlas certify 7x7
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    """,
+)
 
 
 Placement = Annotated[
@@ -113,7 +110,7 @@ def build(
     else:
         print_line(
             f"{name_of(there)}: {len(builder.classes)} classes of openings, {resumed} of them "
-            f"solved before, {builder.nodes:,} nodes, {seconds:.1f} s; written to {file}"
+            f"solved before, {builder.nodes:,} nodes, {duration(seconds)}; written to {file}"
         )
 
 

@@ -1,4 +1,4 @@
-"""``knightfall export``: a run as a file for other programs, or for another store."""
+"""``knightfall export``, ``import`` and ``backup``: runs to files and back."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.store import RunName, StorePath, find_run, reading
+from knightfall.cli.options.common import Json
+from knightfall.cli.options.store import RunName, StorePath, find_run, reading, some, store_path
+from knightfall.cli.screen.output import print_json, print_line
 from knightfall.errors import KnightfallError, nearest
 
 Format = Annotated[str, typer.Option("--format", metavar="F", help="csv, jsonl, parquet or text.")]
 Output = Annotated[
     Path | None, typer.Option("--output", metavar="FILE", help="Write there instead.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
+Overwrite = Annotated[bool, typer.Option("--force", help="Write over a file that exists.")]
 
 
 def export(
@@ -23,7 +25,7 @@ def export(
     *,
     format: Format,
     output: Output = None,
-    force: Force = False,
+    force: Overwrite = False,
     store: StorePath = None,
 ) -> None:
     """Write a run down for other programs.
@@ -60,3 +62,90 @@ def export(
                 export_parquet(found, file, tell)
             else:
                 file.writelines(line.encode() for line in export_lines(found, format, tell))
+
+
+# -- import -----------------------------------------------------------------------------------
+
+
+RunFileName = Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote as jsonl.")]
+Again = Annotated[
+    bool, typer.Option("--again", help="Add it even if the same run is in the store already.")
+]
+
+
+def import_(
+    file: RunFileName, again: Again = False, store: StorePath = None, json: Json = False
+) -> None:
+    """Add a run from a file to the store.
+
+    Every game is played over first; if anything is wrong with one of them, nothing is stored.
+    A run that was not finished goes on when the command that began it is given again.
+
+    \b
+    Examples:
+      knightfall import run3.jsonl
+      knightfall import run3.jsonl --store course.sqlite
+    """
+    from knightfall.arena.store.import_run import import_run
+    from knightfall.arena.store.run_file import RunFile
+    from knightfall.arena.store.store import Store
+    from knightfall.display.progress import progress
+
+    expected = RunFile(file).head.pairs
+    with Store.open(store_path(store)) as opened:
+        with progress("pairs", expected) as tell:
+            run = import_run(opened, file, again=again, on_progress=tell)
+        names = [entrant.name for entrant in run.plan.entrants]
+        pairs, id = run.played, run.id
+    if json:
+        print_json({"run": id, "pairs": pairs})
+    else:
+        word = "pair" if pairs == 1 else "pairs"
+        print_line(f"Run {id}: {run.plan.kind} of {some(names)}, {pairs:,} {word}.")
+
+
+# -- backup -----------------------------------------------------------------------------------
+
+
+CopyName = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Where the copy goes.", show_default=False)
+]
+
+
+def backup(
+    file: CopyName, force: Overwrite = False, store: StorePath = None, json: Json = False
+) -> None:
+    """Copy the whole store to a file.
+
+    The copy is made by SQLite and is whole whatever happens: runs may be going on meanwhile, or
+    have been killed before.  It is a store itself: look at it by --store FILE, or put it in the
+    place of the one that was lost.
+
+    \b
+    Examples:
+      knightfall backup arena-monday.sqlite
+      knightfall backup /mnt/usb/course.sqlite --store course.sqlite --force
+    """
+    from knightfall.arena.store.backup import back_up
+    from knightfall.arena.store.store import Store
+    from knightfall.display.numbers import count
+    from knightfall.display.progress import progress
+
+    with reading(store) as opened, progress() as shown:
+        source = opened.file.path
+        target = back_up(
+            opened,
+            file,
+            force=force,
+            on_progress=lambda left, of: shown.say(f"{of - left:,} of {of:,} pages copied"),
+        )
+    with Store.open(target, read_only=True) as copy:
+        runs = copy.runs()
+    games = 2 * sum(info.played for info in runs)
+    size = target.stat().st_size
+    if json:
+        facts = {"store": str(source), "file": str(target), "runs": len(runs), "games": games}
+        print_json({**facts, "bytes": size})
+    else:
+        told = f"{count(len(runs), 'run')}, {count(games, 'game')}, {size / 1e6:,.1f} MB"
+        print_line(f"{told} copied to {target}")

@@ -1,15 +1,18 @@
-"""``knightfall games``: the games of a run, a line for each."""
+"""``knightfall games`` and ``annotate``: the games of a run, and every move of one judged."""
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json, whole
-from knightfall.cli.options.store import RunName, StorePath, find_run, reading, some
-from knightfall.cli.screen.output import console, print_json, print_line
+from knightfall.cli.options.common import Json, whole_number
+from knightfall.cli.options.store import RunName, StorePath, find_run, reading, some, store_path
+from knightfall.cli.screen.guard import INTERRUPTED, say
+from knightfall.cli.screen.output import console, print_json, print_line, print_report
 from knightfall.errors import KnightfallError, nearest
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
     from knightfall.arena.plan.plan import Entrant
     from knightfall.arena.store.run import StoredGame
+
 
 NUMBERS = 31
 """Columns of result, reason and plies, with the gaps between all columns."""
@@ -35,9 +39,7 @@ Why = Annotated[
         help="Only games lost by: no moves, timeout, forfeit, illegal or crash.",
     ),
 ]
-Limit = Annotated[
-    int | None, typer.Option("--limit", metavar="N", parser=whole, help="At most so many games.")
-]
+Limit = Annotated[int | None, whole_number("--limit", "At most so many games.", least=0)]
 
 
 def games(
@@ -140,3 +142,56 @@ def _json(line: StoredGame, entrants: Sequence[Entrant]) -> dict[str, Any]:
         "seed": line.seed,
         "repeats": line.repeats,
     }
+
+
+# -- annotate ---------------------------------------------------------------------------------
+
+
+WhichGame = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAME",
+        help="Moves in quotes, a file, a saved or stored game's name, last, or - for stdin.",
+    ),
+]
+Picture = Annotated[
+    Path | None, typer.Option("--svg", metavar="FILE", help="Draw the swing there.")
+]
+
+
+def annotate(
+    game: WhichGame, svg: Picture = None, store: StorePath = None, json: Json = False
+) -> None:
+    """Judge every move of a game by the exact truth.
+
+    A game is its placements and moves in order, after a FEN if it did not begin on an empty 7×7
+    board; a saved game; a stored one by its name; or what watch --json prints.  The last game is
+    the newest that was saved or, if a run is newer, the first of that run's last pair.  For both
+    players, every move keeps the win or gives it away, and then those that kept it are named.
+    Where no move loses, or the position is lost already, there is nothing to judge.  The chart
+    shows who was winning after each ply.
+
+    The end is judged first: after Ctrl-C you see what was found out by then.
+
+    \b
+    Examples:
+      knightfall annotate "b5 e2 d4 f4 e6 d3"
+      knightfall annotate "5/5/2N2/5/n4 w e4 b3" --svg swing.svg
+      knightfall annotate last
+      knightfall annotate 4.0.0
+      knightfall watch AB_Improved MM_Open --json | knightfall annotate -
+    """
+    from knightfall.files import atomic_write, check_output
+    from knightfall.notation.reader import read_game
+    from knightfall.oracle.annotate import annotate as judge
+
+    if svg is not None:
+        check_output(svg)
+    given = read_game(sys.stdin.read()) if game == "-" else game
+    annotation = judge(given, store=store_path(store))
+    if svg is not None:
+        atomic_write(svg, annotation.to_svg())
+    print_report(annotation, json=json)
+    if annotation.partial:
+        say("knightfall: interrupted: not every move is judged")
+        raise typer.Exit(INTERRUPTED)

@@ -1,21 +1,23 @@
-"""``knightfall heuristics``: the registry."""
+"""``knightfall heuristics``, ``check`` and ``explain``: the registry, and one examined."""
 
 from __future__ import annotations
 
 import sys
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json
-from knightfall.cli.screen.output import print_json, print_line
+from knightfall.cli.options.common import Fen, Json, position_named
+from knightfall.cli.screen.output import print_json, print_line, print_report
 from knightfall.display.report import Heading, Part, print_parts
 from knightfall.display.table import Table, facts
 
 if TYPE_CHECKING:
     from knightfall.heuristics.expression import Atom
     from knightfall.heuristics.published import Declared
+
 
 One = Annotated[str | None, typer.Argument(metavar="ID", help="One heuristic, for its details.")]
 
@@ -152,3 +154,79 @@ def _ids(name: str) -> list[str]:
 
     row = REGISTRY[name]
     return [f"{name}({value})" for value in row.published] if row.parameter else [name]
+
+
+# -- check ------------------------------------------------------------------------------------
+
+
+BROKEN = 1
+"""The exit code if a promise is broken."""
+
+Checked = Annotated[str, typer.Argument(metavar="HEURISTIC", help="Its id, or file.py:function.")]
+CheckedBoard = Annotated[
+    str, typer.Option("--board", metavar="WxH", help="The board to examine it on.")
+]
+
+
+def check(heuristic: Checked, board: CheckedBoard = "7x7", json: Json = False) -> None:
+    """Examine a heuristic you have written.
+
+    Is it deterministic and finite, does it raise errors or never return, is it symmetric where it
+    says so, is it compiled, what does it cost beside improved, and does it tell won positions from
+    lost ones better than null does? The exit code is 1 if something is wrong.
+
+    \b
+    Examples:
+      knightfall check mine.py:cosy
+      knightfall check "mine.py:cosy+improved" --board 5x6
+    """
+    from knightfall.oracle.check import check as examine
+
+    found = examine(heuristic, board=board)
+    print_report(found, json=json)
+    if found.wrong:
+        raise typer.Exit(BROKEN)
+
+
+# -- explain ----------------------------------------------------------------------------------
+
+
+Explained = Annotated[
+    str,
+    typer.Option(
+        "--heuristic", metavar="ID", help="learned_linear, or any heuristic or sum of them."
+    ),
+]
+
+
+Svg = Annotated[
+    Path | None,
+    typer.Option("--svg", metavar="FILE", help="Also write a picture of the position."),
+]
+
+
+def explain(
+    fen: Fen, heuristic: Explained = "learned_linear", svg: Svg = None, json: Json = False
+) -> None:
+    """Show what each feature adds to a heuristic's value.
+
+    Of learned_linear every feature with how often it is there, its weight in this role and phase,
+    and its share as a bar: to the right what speaks for the side to move.  Of a sum of heuristics
+    every term, at this position's phase.  Of open_cluster also the window it is drawn to, on the
+    board and in the picture.
+
+    \b
+    Examples:
+      knightfall explain "7/7/1N5/7/7/4n2/7 w"
+      knightfall explain "7/7/1N5/7/7/4n2/7 w" --heuristic "2*open-improved"
+      knightfall explain "7/7/1N5/7/7/4n2/7 w" --heuristic open_cluster --svg cluster.svg
+    """
+    from knightfall.files import atomic_write, check_output
+    from knightfall.heuristics.explain import explain as shares
+
+    if svg is not None:
+        check_output(svg)
+    found = shares(position_named(fen), heuristic)
+    if svg is not None:
+        atomic_write(svg, found.svg())
+    print_report(found, json=json)

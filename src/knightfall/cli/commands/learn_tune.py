@@ -6,8 +6,15 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.chart import Chart, Force
-from knightfall.cli.options.common import Json, Out, agent_named, at_least_one, whole
+from knightfall.cli.options.common import (
+    Chart,
+    Force,
+    Json,
+    Out,
+    agent_named,
+    chart_writer,
+    whole_number,
+)
 from knightfall.cli.options.sprt import elo_bounds, real
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_report
@@ -20,42 +27,19 @@ Sum = Annotated[
         show_default=False,
     ),
 ]
-Nodes = Annotated[
-    int,
-    typer.Option(
-        "--nodes", metavar="N", parser=at_least_one, help="Nodes a move, for everybody who tunes."
-    ),
-]
+Nodes = Annotated[int, whole_number("--nodes", "Nodes a move, for everybody who tunes.")]
 Second = Annotated[
     int | None,
-    typer.Option(
+    whole_number(
         "--second",
-        metavar="N",
-        parser=at_least_one,
-        help="The budget at which it must hold as well; four times --nodes by default.",
+        "The budget at which it must hold as well; four times --nodes by default.",
         show_default=False,
     ),
 ]
-Generations = Annotated[
-    int,
-    typer.Option(
-        "--generations", metavar="N", parser=at_least_one, help="How often all candidates change."
-    ),
-]
-Population = Annotated[
-    int,
-    typer.Option(
-        "--population", metavar="N", parser=at_least_one, help="Candidates in a generation."
-    ),
-]
+Generations = Annotated[int, whole_number("--generations", "How often all candidates change.")]
+Population = Annotated[int, whole_number("--population", "Candidates in a generation.")]
 Pairs = Annotated[
-    int,
-    typer.Option(
-        "--pairs",
-        metavar="N",
-        parser=at_least_one,
-        help="Pairs of games of each candidate against each opponent.",
-    ),
+    int, whole_number("--pairs", "Pairs of games of each candidate against each opponent.")
 ]
 Against = Annotated[
     list[str] | None,
@@ -69,10 +53,7 @@ Against = Annotated[
 ]
 BoardText = Annotated[str, typer.Option("--board", metavar="WxH", help="The board.")]
 Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed", metavar="S", parser=whole, help="Of candidates, openings and broken ties."
-    ),
+    int, whole_number("--seed", "Of candidates, openings and broken ties.", least=0, metavar="S")
 ]
 Step = Annotated[
     str,
@@ -90,9 +71,7 @@ Gain = Annotated[
         help="The gains in normalized Elo that the confirmation decides between.",
     ),
 ]
-Workers = Annotated[
-    int, typer.Option("--workers", metavar="N", parser=at_least_one, help="Processes that play.")
-]
+Workers = Annotated[int, whole_number("--workers", "Processes that play.")]
 
 
 def tune(
@@ -146,10 +125,7 @@ def tune(
         step=real(step, "a size for --step, as in 0.5"),
         sprt=elo_bounds(sprt),
     )
-    if chart is not None:
-        from knightfall.arena.charts.style import save, writable
-
-        writable(chart, force)
+    draw = chart_writer(chart, force)
     for text in dict.fromkeys(against or ()):
         if text != START:
             agent_named(text, quiet=json)
@@ -162,6 +138,5 @@ def tune(
             "goes on"
         )
         raise typer.Exit(INTERRUPTED) from None
-    if chart is not None:
-        save(report.plot(), chart)
+    draw(report)
     print_report(report, json=json)

@@ -13,10 +13,10 @@ from knightfall.cli.options.common import (
     Json,
     MaybeFen,
     agent_named,
+    agent_names,
     board_named,
     position_named,
 )
-from knightfall.cli.options.completion import agent_names
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.sigint import raise_from_here
@@ -136,7 +136,7 @@ def _new(fen: str, seat: Seat | None, against: Agent) -> Game:
 
 
 def _resumed(which: str) -> Game:
-    from knightfall.cli.play.saved import load
+    from knightfall.cli.play.game import load
 
     return load(which)
 
@@ -162,7 +162,7 @@ def _ask_for_code(game: Game, json: bool) -> None:
 
 def _view(json: bool) -> GameView:
     if json:
-        from knightfall.cli.play.json_view import JsonView
+        from knightfall.cli.play.view import JsonView
 
         return JsonView()
     from knightfall.cli.play.terminal_view import TerminalView
@@ -257,7 +257,7 @@ class _Keeper:
 
     def save(self) -> str | None:
         """The command that resumes the game, or None if it could not be saved."""
-        from knightfall.cli.play.saved import resume_command, save
+        from knightfall.cli.play.game import resume_command, save
 
         try:
             save(self._game)

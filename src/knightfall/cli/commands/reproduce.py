@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.options.arena import Again, Dask, Seed, Workers
-from knightfall.cli.options.common import Json, at_least_one
+from knightfall.cli.options.common import Json, whole_number
 from knightfall.cli.options.store import StorePath
 
 if TYPE_CHECKING:
@@ -36,11 +36,8 @@ def reproduce(
     ] = None,
     pairs: Annotated[
         int,
-        typer.Option(
-            "--pairs",
-            metavar="N",
-            parser=at_least_one,
-            help="Pairs of games per opponent; a couple of the league gets a twentieth.",
+        whole_number(
+            "--pairs", "Pairs of games per opponent; a couple of the league gets a twentieth."
         ),
     ] = PAIRS,
     budget: Annotated[

@@ -1,17 +1,26 @@
-"""``knightfall runs``: what is in the store."""
+"""``knightfall runs``, ``show`` and ``plot``: the runs in a store, listed, reported and drawn."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from knightfall.cli.options.common import Json
-from knightfall.cli.options.store import FEW, StorePath, find_run, reading, some, store_path
+from knightfall.cli.options.store import (
+    FEW,
+    LAST,
+    RunName,
+    StorePath,
+    find_run,
+    reading,
+    some,
+    store_path,
+)
 from knightfall.cli.screen.guard import say
 from knightfall.cli.screen.output import print_json, print_line
 from knightfall.display.numbers import count
@@ -19,6 +28,7 @@ from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
     from knightfall.arena.store.store import RunInfo
+
 
 HASH = 7
 """Letters of a file's hash that are shown."""
@@ -132,3 +142,107 @@ def _sure(info: RunInfo) -> bool:
         raise KnightfallError(f"--delete {info.id} needs --yes where nobody can be asked")
     what = f"{info.kind} of {some(info.names)}, {2 * info.played:,} games"
     return typer.confirm(f"Delete run {info.id} ({what})?", err=True)
+
+
+# -- show -------------------------------------------------------------------------------------
+
+
+def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> None:
+    """Show the report of a run.
+
+    A run that is still going on can be looked at, too.
+
+    \b
+    Examples:
+      knightfall show
+      knightfall show 3 --json
+    """
+    from knightfall.arena.reports.kinds import report_on
+    from knightfall.cli.options.store import find_run, reading
+    from knightfall.cli.screen.output import print_report
+
+    with reading(store) as opened:
+        print_report(report_on(find_run(opened, run)), json=json)
+
+
+# -- plot -------------------------------------------------------------------------------------
+
+
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="ratings, crosstable, llr, score, tournament or worth; by default all that fit.",
+    ),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        metavar="PATH",
+        help="A file for one chart, which ends in .svg, .png or .pdf; or a folder for "
+        "run-7-ratings.svg and so on. By default, this folder.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+
+
+def plot(
+    run: RunName = LAST,
+    kind: Kind = None,
+    output: Output = None,
+    force: Force = False,
+    store: StorePath = None,
+    json: Json = False,
+) -> None:
+    """Draw a run as SVG, PNG or PDF.
+
+    Ratings and crosstable of a league, the course of a match, a tournament, a heuristic's worth.
+
+    \b
+    Examples:
+      knightfall plot
+      knightfall plot 7 --kind crosstable --output league.pdf
+      knightfall plot last --output charts/ --force
+    """
+    from knightfall.arena.charts.charts import checked, draw, save
+    from knightfall.arena.charts.style import writable
+    from knightfall.arena.results.tallies import results
+
+    folder, file = _split(output)
+    with reading(store) as opened:
+        found = results(find_run(opened, run))
+        wanted = checked(found, kind)
+        files = {name: file or folder / f"run-{found.run.id}-{name}.svg" for name in wanted}
+        if file is not None and len(files) > 1:
+            raise KnightfallError(
+                f"--output {output} is one file: say which chart with --kind, {' or '.join(wanted)}"
+            )
+        for path in files.values():
+            writable(path, force)
+        for name, path in files.items():
+            save(draw(name, found), path)
+    if json:
+        charts = [{"kind": name, "file": str(path)} for name, path in files.items()]
+        print_json({"run": found.run.id, "charts": charts})
+        return
+    for name, path in files.items():
+        print_line(f"{name}: {path}")
+
+
+def _split(output: str | None) -> tuple[Path, Path | None]:
+    """Return the folder that ``--output`` means and, if it names a file, that file.
+
+    A folder ends in a slash, exists as one, or has no ending such as ``.svg``; an ending that is
+    no chart's is a KnightfallError.
+    """
+    from knightfall.arena.charts.style import format_of
+
+    if output is None:
+        return Path(), None
+    path = Path(output).expanduser()
+    if output.endswith("/") or path.is_dir() or not path.suffix:
+        return path, None
+    format_of(path)
+    return path.parent, path

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from knightfall.cli.commands.stats import shown
-from knightfall.cli.options.common import PLAIN_HELP, Json
+from knightfall.cli.options.common import Json, command_group
 from knightfall.cli.options.sprt import (
     Alpha,
     Beta,
@@ -19,6 +19,7 @@ from knightfall.cli.options.sprt import (
     sprt_of,
 )
 from knightfall.cli.screen.output import print_json
+from knightfall.display.numbers import percent
 from knightfall.display.report import print_parts
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
@@ -40,11 +41,8 @@ class SprtGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-sprt = typer.Typer(name="sprt", cls=SprtGroup, **PLAIN_HELP)
-
-
-@sprt.callback(invoke_without_command=True)
-def about(context: typer.Context) -> None:
+sprt = command_group(
+    "sprt",
     """Plan a sequential test.
 
     That is a match that ends when its question is decided.
@@ -52,9 +50,9 @@ def about(context: typer.Context) -> None:
     \b
     Example:
       knightfall sprt plan 0,10
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    """,
+    cls=SprtGroup,
+)
 
 
 BoundsArgument = Annotated[
@@ -126,7 +124,7 @@ def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
     for each in plans:
         row = [
             f"{each.true_elo:g}",
-            f"{100 * each.passes:.1f} %",
+            percent(each.passes),
             f"{each.pairs:,.0f}",
             f"{2 * each.pairs:,.0f}",
         ]
@@ -135,7 +133,7 @@ def _show(test: Sprt, share: float, plans: list[SprtForecast]) -> None:
         table.add(*(text.replace("-", "−") for text in row))
     said = (
         f"H0: {test.elo0:g} {unit}, H1: {test.elo1:g} {unit}, alpha {test.alpha:g}, "
-        f"beta {test.beta:g}; equals split {100 * share:.0f} % of their pairs".replace("-", "−")
+        f"beta {test.beta:g}; equals split {percent(share, 0)} of their pairs".replace("-", "−")
     )
     print_parts([said, "", table])
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import PLAIN_HELP, Json, whole
+from knightfall.cli.options.common import Json, command_group, whole
 from knightfall.cli.options.sprt import Alpha, Beta, Bounds, Model, NumbersCommand, given_test
 from knightfall.cli.screen.output import print_json
-from knightfall.display.numbers import for_json
+from knightfall.display.numbers import for_json, percent
 from knightfall.display.report import print_parts
 from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
@@ -18,15 +18,8 @@ if TYPE_CHECKING:
     from knightfall.statistics.pairs import MatchEstimate
     from knightfall.statistics.sprt import Sprt
 
-stats = typer.Typer(name="stats", **PLAIN_HELP)
-
-
-def _count(name: str, help: str) -> Any:
-    return typer.Argument(metavar=name, parser=whole, help=help)
-
-
-@stats.callback(invoke_without_command=True)
-def about(context: typer.Context) -> None:
+stats = command_group(
+    "stats",
     """Judge a result by its counts.
 
     Elo with errors, likelihood of superiority, sequential test.
@@ -35,9 +28,12 @@ def about(context: typer.Context) -> None:
     Examples:
       knightfall stats pairs 10 80 30 --sprt 0,50
       knightfall stats games 136 96 111
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    """,
+)
+
+
+def _count(name: str, help: str) -> Any:
+    return typer.Argument(metavar=name, parser=whole, help=help)
 
 
 @stats.command(name="pairs", cls=NumbersCommand)
@@ -146,9 +142,9 @@ def _tell(
     rows = {
         "Elo": f"{shown(verdict.elo)} ± {shown(verdict.elo_error)}",
         "nElo": f"{shown(verdict.nelo)} ± {shown(verdict.nelo_error)}",
-        "LOS": f"{100 * verdict.los:.2f} %",
+        "LOS": percent(verdict.los, 2),
         unit.capitalize(): f"{verdict.units:,} {classes} = {counts}",
-        "Score": f"{100 * verdict.score:.2f} %",
+        "Score": percent(verdict.score, 2),
         "95 %": f"{100 * verdict.low:.2f} to {100 * verdict.high:.2f} %, {low} to {high} Elo",
     }
     if test is not None and llr is not None and lower is not None and upper is not None:

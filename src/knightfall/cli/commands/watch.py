@@ -7,10 +7,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from knightfall.cli.options.common import Json, MaybeFen, agent_named, position_named, whole
-from knightfall.cli.options.completion import agent_names
+from knightfall.cli.options.common import (
+    Json,
+    MaybeFen,
+    agent_argument,
+    agent_named,
+    position_named,
+    whole_number,
+)
 from knightfall.cli.screen.output import console, effort, print_json, report_json, verdict
 
 if TYPE_CHECKING:
@@ -21,32 +25,10 @@ if TYPE_CHECKING:
     from knightfall.position import Position, Side
     from knightfall.search.report import Report
 
-First = Annotated[
-    str,
-    typer.Argument(
-        metavar="FIRST",
-        help="The first player, N.",
-        show_default=False,
-        autocompletion=agent_names,
-    ),
-]
-Second = Annotated[
-    str,
-    typer.Argument(
-        metavar="SECOND",
-        help="The second player, n.",
-        show_default=False,
-        autocompletion=agent_names,
-    ),
-]
+First = Annotated[str, agent_argument("FIRST", "The first player, N.")]
+Second = Annotated[str, agent_argument("SECOND", "The second player, n.")]
 Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        parser=whole,
-        help="For the placement, and for agents without a seed.",
-    ),
+    int, whole_number("--seed", "For the placement, and for agents without a seed.", least=0)
 ]
 
 

@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json, at_least_one, whole
+from knightfall.cli.options.common import Json, whole_number
 from knightfall.cli.options.store import StorePath, store_path
 
 if TYPE_CHECKING:
     from knightfall.arena.reports.report import RunReport
 
-Pairs = Annotated[
-    int, typer.Option("--pairs", metavar="N", parser=at_least_one, help="Pairs of games a match.")
-]
+Pairs = Annotated[int, whole_number("--pairs", "Pairs of games a match.")]
 Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed", metavar="S", parser=whole, help="Decides the openings and every broken tie."
-    ),
+    int, whole_number("--seed", "Decides the openings and every broken tie.", least=0, metavar="S")
 ]
 BudgetText = Annotated[
     str | None,
@@ -47,11 +42,10 @@ Stratify = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(
+    whole_number(
         "--workers",
-        metavar="N",
-        parser=whole,
-        help="Processes that play; 0 plays in this one. By default one per core where it pays.",
+        "Processes that play; 0 plays in this one. By default one per core where it pays.",
+        least=0,
     ),
 ]
 Dask = Annotated[

@@ -1,8 +1,9 @@
-"""Arguments and options that several commands share."""
+"""Arguments, options and shell completion that several commands share."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,11 +14,25 @@ if TYPE_CHECKING:
     from knightfall.board import Board
     from knightfall.position import Position
 
+
 PLAIN_HELP: Any = {
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
 }
 """How every group of commands shows its help: as plain text, in lines that can be read."""
+
+
+def command_group(name: str, help: str, **more: Any) -> typer.Typer:
+    """Return a group of commands, which shows its help where no command is given."""
+
+    def show_help(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return typer.Typer(
+        name=name, help=help, callback=show_help, invoke_without_command=True, **PLAIN_HELP, **more
+    )
+
 
 STARTPOS = "startpos"
 MOST = 2**63 - 1
@@ -56,17 +71,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
 def at_least_one(given: str | int) -> int:
-    """A whole number from 1 on."""
+    """Return the whole number that was typed; raise BadParameter if it is none or below 1."""
     return whole(given, 1)
 
 
-Threads = Annotated[
-    int, typer.Option("--threads", metavar="N", parser=at_least_one, help="Processors to use.")
-]
-TableMb = Annotated[
-    int | None,
-    typer.Option("--table-mb", metavar="MB", parser=at_least_one, help="Memory for the table."),
-]
+def whole_number(name: str, help: str, *, least: int = 1, metavar: str = "N", **more: Any) -> Any:
+    """Return an option that takes a whole number, from 1 on or from `least=0` on."""
+    parser = at_least_one if least else whole
+    return typer.Option(name, metavar=metavar, parser=parser, help=help, **more)
+
+
+Threads = Annotated[int, whole_number("--threads", "Processors to use.")]
+TableMb = Annotated[int | None, whole_number("--table-mb", "Memory for the table.", metavar="MB")]
 
 BoardName = Annotated[str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.")]
 
@@ -100,3 +116,44 @@ def board_named(text: str) -> Board:
     from knightfall.board import Board
 
     return Board.named(text)
+
+
+Chart = Annotated[
+    Path | None,
+    typer.Option(
+        "--chart",
+        metavar="FILE",
+        help="Draw it there; the name ends in .svg, .png or .pdf.",
+        show_default=False,
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a chart that exists.")]
+
+
+def chart_writer(chart: Path | None, force: bool) -> Callable[[Any], None]:
+    """Return a function that draws a report's plot into the file of ``--chart``, if one is given.
+
+    Raise at once if that file cannot be written: before any work, not after it.
+    """
+    if chart is None:
+        return lambda report: None
+    from knightfall.arena.charts.style import save, writable
+
+    writable(chart, force)
+    return lambda report: save(report.plot(), chart)
+
+
+def agent_argument(metavar: str, help: str) -> Any:
+    """Return a required argument that takes an agent, whose name the shell completes."""
+    return typer.Argument(
+        metavar=metavar, help=help, show_default=False, autocompletion=agent_names
+    )
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """The course's agents, and the kinds of agents with an open bracket."""
+    from knightfall.agents import AGENT_KINDS, COURSE
+
+    known = [name for names in COURSE.values() for name in names]
+    known += [name if not kind.argument else f"{name}(" for name, kind in AGENT_KINDS.items()]
+    return [name for name in dict.fromkeys(known) if name.startswith(incomplete)]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knightfall.cli.options.completion import run_numbers
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -17,6 +16,19 @@ if TYPE_CHECKING:
 LAST = "last"
 FEW = 3
 """Agents of a run that are named where there is one line for it."""
+
+
+def run_numbers(incomplete: str) -> list[tuple[str, str]]:
+    """The runs of the user's own store, with who took part."""
+    from knightfall.arena.store.store import Store
+
+    try:
+        with Store.open(read_only=True) as store:
+            runs = {str(info.id): some(info.names) for info in store.runs()}
+    except KnightfallError:  # there is no store yet
+        return []
+    return [(id, who) for id, who in runs.items() if id.startswith(incomplete)]
+
 
 StorePath = Annotated[
     str | None,

@@ -1,13 +1,25 @@
-"""A game in progress: where it began, what was played, who plays whom."""
+"""A person's game against an agent, in progress and on disk."""
 
 from __future__ import annotations
 
+import json
+import os
+import sys
+import time
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from knightfall.notation.scoresheet import NO_MOVES, RESIGNED
+from knightfall.display.printable import print_line
+from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write
+from knightfall.notation.reader import game_of
+from knightfall.notation.saved_games import LAST, MOST_BYTES, games_folder, saved_game, saved_games
+from knightfall.notation.scoresheet import NO_MOVES, RESIGNED, SEAT, SIDE
 from knightfall.position import Position, Side, other
+from knightfall.reading import decoded, parse_json, read_bytes
+from knightfall.shape import shown
 
 if TYPE_CHECKING:
     from knightfall.agents import Agent
@@ -70,3 +82,121 @@ class Game:
         taken = self.moves[turns[-1] :]
         del self.line[turns[-1] + 1 :], self.moves[turns[-1] :]
         return taken
+
+
+# -- on disk ----------------------------------------------------------------------------------
+
+
+_FORMAT = "knightfall game 1"
+
+
+# -- writing -----------------------------------------------------------------------------------
+
+
+def save(game: Game) -> None:
+    """Write the game to its file, or to a new one; whoever reads it sees all of it or nothing."""
+    if game.file is None:
+        game.file = _new_file()
+    content = {
+        "format": _FORMAT,
+        "start": game.start.fen,
+        "moves": game.moves,
+        "you": SEAT[game.you],
+        "agent": str(game.agent.absolute()) if game.agent.files else game.agent.name,
+        "resigned": game.resigned,
+    }
+    if game.agent_resigned:
+        content["agent_resigned"] = True
+    atomic_write(game.file, json.dumps(content, indent=2) + "\n", sync=True)
+
+
+def _new_file() -> Path:
+    """A file nobody has: the time and this process's number are its name."""
+    folder = games_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+    file = folder / f"{stem}.json"
+    for number in count(2):
+        if not file.exists():
+            break
+        file = folder / f"{stem}-{number}.json"
+    return file
+
+
+def resume_command(game: Game) -> str:
+    """What to type to go on with a saved game."""
+    import shlex
+
+    file = game.file or Path()
+    ours = file.parent == games_folder() and file.suffix == ".json"
+    name = file.stem if ours else str(file)
+    return f"knightfall play --resume {shlex.quote(name)}"
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def load(which: str) -> Game:
+    """The game of that name or file; `last` is the newest that is not over."""
+    if which == LAST:
+        return _last()
+    file = Path(which).expanduser()
+    return _read(file if file.is_file() else saved_game(which))
+
+
+def _last() -> Game:
+    for file in saved_games():
+        try:
+            game = _read(file)
+        except KnightfallError as error:
+            print_line(f"note: {error}; looking for an older one", file=sys.stderr)
+            continue
+        if game.winner is None:
+            return game
+    raise KnightfallError(
+        f"there is no unfinished game in {games_folder()}: knightfall play begins one"
+    )
+
+
+def _read(file: Path) -> Game:
+    """Check everything: the file may be damaged, or somebody else's."""
+    data = read_bytes(file, MOST_BYTES)
+    try:
+        content = parse_json(decoded(data, file.name))
+    except KnightfallError as error:
+        raise _foreign(file, str(error)) from None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise _foreign(file, f'there is no "format": "{_FORMAT}" in it')
+    try:
+        return _game(content, file)
+    except KnightfallError as error:
+        raise _foreign(file, str(error)) from None
+
+
+def _game(content: dict[str, Any], file: Path) -> Game:
+    from knightfall.agents import parse_agent
+
+    sheet, agent = game_of(content), content.get("agent")
+    if content.get("you") not in ("first", "second"):
+        raise KnightfallError(f'"you" must be first or second, not {shown(content.get("you"))}')
+    if not isinstance(content.get("resigned"), bool):
+        raise KnightfallError('"resigned" must be true or false')
+    if not isinstance(content.get("agent_resigned", False), bool):
+        raise KnightfallError('"agent_resigned" must be true or false')
+    if not isinstance(agent, str):
+        raise KnightfallError(f'"agent" must be a string, not {shown(agent)}')
+    return Game(
+        line=list(sheet.positions),
+        you=SIDE[content["you"]],
+        agent=parse_agent(agent),
+        resigned=content["resigned"],
+        agent_resigned=content.get("agent_resigned", False),
+        moves=list(sheet.moves),
+        file=file.absolute(),
+    )
+
+
+def _foreign(file: Path, why: str) -> KnightfallError:
+    return KnightfallError(
+        f"{str(file)!r} is not a game that can be resumed: {why} (the file is left as it is)"
+    )

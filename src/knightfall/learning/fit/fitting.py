@@ -18,13 +18,12 @@ from knightfall.extras import require
 from knightfall.files import atomic_write, make_folder
 from knightfall.heuristics.features import CONTACTS, FEATURES, STUDIED
 from knightfall.heuristics.model_file import KINDS, VIEWS, Model, as_json
-from knightfall.learning.agents import SERIOUS
 from knightfall.learning.data import Positions, read
-from knightfall.learning.fit.judgement import judged
 from knightfall.learning.fit.linear import both_sides, fit_linear, predict_linear
 from knightfall.learning.fit.net import Course, Curve, fit_net, predict_net
-from knightfall.learning.fit.report import FitReport
+from knightfall.learning.fit.report import FitReport, judged
 from knightfall.learning.fit.tables import SEEN_BY, Labelled, Table, joined, tables
+from knightfall.learning.games import SERIOUS
 from knightfall.learning.split import SPLITS
 
 GROUPS: dict[str, Callable[[str], bool]] = {

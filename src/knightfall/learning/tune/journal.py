@@ -14,7 +14,6 @@ from typing import Any
 
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, begin_folder
-from knightfall.learning.tune.games import Counts
 from knightfall.learning.tune.settings import Settings, difference
 from knightfall.reading import parse_json, read_text
 from knightfall.shape import Whole, check
@@ -32,6 +31,9 @@ _SHAPE: dict[Any, Any] = {
     "generations": [{"candidates": [str], "counts": [[Whole(0)]]}],
     "checksum": str,
 }  # fmt: skip
+
+Counts = tuple[int, int, int]
+"""How many pairs a candidate lost, split and won."""
 
 
 @dataclass(frozen=True)

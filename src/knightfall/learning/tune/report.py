@@ -11,13 +11,7 @@ from knightfall.display.numbers import count, duration, interval, percent, plus_
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.heuristics.expression import Expression
-from knightfall.learning.tune.confirmation import (
-    GAINED,
-    NOTHING,
-    UNDECIDED,
-    Confirmation,
-    overall,
-)
+from knightfall.learning.tune.confirmation import GAINED, NOTHING, UNDECIDED, Confirmation, overall
 from knightfall.learning.tune.settings import Settings
 from knightfall.learning.tune.weights import Sum, decimal, numbers, written
 
@@ -163,6 +157,6 @@ class TuneReport(Displayable):
 
     def plot(self) -> Figure:
         """Weights and scores by generation."""
-        from knightfall.learning.tune.plots import tune_plot
+        from knightfall.learning.plots import tune_plot
 
         return tune_plot(self)

@@ -30,9 +30,8 @@ GAIN = (0.0, 30.0)
 MOST_GENERATIONS, LEAST_POPULATION, MOST_POPULATION, LARGEST_STEP = 10_000, 4, 1000, 10.0
 
 RECIPE = (
-    *(f"learning/tune/{name}.py" for name in ("settings", "weights", "starts", "optimiser")),
-    *(f"learning/tune/{name}.py" for name in ("games", "tuning")),
-    *(f"learning/{name}.py" for name in ("split", "images")),
+    *(f"learning/tune/{name}.py" for name in ("settings", "weights", "starts", "tuning")),
+    "learning/split.py",
 )
 """Beside what decides how games go, the files that decide what is found."""
 

@@ -18,8 +18,7 @@ import numpy as np
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.rules import words
-from knightfall.learning.images import first_images, keys
-from knightfall.learning.split import class_splits, classes, kept
+from knightfall.learning.split import class_splits, classes, first_images, kept, keys
 from knightfall.openings import shuffled
 from knightfall.position import Position
 

@@ -1,26 +1,38 @@
-"""``knightfall learn tune``: look for better weights by play, and see whether they are better."""
+"""``knightfall learn tune``: look for better weights by play, and see whether they are better.
+
+CMA-ES asks for a generation of candidates and is told how each fared.  Its learning rates follow
+how much of what it is told is noise: results of a hundred games are mostly that.  Its state is
+never stored.  It follows from the seed and from what it was told, so telling it the same again
+gives the same optimiser.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.arena.plan.entrants import check_files, enter
+from knightfall.arena.plan.plan import Plan, tournament
 from knightfall.arena.runners.hire import Crew
+from knightfall.arena.runners.runner import InProcess, Runner
 from knightfall.arena.runners.workers import MOST_WORKERS
 from knightfall.arena.runs import check
+from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
 from knightfall.heuristics.expression import Expression
 from knightfall.learning.tune.confirmation import confirmed
-from knightfall.learning.tune.games import generation_plan, hired, played, score
-from knightfall.learning.tune.journal import FILE, Generation, Journal, damaged, opened
-from knightfall.learning.tune.optimiser import Optimiser
+from knightfall.learning.tune.journal import FILE, Counts, Generation, Journal, damaged, opened
 from knightfall.learning.tune.report import Step, TuneReport
 from knightfall.learning.tune.settings import Settings, agent_of
 from knightfall.learning.tune.starts import sample
@@ -29,6 +41,105 @@ from knightfall.sigint import raise_from_here
 
 if TYPE_CHECKING:
     from knightfall.arena.runners.runner import Runner
+
+
+# -- the search for weights -------------------------------------------------------------------
+
+
+Point = npt.NDArray[np.float64]
+
+FARTHEST = 100.0
+"""A term a hundred times as large as the first one plays as if there were no other."""
+
+
+class Optimiser:
+    """Looks for the point with the highest score, from a start and with a first step."""
+
+    def __init__(self, start: Sequence[float], step: float, population: int, seed: int) -> None:
+        mean = np.array(start, np.float64)
+        far = np.maximum(FARTHEST, 2 * np.abs(mean))
+        digest = hashlib.sha256(f"tune {seed}".encode()).digest()
+        from cmaes import CMA
+
+        self._inner: Any = CMA(
+            mean=mean,
+            sigma=step,
+            bounds=np.stack([-far, far], axis=1),
+            population_size=population,
+            seed=int.from_bytes(digest[:4], "big"),
+            lr_adapt=True,
+        )
+
+    @property
+    def mean(self) -> Point:
+        """Where it believes the best point to be: of noisy scores the best one is luck."""
+        found: Point = self._inner.mean.copy()
+        return found
+
+    def ask(self) -> list[Point]:
+        """The next generation."""
+        return [self._inner.ask() for _ in range(self._inner.population_size)]
+
+    def tell(self, points: Sequence[Point], scores: Sequence[float]) -> None:
+        """How each of a generation fared."""
+        self._inner.tell([(x, -score) for x, score in zip(points, scores, strict=True)])
+
+
+# -- the games of a generation ----------------------------------------------------------------
+
+
+def generation_plan(settings: Settings, number: int, candidates: Sequence[Expression]) -> Plan:
+    """What is played to tell the candidates of a generation apart.
+
+    Luck with openings and broken ties is the same for all of them.
+    """
+    playing = enter([agent_of(one, settings.nodes) for one in candidates])
+    opponents = enter(settings.opponents)
+    digest = hashlib.sha256(f"generation {settings.seed}/{number}".encode()).digest()
+    return Plan(
+        kind="tournament",
+        entrants=playing + opponents,
+        matches=tournament(len(playing), len(opponents)),
+        pairs=settings.pairs,
+        seed=int.from_bytes(digest[:4], "big"),
+        book=tuple(settings.starts.of_generation(number, settings.pairs, settings.seed)),
+        files=settings.files,
+    )
+
+
+def played(plan: Plan, candidates: int, runner: Runner) -> list[Counts]:
+    """What each candidate came to, against all opponents together."""
+    counts = [[0, 0, 0] for _ in range(candidates)]
+    with closing(runner.play(plan.tasks())) as records:
+        for record in records:
+            for game in record.games:
+                if game.reason == "crash":
+                    raise KnightfallError(
+                        f"a game of {record.task.a} against {record.task.b} crashed: {game.detail}"
+                    )
+            match = plan.matches[record.task.number % len(plan.matches)]
+            counts[match.a][record.score] += 1
+    check_files(plan)  # or some would have played with another file than the others
+    return [(lost, split, won) for lost, split, won in counts]
+
+
+def score(counts: Counts) -> float:
+    """Points a game."""
+    lost, split, won = counts
+    return (won + split / 2) / (lost + split + won)
+
+
+def hired(workers: int, agents: Sequence[str]) -> Runner:
+    """So many processes that play, or this one."""
+    if workers == 1:
+        return InProcess(agents)
+    from knightfall.arena.runners.pool import Pool
+
+    return Pool(workers, agents)
+
+
+# -- a whole tuning ---------------------------------------------------------------------------
+
 
 RESULT, EXPRESSION = "result.json", "expression.txt"
 
@@ -129,7 +240,7 @@ def _show(state: Progress, steps: list[Step], settings: Settings) -> None:
     if steps:
         best = max(steps, key=lambda step: step.best)
         lines += [
-            f"best so far {100 * best.best:.1f} %: {written(best.candidate)}",
+            f"best so far {percent(best.best)}: {written(best.candidate)}",
             f"now at {written(steps[-1].mean)}",
         ]
         state.what = f"generations · now at {written(steps[-1].mean)}"

@@ -136,8 +136,7 @@ def _grade(spec: dict[str, Any], tell: Tell) -> int:
     from knightfall.arena.runners.snapshot import Snapshot
     from knightfall.arena.store.run import now
     from knightfall.board import Board
-    from knightfall.oracle.games import records_of
-    from knightfall.oracle.record import draw_openings
+    from knightfall.oracle.record import draw_openings, records_of
     from knightfall.web.lab.gradings import Gradings
     from knightfall.web.lab.noting import Noting
 

@@ -1,4 +1,4 @@
-"""``python -m knightfall.oracle.lost_games``: how many lost games does an agent win?
+"""``python -m benchmarks.lost_games``: how many lost games does an agent win?
 
 An agent plays the runner from random openings of 7×7 in which the hunter has a won game, as it
 nearly always has.  By exact play the agent loses them all.

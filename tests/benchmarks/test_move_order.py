@@ -9,9 +9,9 @@ import pytest
 from naive import knight_moves
 from naive_solver import openings, plies_to_end
 
+from benchmarks import move_order as order
+from benchmarks.move_order import Choice, Move
 from knightfall.board import Board
-from knightfall.learning import order
-from knightfall.learning.order import Choice, Move
 from knightfall.position import Position, other
 from knightfall.solver.engine import UPPER_SHARE, Engine
 from knightfall.solver.reflection import loses_by_reflection

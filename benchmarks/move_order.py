@@ -1,4 +1,4 @@
-"""``python -m knightfall.learning.order``: the solver's order of moves, learned from the truth.
+"""``python -m benchmarks.move_order``: the solver's order of moves, learned from the truth.
 
 The solver (`solver/winloss.py`) tries the moves of a won position until one wins; how much it
 searches in vain is a matter of their order.  So from random openings we walk down the tree that it

@@ -1,0 +1,263 @@
+"""``knightfall match``, ``tournament``, ``league`` and ``worth``: commands that play a run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from knightfall.cli.options.arena import BudgetText, Event, Pairs, plays_a_run
+from knightfall.cli.options.common import whole_number
+from knightfall.cli.options.course import Generation, of_generation
+from knightfall.cli.options.sprt import Alpha, Beta, Bounds, Model, given_test
+from knightfall.errors import KnightfallError
+
+A = Annotated[str, typer.Argument(metavar="A", help="The agent whose Elo it is.")]
+B = Annotated[str, typer.Argument(metavar="B", help="Its opponent.")]
+
+
+@plays_a_run
+def match(
+    a: A,
+    b: B,
+    pairs: Annotated[
+        int | None,
+        whole_number(
+            "--pairs", "Pairs of games: 100 by default, with --sprt at most every opening."
+        ),
+    ] = None,
+    sprt: Bounds = None,
+    model: Model = None,
+    alpha: Alpha = None,
+    beta: Beta = None,
+    budget: BudgetText = None,
+    generation: Generation = None,
+) -> Event:
+    """Let two agents meet, each opening from both seats.
+
+    --generation is for every course: agent that does not say its own.
+
+    \b
+    Examples:
+      knightfall match "id(main)" "id(improved)" --pairs 500
+      knightfall match "id(mine.py:score)" "id(improved)" --sprt 0,20
+    """
+    from knightfall.arena import events
+
+    a, b = of_generation([a, b], generation)
+    return events.match, {
+        "a": a,
+        "b": b,
+        "pairs": pairs,
+        "sprt": given_test(sprt, alpha, beta, model),
+        "budget": budget,
+    }
+
+
+# -- tournament -------------------------------------------------------------------------------
+
+
+@plays_a_run
+def tournament(
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test",
+            metavar="AGENT",
+            help="An agent to test; may be repeated. By default the baseline and the five "
+            "heuristics that the studies recommend.",
+        ),
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against",
+            metavar="AGENT",
+            help="An opponent; may be repeated. By default the course's seven. Names such as "
+            "AB_Open are those of the protocol.",
+        ),
+    ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option("--protocol", metavar="YEAR", help="2017b, or 2017a for the earlier course."),
+    ] = "2017b",
+    pairs: Annotated[
+        int | None,
+        whole_number(
+            "--pairs",
+            "Pairs of games against each opponent, instead of playing until it is decided.",
+        ),
+    ] = None,
+    course_only: Annotated[
+        bool,
+        typer.Option(
+            "--course-only",
+            help="Stop after the course's own games: 5 pairs for each opponent (2017a: 10).",
+        ),
+    ] = False,
+    budget: BudgetText = None,
+    num_matches: Annotated[
+        int | None,
+        whole_number(
+            "--num-matches",
+            "The course's NUM_MATCHES, instead of --pairs: a match is a pair, 2 games (2017a: "
+            "2 pairs, 4 games). The course plays 5.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--time-limit",
+            metavar="TIME",
+            help="The course's TIME_LIMIT, instead of --budget: time for a move of every agent, as "
+            "in 150ms.",
+        ),
+    ] = None,
+    timer_threshold: Annotated[
+        str | None,
+        typer.Option(
+            "--timer-threshold",
+            metavar="TIME",
+            help="The course's TIMER_THRESHOLD: a search stops when so much of the time limit is "
+            "left, 10ms if not given.",
+        ),
+    ] = None,
+) -> Event:
+    """Play the course's tournament, and go on until it is decided.
+
+    Each test agent meets each opponent, in pairs: one opening, played from both seats.  After the
+    course's own games it goes on until each test agent is better or worse than the first, or the
+    difference is known to within two points.  A heuristic alone plays with the course's search.
+    Interrupted, the same command goes on.
+
+    \b
+    Examples:
+      knightfall tournament
+      knightfall tournament --test improved --test mine.py:cosy
+      knightfall tournament --test AB_Improved --test "AB_Custom(mine.py:score)" --pairs 200
+      knightfall tournament --protocol 2017a --budget time=150ms
+      knightfall tournament --num-matches 25 --time-limit 150ms --timer-threshold 10ms
+    """
+    from knightfall.arena import events
+
+    return events.tournament, {
+        "tests": test or (),
+        "against": against or (),
+        "protocol": protocol,
+        "pairs": pairs,
+        "course_only": course_only,
+        "budget": budget,
+        "num_matches": num_matches,
+        "time_limit": time_limit,
+        "timer_threshold": timer_threshold,
+    }
+
+
+# -- league -----------------------------------------------------------------------------------
+
+
+@plays_a_run
+def league(
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help="Two or more.")],
+    gauntlet: Annotated[
+        int | None,
+        whole_number(
+            "--gauntlet",
+            "Only the first N meet all the others; by default everyone meets everyone.",
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until",
+            metavar="ERROR",
+            help="Stop once each neighbour in the ranking is told apart, or known to within so "
+            "many Elo.",
+        ),
+    ] = None,
+    pairs: Pairs = 50,
+    budget: BudgetText = None,
+) -> Event:
+    """Rate many agents.
+
+    Everyone meets everyone, or a few meet all the others; ratings are Bradley and Terry's.
+
+    \b
+    Examples:
+      knightfall league "id(improved)" "id(open)" "id(center)" "id(main)"
+      knightfall league "id(mine.py:score)" "id(improved)" "id(main)" --gauntlet 1 --pairs 300
+      knightfall league "id(improved)" "id(open)" "id(bfs_reach)" --until 10 --pairs 2000
+    """
+    from knightfall.arena import events
+
+    return events.league, {
+        "agents": agents,
+        "pairs": pairs,
+        "gauntlet": gauntlet,
+        "until": None if until is None else _elo(until),
+        "budget": budget,
+    }
+
+
+def _elo(text: str) -> float:
+    from knightfall.cli.options.sprt import real
+
+    return real(text, "a number of Elo above 0, as in --until 10")
+
+
+# -- worth ------------------------------------------------------------------------------------
+
+
+Judged = Annotated[str, typer.Argument(metavar="A", help="A heuristic, or an agent id(…).")]
+ComparedWith = Annotated[str, typer.Argument(metavar="[B]", help="What it is compared with.")]
+
+
+@plays_a_run
+def worth(
+    a: Judged,
+    b: ComparedWith = "improved",
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            "--nodes",
+            metavar="LIST",
+            help="Equal nodes for a move: 250,500,1000,2500,5000,10000 by default.",
+        ),
+    ] = None,
+    times: Annotated[
+        str | None,
+        typer.Option(
+            "--times",
+            metavar="LIST",
+            help="Equal times for a move: 0.02ms,0.05ms,0.1ms,0.2ms,0.5ms by default.",
+        ),
+    ] = None,
+    no_time: Annotated[bool, typer.Option("--no-time", help="Leave equal time out.")] = False,
+    pairs: Pairs = 100,
+) -> Event:
+    """Find out what a heuristic is worth after its cost.
+
+    It plays at equal nodes, and at equal time, when it has paid for itself.
+
+    One match per budget. At equal nodes only the judgement counts; at equal time a costly heuristic
+    sees less. Time is turned into nodes by timing both on this machine first, so the games depend
+    on no clock; the store remembers, and --again measures anew.
+
+    \b
+    Examples:
+      knightfall worth bfs_reach
+      knightfall worth mine.py:score "id(main)" --pairs 500
+      knightfall worth main --nodes 1000,10000 --no-time
+    """
+    from knightfall.arena import events
+    from knightfall.arena.worth.worth import NODES, TIMES
+
+    if no_time and times is not None:
+        raise KnightfallError(f"--times {times} and --no-time: choose one")
+    return events.worth, {
+        "a": a,
+        "b": b,
+        "nodes": NODES if nodes is None else nodes.split(","),
+        "times": () if no_time else TIMES if times is None else times.split(","),
+        "pairs": pairs,
+    }

@@ -1,0 +1,186 @@
+"""``knightfall moves``, ``perft``, ``analyse`` and ``solve``: questions about one position."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from knightfall.cli.options.common import (
+    Fen,
+    Json,
+    TableMb,
+    Threads,
+    agent_named,
+    position_named,
+    whole,
+    whole_number,
+)
+from knightfall.cli.screen.output import print_json, print_line, print_report, report_json, verdict
+from knightfall.display.numbers import duration
+from knightfall.display.report import print_parts
+from knightfall.display.table import facts
+
+if TYPE_CHECKING:
+    from knightfall.position import Position
+
+
+def moves(fen: Fen, json: Json = False) -> None:
+    """List the legal moves of a position.
+
+    \b
+    Examples:
+      knightfall moves "7/7/1N5/7/7/4n2/7 w"
+      knightfall moves --json "7/7/7/3N3/7/7/7[n] b"
+    """
+    legal = position_named(fen).legal_moves
+    if json:
+        print_json({"moves": list(legal)})
+    else:
+        print_line(" ".join(legal) or "no legal moves: the game is over")
+
+
+# -- perft ------------------------------------------------------------------------------------
+
+
+Depth = Annotated[int, typer.Argument(metavar="DEPTH", parser=whole, help="Plies, from 0 on.")]
+
+AT_ONCE = 10
+"""Plies the kernel counts in one go: a small fraction of a second, and Ctrl-C waits for it."""
+
+
+def perft(fen: Fen, depth: Depth, json: Json = False) -> None:
+    """Count the lines of a given length.
+
+    A check of the rules, and of their speed: every line of exactly DEPTH plies counts once.
+
+    \b
+    Examples:
+      knightfall perft "7/7/1N5/7/7/4n2/7 w" 8
+      knightfall perft --json 4x4 5
+    """
+    nodes = _count(position_named(fen), depth)
+    if json:
+        print_json({"nodes": nodes})
+    else:
+        print_line(f"{nodes:,}")
+
+
+def _count(position: Position, depth: int) -> int:
+    """Walk the first plies in Python, where Ctrl-C is heard, and leave the rest to the kernel."""
+    from knightfall.kernel.rules import perft_of
+
+    if depth <= 1 or (position.placed and depth <= AT_ONCE):
+        return perft_of(position, depth)
+    return sum(_count(position.play(move), depth - 1) for move in position.legal_moves)
+
+
+# -- analyse ----------------------------------------------------------------------------------
+
+
+DEFAULT = "id(improved, time=300ms)"
+
+By = Annotated[str, typer.Option("--agent", metavar="AGENT", help="Who is to think.")]
+
+
+def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
+    """Ask an agent what it would play, and why.
+
+    The score is for the side to move; a win or loss in so many plies is proven.
+
+    \b
+    Examples:
+      knightfall analyse "7/7/1N5/7/7/4n2/7 w"
+      knightfall analyse --agent "alphabeta(bfs_reach, depth=6)" "7/7/1N5/7/7/4n2/7 w"
+    """
+    from knightfall.arena.game.agent_process import player
+    from knightfall.errors import AgentFailure
+
+    position = position_named(fen)
+    thinker = agent_named(agent, quiet=json)
+    name = thinker.name if thinker.name == str(thinker) else f"{thinker.name} = {thinker}"
+    try:
+        report = player(thinker, position.board).analyse(position)
+    except AgentFailure as failure:
+        if failure.reason != "forfeit":
+            raise
+        if json:
+            print_json({"move": None, "note": str(failure), "agent": thinker.name})
+        else:
+            print_parts([facts({"agent": name, "move": "none", "note": str(failure)})])
+        return
+    if json:
+        print_json({**report_json(report), "agent": thinker.name})
+        return
+    rows = {"agent": name, "move": report.move}
+    if report.depth or report.nodes:  # it did search
+        rows |= {
+            "score": verdict(report),
+            "line": " ".join(report.pv),
+            "depth": f"{report.depth}",
+            "nodes": f"{report.nodes:,}",
+            "time": duration(report.seconds),
+            "speed": f"{report.nodes / max(report.seconds, 1e-9):,.0f} nodes a second",
+        }
+    if report.cut:
+        rows["cut"] = f"{report.cut:,} evaluations ran out of steps: they are not exact"
+    if report.note:
+        rows["note"] = report.note
+    print_parts([facts(rows)])
+
+
+# -- solve ------------------------------------------------------------------------------------
+
+
+NoDistance = Annotated[
+    bool, typer.Option("--no-distance", help="Only who wins and with which moves: faster.")
+]
+NoAtlas = Annotated[bool, typer.Option("--no-atlas", help="Search even what is stored.")]
+Nodes = Annotated[int | None, whole_number("--nodes", "Give up after so many nodes.", least=0)]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", metavar="TIME", help="Give up after so long, as in 150ms or 10s."),
+]
+
+
+def solve(
+    fen: Fen,
+    no_distance: NoDistance = False,
+    no_atlas: NoAtlas = False,
+    threads: Threads = 1,
+    table_mb: TableMb = None,
+    nodes: Nodes = None,
+    time: Time = None,
+    json: Json = False,
+) -> None:
+    """Find out who wins, with which moves and how soon.
+
+    The value of best play: the winner hurries, the loser holds out.  Openings of the boards in
+    the atlas are looked up, everything else is searched; Ctrl-C ends a long search with what is
+    known by then.  Knights still to be placed are fine, too: if a side of the empty board is even,
+    the second player wins by reflection, and on boards of more than 49 cells nothing else is
+    searched for without --time or --nodes.
+
+    \b
+    Examples:
+      knightfall solve "7/7/1N5/7/7/4n2/7 w"
+      knightfall solve --no-atlas --threads 2 "7/7/1N5/7/7/4n2/7 w"
+      knightfall solve "8/8/8/8/8/8/8/8[Nn] w"
+      knightfall solve --no-distance "8/8/1N6/8/8/4n3/8/8 w" --time 30s
+    """
+    from knightfall.search.budget import parse_budget
+    from knightfall.solver.engine import TABLE_MB
+    from knightfall.solver.solve import solve
+
+    solution = solve(
+        position_named(fen),
+        distance=not no_distance,
+        atlas=not no_atlas,
+        threads=threads,
+        table_mb=TABLE_MB if table_mb is None else table_mb,
+        nodes=nodes,
+        seconds=None if time is None else parse_budget({"time": time}).seconds,
+    )
+    print_report(solution, json=json)
+    if solution.interrupted:
+        raise KeyboardInterrupt
