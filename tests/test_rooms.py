@@ -72,6 +72,10 @@ ROOMS = (
     "cli.options",
     "cli.play",
     "cli",
+    "course.commands course.play_commands",
+    "learning.commands learning.tune_command learning.extension",
+    "studies.commands",
+    "web.commands web.extension",
 )
 """From the ground up; each may use itself and whatever stands before it."""
 
@@ -135,3 +139,24 @@ def test_the_picture_in_the_docs_shows_every_room() -> None:
     assert picture is not None
     shown = set(re.findall(r"[a-z_]+", picture[1]))
     assert {part for room in LEVEL for part in room.split(".")} <= shown
+
+
+EXTENSIONS = ("course", "learning", "practical", "studies", "web")
+"""The folders that the core must do without."""
+
+
+def test_the_core_names_no_extension() -> None:
+    """Neither in an import nor by a module's name in a string."""
+    named = re.compile(rf"knightfall\.({'|'.join(EXTENSIONS)})\b(?!\.py)")
+    for file in FILES:
+        if file.relative_to(PACKAGE).parts[0] in EXTENSIONS:
+            continue
+        found = [name for _, name in imports(file) if named.match(name)]
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        texts = [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        found += [text for text in texts if named.fullmatch(text.partition(":")[0])]
+        assert not found, f"{file} names {found}"

@@ -25,8 +25,8 @@ import typer
 from typer.testing import CliRunner
 
 from knightfall.arena import runs
-from knightfall.cli.commands.reproduce import PAIRS, reproduce
 from knightfall.cli.screen.guard import GuardedGroup
+from knightfall.studies.commands import PAIRS, reproduce
 from knightfall.studies.conditions.condition import Condition
 from knightfall.studies.costs.costs import compiled_costs
 from knightfall.studies.judging import grades, plans

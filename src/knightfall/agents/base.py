@@ -288,6 +288,10 @@ class Agent:
         """
         return self
 
+    def of_generation(self, generation: str) -> Self | None:
+        """Return the agent as one of a generation of the course; None if it has no generation."""
+        return None
+
     def check(self) -> None:
         """Raise a `KnightfallError` if the agent cannot play at all."""
 

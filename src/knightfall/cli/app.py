@@ -10,21 +10,17 @@ from knightfall.cli.commands.agents import agents, grade
 from knightfall.cli.commands.arena import league, match, tournament, worth
 from knightfall.cli.commands.atlas import atlas
 from knightfall.cli.commands.certificates import verify
-from knightfall.cli.commands.course import course
 from knightfall.cli.commands.eval import evaluate
 from knightfall.cli.commands.export import backup, export, import_
 from knightfall.cli.commands.games import annotate, games
 from knightfall.cli.commands.heuristics import check, explain, heuristics
-from knightfall.cli.commands.learn import learn
 from knightfall.cli.commands.play import PlayCommand, play
 from knightfall.cli.commands.positions import analyse, moves, perft, solve
 from knightfall.cli.commands.replay import replay
-from knightfall.cli.commands.reproduce import reproduce
 from knightfall.cli.commands.runs import plot, runs, show
 from knightfall.cli.commands.sprt import sprt
 from knightfall.cli.commands.stats import stats
 from knightfall.cli.commands.watch import watch
-from knightfall.cli.commands.web import serve, site
 from knightfall.cli.options.common import PLAIN_HELP
 from knightfall.cli.screen.guard import GuardedGroup
 from knightfall.errors import KnightfallError
@@ -115,12 +111,7 @@ app.command(name="annotate")(annotate)
 app.command(name="tournament")(tournament)
 app.command(name="match")(match)
 app.command(name="league")(league)
-app.add_typer(course)
-app.command(name="site")(site)
-app.command(name="serve")(serve)
 app.command(name="worth")(worth)
-app.add_typer(learn)
-app.command(name="reproduce")(reproduce)
 app.command(name="runs")(runs)
 app.command(name="show")(show)
 app.command(name="games")(games)

@@ -157,6 +157,13 @@ class CourseAgent(Agent):
             return replace(self, ticks=limit)
         return replace(self, budget=Budget(time=limit))
 
+    def of_generation(self, generation: str) -> Self:
+        """See `Agent`: a generation that the agent's own string names stays."""
+        if self.reference.generation:
+            return self
+        named = parse_reference(f"{self.heuristic}, generation={generation}")
+        return replace(self, heuristic=str(named))
+
     def check(self) -> None:
         """Refuse a submission that is not there, is no valid Python or has no such class."""
         from knightfall.course.submission import checked

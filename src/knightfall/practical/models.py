@@ -3,7 +3,7 @@
 The ladder's agents, the course's and their neighbours, so that no single habit is bet on, and
 the stranger, who is none of them (`stranger.py`).  What is believed of an opponent that was never
 seen to move was learned (`chances.py`); `beliefs.py` goes on from there.  ``python -m
-knightfall.oracle.lost_games`` measures what they are worth, and `docs/learning.md` has the figures.
+benchmarks.lost_games`` measures what they are worth, and `docs/learning.md` has the figures.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ WAYS, CONTACT = 1, 4
 """What a way on is worth in the order of moves, the largest sum first, and how much more if the
 opponent can get there in two moves.  (The hunter counts cells that the runner may step on after its
 next move, the runner those that the hunter can take at once.)  Learned from the truth by
-`knightfall.learning.order`; from 4 on, more contact makes no difference."""
+`benchmarks.move_order`; from 4 on, more contact makes no difference."""
 
 MEETING = 2
 """In the upper part of the tree, what a cell two moves away is worth that the opponent can get to

@@ -2,4 +2,7 @@
 
 from knightfall.extensions import Extension
 
-EXTENSION = Extension(agents={"student": "knightfall.studies.student_agent:StudentAgent"})
+EXTENSION = Extension(
+    agents={"student": "knightfall.studies.student_agent:StudentAgent"},
+    commands={"reproduce": "knightfall.studies.commands:reproduce"},
+)

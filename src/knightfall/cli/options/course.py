@@ -42,25 +42,15 @@ Generation = Annotated[
 
 def of_generation(agents: list[str], generation: str | None) -> list[str]:
     """Return agent strings; submissions that do not say their generation get this one."""
-    from dataclasses import replace
-
     from knightfall.agents import parse_agent
-    from knightfall.course.agent import CourseAgent
-    from knightfall.course.reference import parse_reference
     from knightfall.errors import KnightfallError
 
     if generation is None:
         return agents
-    read = [parse_agent(agent) for agent in agents]
-    if not any(isinstance(agent, CourseAgent) for agent in read):
+    found = [parse_agent(agent).of_generation(generation) for agent in agents]
+    if not any(found):
         raise KnightfallError(
             f"--generation {generation} is for submissions, and there is none: name one as in "
             "course:game_agent.py"
         )
-    found = []
-    for text, agent in zip(agents, read, strict=True):
-        if isinstance(agent, CourseAgent) and not agent.reference.generation:
-            named = parse_reference(f"{agent.heuristic}, generation={generation}")
-            text = str(replace(agent, heuristic=str(named)))
-        found.append(text)
-    return found
+    return [str(agent or text) for agent, text in zip(found, agents, strict=True)]

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.commands.learn_tune import tune
 from knightfall.cli.options.common import (
     Chart,
     Force,
@@ -20,6 +19,7 @@ from knightfall.cli.options.common import (
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_json, print_line, print_report
 from knightfall.display.numbers import percent
+from knightfall.learning.tune_command import tune
 
 Amount = Annotated[int, whole_number("--positions", "Positions to label.")]
 Boards = Annotated[

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.commands.course_play import classroom, run
 from knightfall.cli.options.common import Json, command_group
 from knightfall.cli.options.course import Generation
 from knightfall.cli.screen.output import print_line, print_report
+from knightfall.course.play_commands import classroom, run
 
 WRONG = 1
 """The exit code if a check fails."""
