@@ -228,6 +228,11 @@ def test_a_match_s_block_says_what_its_pairs_say(store: Store) -> None:
     shown = as_text(type(report).live(scoreboard_of(report.run)), None)
     assert shown.split("\n")[:5] == wanted
     told = report.to_dict()
+    ann, bob = told["agents"]
+    assert (ann["elo"], ann["elo_error"]) == (told["elo"], told["elo_error"])
+    assert (bob["elo"], bob["elo_error"]) == (0, 0)
+    assert told["verdict"] is None
+    assert told["words"] == str(report).split("\n")[-1] == "Not decided yet, after 40 pairs."
     lost, split, won = told["counts"]
     found = statistics.of_pairs((lost, 0, split, 0, won))
     figures = ("score", "low", "high", "elo", "elo_error", "nelo", "nelo_error", "los")
