@@ -370,6 +370,10 @@ def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) 
         ]
         assert footer[title].replace("%", "").split() == shares
     outcomes = outcomes_of(run)
+    assert (
+        "The course's tournament, 5 pairs against each opponent: 20 games won and lost. "
+        "Beside it the share won of all 56."
+    ) in str(report)
     early = compared(run.plan, outcomes[: 5 * 6])
     late = compared(run.plan, outcomes, sequential=True)
     rows = printed_rows(str(report), "20 games", "so far")
