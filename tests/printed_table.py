@@ -43,6 +43,15 @@ def _columns(block: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield found.span()
 
 
+def printed_facts(text: str) -> Row:
+    """Return the names and values of a table without headings, each value's first line."""
+    block = text.strip("\n").partition("\n\n")[0].split("\n")
+    lines = [line for line in block if not line.startswith(" ")]
+    found = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in lines)
+    assert len(set(found.values())) == len(lines), f"some could be exchanged unnoticed: {found}"
+    return found
+
+
 def markdown_rows(text: str, *titles: str) -> list[Row]:
     """Return the rows of the Markdown table with exactly these headings, the first if several."""
     lines = text.split("\n")

@@ -351,7 +351,7 @@ def test_a_tournament_s_comparisons_are_told_in_order(store: Store) -> None:
 
 def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) -> None:
     """The course's own games stand left, the share and the difference of all games right."""
-    run = tournament_of(store, rule="decided", within=0.02, course=5)
+    run = tournament_of(store, 24, rule="decided", within=0.02, course=5)
     report = report_on(run)
     few, every = course_cells(run, 5), course_cells(run)
     told = report.to_dict()
@@ -366,13 +366,13 @@ def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) 
     for test, title in enumerate(titles):
         shares = [
             f"{100 * (cells[test, 3][0] + cells[test, 4][0]) / games:.1f}"
-            for cells, games in ((few, 20), (every, 56))
+            for cells, games in ((few, 20), (every, 96))
         ]
         assert footer[title].replace("%", "").split() == shares
     outcomes = outcomes_of(run)
     assert (
         "The course's tournament, 5 pairs against each opponent: 20 games won and lost. "
-        "Beside it the share won of all 56."
+        "Beside it the share won of all 96."
     ) in str(report)
     early = compared(run.plan, outcomes[: 5 * 6])
     late = compared(run.plan, outcomes, sequential=True)
@@ -384,11 +384,29 @@ def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) 
     assert [row["column 4"] for row in rows] == [span(one) for one in late]
     assert [row["column 5"] for row in rows] == [one["verdict"] for one in told["differences"]]
     live = as_text(type(report).live(scoreboard_of(run)), None)
-    for test, title in enumerate(NAMES[:3]):
-        assert title in live
-        for opponent in (3, 4):
-            won, lost = few[test, opponent]
-            assert re.search(rf"^{NAMES[opponent]} .*\b{won} \| {lost}\b", live, re.MULTILINE)
+    for opponent in (3, 4):
+        (line,) = re.findall(rf"^{NAMES[opponent]} .*", live, re.MULTILINE)
+        cells = re.findall(r"(\d+) \| (\d+) +([\d.]+) %", line)
+        assert cells == [
+            (*map(str, few[test, opponent]), f"{100 * every[test, opponent][0] / 48:.1f}")
+            for test in range(3)
+        ]
+    for at, other in enumerate(late, start=1):
+        (line,) = re.findall(rf"^{NAMES[at]}  .*", live, re.MULTILINE)
+        word = told["differences"][at - 1]["verdict"] if other.settled(0.02) else "…"
+        points = signed(100 * other.difference, 1)
+        assert re.split(r" {2,}", line) == [NAMES[at], points, span(other), word]
+
+
+def test_a_note_on_another_budget_stands_above_its_own_column(store: Store) -> None:
+    agents = ("id(open, nodes=9)", "id(center, nodes=9)", "id(center, nodes=5)", "random")
+    who = tuple(Entrant(agent, name) for agent, name in zip(agents, NAMES, strict=False))
+    options = {"protocol": "2017b", "tests": 3}
+    plan = Plan("tournament", who, tournament(3, 1), 4, board="4x5", options=options)
+    page = report_on(played(store, plan))._repr_html_()
+    notes = ("", "", "other budget")
+    titles = [f"{name}\n{note}\nWon | Lost" for name, note in zip(NAMES, notes, strict=False)]
+    assert html_rows(page, "Opponent\n\n", *titles)
 
 
 # -- worth -----------------------------------------------------------------------------------

@@ -197,6 +197,9 @@ def test_a_tuning_tells_its_settings_and_generations_in_their_places() -> None:
 # -- the card of a set of positions ------------------------------------------------------------
 
 
+COUNTED = ("board", "split", "role", "phase", "positions", "wins")
+
+
 def test_the_card_s_tables_stand_under_their_headings() -> None:
     card: dict[str, Any] = {
         "command": "knightfall learn data there", "version": "1.2", "labelled": 9001, "games": 302,
@@ -204,8 +207,8 @@ def test_the_card_s_tables_stand_under_their_headings() -> None:
         "splits": {"train": 7001, "test": 802}, "openings": {"train": 91, "test": 12},
         "across_splits": 55, "seconds": 3601.0, "labelled_an_hour": 8999,
         "counts": [
-            {"board": "7x7", "split": "train", "role": "hunter", "phase": "end", "positions": 44, "wins": 0.61},
-            {"board": "5x5", "split": "test", "role": "runner", "phase": "opening", "positions": 45, "wins": 0.37},
+            dict(zip(COUNTED, ("7x7", "train", "hunter", "end", 44, 0.61), strict=True)),
+            dict(zip(COUNTED, ("5x5", "test", "runner", "opening", 45, 0.37), strict=True)),
         ],
         "agents": {"random": 81, "id(main, nodes=5)": 82},
     }  # fmt: skip
