@@ -349,6 +349,18 @@ def test_a_tournament_s_comparisons_are_told_in_order(store: Store) -> None:
         )
 
 
+def test_the_same_agent_entered_twice_is_no_comparison(store: Store) -> None:
+    who = (*entrants(1), Entrant("random(seed=1)", "Ann again"), *entrants(3)[1:])
+    options = {"protocol": "2017b", "tests": 3}
+    plan = Plan("tournament", who, tournament(3, 1), 4, board="4x5", options=options)
+    told = report_on(played(store, plan)).to_dict()
+    assert [(one["same"], one["real"], one["p"] == 1) for one in told["differences"]] == [
+        (True, False, True),
+        (False, False, False),
+    ]
+    assert (told["protocol"], told["mixture"]) == ("2017b", [])
+
+
 def test_beyond_the_course_s_games_both_numbers_keep_their_places(store: Store) -> None:
     """The course's own games stand left, the share and the difference of all games right."""
     run = tournament_of(store, 24, rule="decided", within=0.02, course=5)
