@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from printed_table import html_rows, printed_rows
 
 import knightfall as kf
 from knightfall.board import Board
 from knightfall.display.numbers import percent
 from knightfall.heuristics.explain import Explanation, Share
+from knightfall.oracle.annotation import Remark
 from knightfall.oracle.check import _told_agreement, _told_cost
 from knightfall.oracle.findings import Agreement, Check, Cost, Finding
 from knightfall.oracle.grade_report import FirstBlunder, Grade, Keeping, Reliability
@@ -154,6 +156,8 @@ def test_what_was_found_stands_beside_its_promise() -> None:
         ("cost", True),
         ("truth", True),
     ]
+    plain = ("heuristic", "board", "positions", "ok")
+    assert [told[key] for key in plain] == ["mine", "5x6", 97, False]
     assert told["findings"]["cost"]["text"] == (
         "3 times improved: 240 ns an evaluation, 80 ns for improved"
     )
@@ -202,13 +206,23 @@ def test_every_move_stands_beside_what_is_said_of_it() -> None:
         assert one["verdict"] == remark.quality
 
 
-def test_keeping_a_win_says_how_many_moves_of_how_many_do() -> None:
-    shown = {remark.ply: remark.words for remark in kf.annotate(GAME).remarks}
-    for remark in kf.annotate(GAME).remarks:
-        if remark.quality == "keeps" and remark.winning and len(remark.winning) > 1:
-            assert f"as {len(remark.winning)} of {remark.legal} " in shown[remark.ply]
-        if remark.quality == "blunder":
-            assert remark.move not in shown[remark.ply].split()
+@pytest.mark.parametrize(
+    ("winning", "legal", "placement", "words"),
+    [
+        (("a1", "b2", "c3"), 5, False, "keeps the win, as 3 of 5 moves do"),
+        (("a1", "b2", "c3"), 5, True, "keeps the win, as 3 of 5 placements do"),
+        (("a1",), 5, False, "!  keeps the win: the only move of 5 that does"),
+        (("b2", "c3", "d4"), 5, False, "?? gives the win away: b2 c3 and d4 kept it"),
+        (("a1",), 1, False, "wins, and the only move"),
+        (("a1", "b2", "c3"), 3, False, "wins, like every move here"),
+        ((), 4, False, "lost already"),
+        (None, 4, False, "not judged"),
+    ],
+)
+def test_a_remark_counts_winning_moves_of_legal_ones(
+    winning: tuple[str, ...] | None, legal: int, placement: bool, words: str
+) -> None:
+    assert Remark(7, "w", "a1", legal, winning, placement).words == words
 
 
 def test_the_chart_has_a_row_for_each_side() -> None:
