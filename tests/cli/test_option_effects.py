@@ -166,6 +166,26 @@ def test_a_browser_opens_unless_it_is_not_wanted(served: dict[str, Any]) -> None
     assert served["shown"] == ["http://there"]
 
 
+# -- the page --------------------------------------------------------------------------------------
+
+
+def test_a_page_is_one_file_if_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def write_site(folder: Path) -> list[Path]:
+        folder.mkdir()
+        (folder / "index.html").write_text("several files")
+        return [folder / "index.html"]
+
+    monkeypatch.setattr("knightfall.web.site.write_site", write_site)
+    monkeypatch.setattr("knightfall.web.site.single_file", lambda: "one file")
+    told = answer("site", "one.html", "--single-file", "--json")
+    assert (tmp_path / "one.html").read_text() == "one file"
+    assert (told["page"], told["files"]) == ("one.html", ["one.html"])
+    told = answer("site", "several", "--json")
+    assert (told["page"], told["files"]) == ("several/index.html", ["several/index.html"])
+
+
 # -- others ----------------------------------------------------------------------------------------
 
 

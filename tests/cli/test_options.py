@@ -385,7 +385,7 @@ ASSERTED = {
         "--chart": "oracle/test_annotate.py::test_a_grade_draws_itself",
         "--force": "oracle/test_annotate.py::test_a_grade_draws_itself",
     },
-    "site": {"--single-file": "cli/test_cli_output.py::test_the_folder_of_a_file_is_made"},
+    "site": {"--single-file": f"{EFFECTS}::test_a_page_is_one_file_if_that_is_asked_for"},
     "serve": {
         "--store": f"{EFFECTS}::test_the_lab_serves_the_store_that_it_is_given",
         "--no-browser": f"{EFFECTS}::test_a_browser_opens_unless_it_is_not_wanted",

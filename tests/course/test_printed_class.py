@@ -155,8 +155,14 @@ def test_what_json_says_of_a_class_is_what_was_counted(report: ClassReport) -> N
     (alike,), (broken,) = told["alike"], told["not_played"]
     assert (alike["a"], alike["b"], alike["share"]) == ("Ann", "Bob", 0.83)
     assert (broken["name"], broken["problem"]) == ("Cleo", "no file")
-    assert "not played: Cleo: no file" in str(report)
-    assert "120 ms a move by the wall clock" in str(report)
+    lines = str(report).split("\n")
+    assert lines[0] == "Week 3: 2 submissions"
+    assert lines[1].startswith("120 ms a move by the wall clock, one game to a core at a time; ")
+    late = "Bob lost 5 of 138 games to the clock"
+    (verdict,) = (line for line in lines if line.startswith("Elo above AB_Improved, ± 95 %. "))
+    assert f"± 95 %. No verdict: {late}. Such results" in verdict
+    assert "look at: Ann and Bob: 83 % of what is their own" in lines
+    assert "not played: Cleo: no file" in lines
     assert "load 0.3 before and 1.7 after on 5 cores" in str(report)
 
 

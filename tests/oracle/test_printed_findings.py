@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from printed_table import html_rows, printed_rows
@@ -10,7 +11,7 @@ from printed_table import html_rows, printed_rows
 import knightfall as kf
 from knightfall.board import Board
 from knightfall.display.numbers import percent
-from knightfall.heuristics.explain import Explanation, Share
+from knightfall.heuristics.explain import Cluster, Explanation, Share
 from knightfall.oracle.annotation import Remark
 from knightfall.oracle.check import _told_agreement, _told_cost
 from knightfall.oracle.findings import Agreement, Check, Cost, Finding
@@ -245,6 +246,21 @@ def test_each_player_s_summary_counts_its_own_choices() -> None:
         assert line.endswith(f"lost at {' '.join(lost)}" if lost else ("win", "wins")[kept != 1])
 
 
+def test_players_are_named_by_seat_and_name_in_text_and_notebook() -> None:
+    found = kf.annotate(GAME)
+    tagged = replace(found, game=replace(found.game, tags={"White": "Ann", "Black": "Bob"}))
+    text, page = str(tagged), tagged._repr_html_()
+    for knight, who in (("♘", "first, Ann"), ("♞", "second, Bob")):
+        (line,) = re.findall(rf"^({knight} {who}: .*)$", text, re.MULTILINE)
+        assert f"<p>{line}</p>" in page
+    words = [page.index(part) for part in (f"from {found.game.start.fen}", "<table>", "<svg",
+                                           "player won.", "first, Ann", "second, Bob")]  # fmt: skip
+    assert words == sorted(words)
+    told = tagged.to_dict()
+    assert told["partial"] is False
+    assert told["winners"] == list(found.winners)
+
+
 # -- explain ---------------------------------------------------------------------------------
 
 
@@ -271,6 +287,11 @@ def test_shares_stand_under_their_headings() -> None:
         ("near", 7.0, 0.5),
         ("never", 0.0, 4.0),
     ]
+    assert (told["fen"], told["heuristic"], told["for"]) == (position.fen, "mine", "w")
+    assert told["value"] == 2.75
+    drawn = Explanation(position, "mine", 2.75, shares, "b", Cluster((0, 1, 7), 8, True)).to_dict()
+    assert drawn["cluster"] == {"cells": ["a7", "b7", "a6"], "center": "b6", "counts": True}
+    assert drawn["for"] == "b"
     assert str(found).split("\n")[:2] == [
         "mine of 7/7/1N5/7/7/4n2/7 w",
         "+2.750 for the first player (N), who moves",
