@@ -35,6 +35,7 @@ from matplotlib.figure import Figure
 from knightfall.arena.charts.charts import CHARTS, draw, fitting, save
 from knightfall.arena.charts.names import labels, shortened
 from knightfall.arena.charts.style import image
+from knightfall.arena.plan.entrants import enter
 from knightfall.arena.plan.plan import Entrant, Match, Plan, gauntlet
 from knightfall.arena.results.tallies import Results, results
 from knightfall.arena.store.store import Store
@@ -491,3 +492,12 @@ def test_names_are_short_and_all_different() -> None:
     assert all(len(name) <= 38 for name in cut)
     assert shortened("abcdefghij", 7) == "abc…hij"
     assert shortened("abcdefg", 7) == "abcdefg"
+
+
+def test_a_course_name_leaves_other_charts_their_short_names() -> None:
+    """The agent of AB_Open is also known by its full string, under which it has no other name."""
+    entrants = enter(["2017b:AB_Open", "2017b:AB_Improved"])
+    assert [entrant.name for entrant in entrants] == ["2017b:AB_Open", "2017b:AB_Improved"]
+    spelt = [Entrant(entrant.agent, entrant.agent) for entrant in entrants]
+    assert labels(spelt)[0] == ["open", "improved"]
+    assert labels(entrants)[0] == ["2017b:AB_Open", "2017b:AB_Improved"]

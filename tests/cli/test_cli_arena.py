@@ -88,6 +88,16 @@ def test_names_that_say_it_themselves_need_no_notice() -> None:
     assert "id(lookahead_mobility, nodes=9, plain)" in whose("analyse", "AB_Custom(nodes=9)")
 
 
+def test_whose_agent_it_is_is_told_of_the_name_and_not_of_the_same_agent_spelt_out(
+    tmp_path: Path,
+) -> None:
+    spelt = "id(center_pull, nodes=2500, plain)"
+    store = str(tmp_path / "s.sqlite")
+    of = ["match", "--pairs", "1", "--board", "4x4", *QUICK, "--store", store]
+    assert "AB_Custom_2 is the lookahead study's" in run(*of, "AB_Custom_2", spelt).stderr
+    assert "study" not in run(*of, spelt, spelt).stderr
+
+
 # -- tournament ------------------------------------------------------------------------------
 
 SMALL = [

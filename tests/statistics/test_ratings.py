@@ -482,3 +482,23 @@ def test_outcomes_are_what_they_say() -> None:
     # Agent 0 won moving first and lost moving second: the first players won both.
     firsts = of_pairs(2, Pairs.counted({(0, 1): (1, 0, 20, 1)}))
     assert firsts.seat_elo > 100
+
+
+@pytest.mark.parametrize("games", [1, 7, 40])
+def test_who_won_every_game_is_rated_as_if_half_a_game_were_lost_and_half_won(games: int) -> None:
+    found = of_games(2, {(0, 1): (games, 0.0)}, seat=False)
+    wanted = 400 * math.log10((games + 0.5) / 0.5)
+    assert found.difference(0, 1)[0] == pytest.approx(wanted, rel=0.01)
+
+
+def test_results_on_both_sides_are_hardly_shrunk() -> None:
+    """The prior, 10,000 Elo wide, moves nothing that results decide."""
+    found = of_games(2, {(0, 1): (30.0, 10.0)}, seat=False)
+    assert found.difference(0, 1)[0] == pytest.approx(400 * math.log10(3), rel=1e-3)
+    error = 1.959964 * 400 / math.log(10) / math.sqrt(40 * 0.75 * 0.25)
+    assert found.difference(0, 1)[1] == pytest.approx(error, rel=1e-2)
+
+
+def test_of_agents_that_never_met_only_the_prior_is_known() -> None:
+    found = of_games(2, {}, seat=False)
+    assert found.difference(0, 1) == (0.0, pytest.approx(1.959964 * 10_000 * math.sqrt(2)))

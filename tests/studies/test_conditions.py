@@ -227,6 +227,33 @@ def test_a_fit_finds_what_was_put_in(id: str) -> None:
         assert half.time == 16_000
         assert half.chi_square / half.cells < 2
     assert sum(half.cells for half in fit.halves) == 7 * rows
+    # Each half is judged by the tables of the other: by every second row, from the other one on.
+    shown = [name for name in published.heuristics if name in published.wins]
+    assert len(fit.halves) == 2
+    for part, half in enumerate(fit.halves):
+        others = shown[1 - part :: 2]
+        cells = [cell for cell in found[truth].cells(published) if cell.heuristic in others]
+        assert half.cells == len(cells)
+        assert half.chi_square == pytest.approx(sum(cell.z**2 for cell in cells))
+        assert half.variant == replace(truth, time=25_000).words()
+
+
+def test_each_half_is_fitted_on_its_own_rows() -> None:
+    """The truth of even rows is another time than that of odd ones: each half finds its own."""
+    study, rng = studies()["lookahead"], np.random.default_rng(4)
+    rows, games, times = len(study.heuristics), 300, (8_000, 32_000)
+    tried = [replace(variant, time=time) for variant in variants(study) for time in times]
+    rates = {condition: rng.uniform(0.3, 0.95, (rows, 7)) for condition in tried}
+    found = {condition: made_up(study, rates[condition]) for condition in tried}
+    truths = [replace(plausible(study)[0], time=time) for time in times]
+    shown = [name for name in study.heuristics if name in study.wins]
+    wins = {}
+    for row, name in enumerate(found[truths[0]].heuristics):
+        truth = truths[shown.index(name) % 2]
+        wins[name] = tuple(int(won) for won in rng.binomial(games, rates[truth][row]))
+    fit = fitted(with_wins(replace(study, games_per_opponent=games), wins), found)
+    assert [half.time for half in fit.halves] == list(times)
+    assert all(half.chi_square / half.cells > 5 for half in fit.halves)
 
 
 def test_what_an_author_wrote_is_not_chosen_by_numbers() -> None:

@@ -113,12 +113,12 @@ def from_another_protocol(name: str, protocol: str) -> str:
     return f"{name} is an agent of {group}, {there}; {instead}"
 
 
-def borrowed(agent: Agent) -> str:
-    """Return whose heuristic an agent plays if its name is one that students give to their own.
+def borrowed(called: str, agent: Agent) -> str:
+    """Return whose heuristic an agent plays if it is called as students call their own.
 
     An empty string if it was given a heuristic, or its name says which study it is from.
     """
-    name = agent.label.partition("(")[0].strip()
+    name = called.partition("(")[0].partition("#")[0].strip()  # one of two is called "Student #1"
     if name not in FOR_STUDENTS:
         return ""
     study = next(group for group, names in COURSE.items() if name in names)

@@ -213,8 +213,12 @@ def known_agent(text: str) -> Agent:
 
 
 def remember(agent: Agent, text: str = "") -> str:
-    """Let `known_agent` know an agent without reading its string; that string."""
-    text = text or str(agent)
+    """Let `known_agent` know an agent without reading its string; that string.
+
+    Under its full string an agent has no label, as if that string had been read.
+    """
+    if not text:
+        text, agent = str(agent), replace(agent, label="")
     _known[text] = replace(agent)  # a value: whoever wants to play takes a copy
     return text
 

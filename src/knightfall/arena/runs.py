@@ -61,7 +61,8 @@ def play(
     What was played by then is stored; the same plan goes on from there.  With `again` it is played
     anew even if it is in the store.
     """
-    for text in dict.fromkeys(borrowed(known_agent(one.agent)) for one in plan.entrants):
+    told = [borrowed(one.name, known_agent(one.agent)) for one in plan.entrants]
+    for text in dict.fromkeys(told):
         if text:
             notice(text)
     for text in mixture(plan):

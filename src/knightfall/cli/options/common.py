@@ -94,8 +94,8 @@ def agent_named(text: str, *, quiet: bool = False) -> Agent:
     from knightfall.cli.screen.guard import say
 
     agent = parse_agent(text)
-    if not quiet and borrowed(agent):
-        say(borrowed(agent))
+    if not quiet and borrowed(agent.name, agent):
+        say(borrowed(agent.name, agent))
     return agent
 
 

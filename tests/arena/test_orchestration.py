@@ -1,0 +1,259 @@
+"""The numbers by which runs are arranged: how long, by whom, how far ahead, and when to stop."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import islice
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from arena_helpers import fake_pair, fake_plan
+
+from knightfall.arena.plan.entrants import enter
+from knightfall.arena.plan.plan import Match, Plan, everyone, tournament
+from knightfall.arena.reports.league import LeagueReport
+from knightfall.arena.results import stopping
+from knightfall.arena.results.standings import Compared
+from knightfall.arena.results.stopping import Decided, Separated
+from knightfall.arena.runners import adaptive, hire
+from knightfall.arena.runners.adaptive import Adaptive
+from knightfall.arena.runners.backlog import Backlog, Chunk
+from knightfall.arena.runners.cluster import Cluster
+from knightfall.arena.runners.workers import Workers
+from knightfall.arena.runs import _watching
+from knightfall.display.progress import Progress
+
+# -- how long a run takes --------------------------------------------------------------------
+
+
+def test_games_by_the_clock_are_estimated_by_a_third_of_the_board_for_each_side() -> None:
+    who = enter(["id(open, time=200ms)", "id(main, time=500ms)", "random"])
+    plan = Plan("league", who, (Match(0, 1), Match(0, 2)), pairs=10, board="5x6")
+    first = 20 * (0.2 + 0.5) * 10  # games, seconds of a move of each, moves of each
+    second = 20 * (0.2 + 0.0) * 10
+    assert hire._seconds(plan) == pytest.approx(first + second)
+
+
+@pytest.mark.parametrize(("pairs", "here"), [(49, True), (51, False)])
+def test_twenty_seconds_by_the_clock_are_played_in_this_process(
+    pairs: int, here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hire, "cores", lambda: 2)
+    monkeypatch.setattr("knightfall.arena.runners.pool.Pool", lambda *args, **named: "a pool")
+    who = enter(["id(open, time=20ms)", "random"])
+    plan = Plan("match", who, (Match(0, 1),), pairs, board="5x6")  # 0.4 s a pair
+    runner = hire.Crew().hire(plan, lambda text: None)
+    assert (runner == "a pool") == (not here)
+
+
+@pytest.mark.parametrize(("left", "hired"), [(3.9, False), (4.1, True)])
+def test_processes_are_hired_if_more_than_four_seconds_are_left(
+    left: float, hired: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After two pairs in two seconds, the other pairs are expected to take one second each."""
+    now = iter([0.0, 1.0, 2.0, *([2.0] * 100)])
+    pairs = 2 + left
+    pool = SimpleNamespace(hire=lambda: None, ready=False, close=lambda: None)
+    made: list[int] = []
+    monkeypatch.setattr(
+        adaptive, "Pool", lambda workers, *args, **named: made.append(workers) or pool
+    )
+    monkeypatch.setattr(adaptive.time, "monotonic", lambda: next(now))
+    runner = Adaptive(3, pairs)  # type: ignore[arg-type]
+    plan = fake_plan(1, 20)
+    runner._here = SimpleNamespace(  # type: ignore[assignment]
+        play=lambda tasks: (fake_pair(task) for task in tasks), close=lambda: None
+    )
+    list(islice(runner.play(plan.tasks(0)), 2))
+    assert made == ([3] if hired else [])
+
+
+def test_the_seconds_left_are_those_of_the_rate_of_this_process() -> None:
+    state = Progress("games", 100, done=40)
+    state.start -= 10
+    state(60)  # 20 in 10 seconds: 40 more take 20
+    assert state.left() == pytest.approx(20, abs=0.1)
+    state.ahead = lambda: 7.0
+    assert state.left() == 7.0
+
+
+def test_a_tournament_is_expected_to_end_when_its_widest_interval_is_narrow_enough() -> None:
+    """The interval shrinks with the root of the pairs: half as wide takes four times as many."""
+    who = enter(["greedy(open)", "greedy(center)", "greedy(main)", "random", "greedy(improved)"])
+    plan = Plan("tournament", who, tournament(3, 2), 2000, options={"tests": 3})
+    rule = Decided(plan, within=0.05, course=5)
+    assert rule.expected == 6 * round(2700 * (0.02 / 0.05) ** 2 / 2)
+    rule.comparisons = [
+        Compared("b", "a", 80, 0.01, -0.09, 0.11, 0.8),  # 10 points to either side
+        Compared("c", "a", 80, 0.01, -0.02, 0.04, 0.8),  # settled
+    ]
+    assert rule.expected == 6 * (80 * 4 // 2)
+    rule.comparisons = rule.comparisons[1:]
+    assert rule.expected is None
+
+
+def test_progress_counts_games_of_all_runs_and_of_what_a_rule_expects() -> None:
+    plans = [fake_plan(1, 20), fake_plan(1, 30)]
+    told: list[Any] = []
+    with _watching(plans, show=True) as on_pairs:
+        closure = dict(zip(on_pairs.__code__.co_freevars, on_pairs.__closure__ or (), strict=True))
+        tell = closure["tell"].cell_contents
+        assert tell.total == 2 * 50
+        for expected, fresh in ((None, 3), (12, 5)):
+            rule = SimpleNamespace(expected=expected)
+            on_pairs(SimpleNamespace(plan=plans[0], rule=rule, fresh=fresh))  # type: ignore[arg-type]
+            told.append((tell.total, tell.done))
+    assert told == [(100, 6), (2 * (50 - 20 + 12), 2 * (3 + 5))]
+
+
+# -- how far ahead ---------------------------------------------------------------------------
+
+
+class Hand:
+    """A worker that never ends what it is given."""
+
+    core = None
+    is_awaited = True
+
+    def __init__(self) -> None:
+        self.given: list[Any] = []
+
+    def wants_more(self, depth: int) -> bool:
+        return len(self.given) < depth
+
+    def give(self, item: Any, job: Any) -> None:
+        self.given.append(item)
+
+
+@pytest.mark.parametrize(
+    ("slow", "given"), [(False, [[0, 2], [1, 3]]), (True, [[0], [1]])], ids=["quick", "slow"]
+)
+def test_a_worker_has_one_item_in_hand_and_one_to_go_on_with(
+    slow: bool, given: list[list[int]]
+) -> None:
+    """A second one that takes long would only be kept from the others."""
+    workers = Workers(2, SimpleNamespace())  # type: ignore[arg-type]
+    workers._crew = [Hand(), Hand()]  # type: ignore[list-item]
+    items = iter(range(9))
+    back: list[int] = []
+    work = SimpleNamespace(
+        slow=slow, take=lambda: next(items, None), job=lambda item: None, put_back=back.append
+    )
+    assert workers._supply(work)
+    assert [hand.given for hand in workers._crew] == given
+    assert back == [sum(map(len, given))]
+
+
+def test_a_cluster_has_three_chunks_for_each_thread() -> None:
+    cluster = Cluster.__new__(Cluster)
+    cluster._threads = lambda: 4  # type: ignore[method-assign]
+    cluster._client = SimpleNamespace(submit=lambda *args, **named: object())
+    cluster._patience, cluster._run = 1.0, "run"
+    chunks: dict[Any, Chunk] = {}
+    backlog = Backlog(fake_plan(1, 100).tasks(0))
+    assert cluster._supply(backlog, chunks, SimpleNamespace(add=lambda future: None))
+    assert len(chunks) == 12
+
+
+def test_chunks_grow_to_what_a_fifth_of_a_second_holds() -> None:
+    backlog = Backlog(fake_plan(1, 5000).tasks(0))
+    sizes = []
+    for _ in range(5):
+        chunk = backlog.take()
+        assert chunk is not None
+        sizes.append(len(chunk.tasks))
+        backlog.played(chunk, [], 0.01 * len(chunk.tasks))
+    assert sizes == [1, 8, 20, 20, 20]  # at most eight times as many as before
+
+
+# -- when to stop ----------------------------------------------------------------------------
+
+
+class Seen:
+    """Ratings of two agents that are so far apart, with an error of 1."""
+
+    def __init__(self, gap: float) -> None:
+        self.gap, self.looks = gap, 0
+
+    def ranking(self, entrants: Any) -> list[int]:
+        self.looks += 1
+        return [0, 1]
+
+    def difference(self, a: int, b: int) -> tuple[float, float]:
+        return self.gap, 1.0
+
+
+def league(error: float = 0.5) -> Plan:
+    two = enter(["greedy(improved)", "greedy(open)"])
+    return Plan("league", two, everyone(two), 300, stop={"rule": "until", "error": error})
+
+
+@pytest.mark.parametrize(("gap", "told_apart"), [(1.74, False), (1.76, True)])
+def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
+    gap: float, told_apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sixty looks at the level of 0.05/60 each, one in twenty leagues is wrong at most."""
+    from statistics import NormalDist
+
+    assert NormalDist().inv_cdf(1 - 0.05 / 60 / 2) / 1.96 <= stopping.SURELY
+    monkeypatch.setattr(stopping, "rated", lambda plan, outcomes: Seen(gap))
+    rule = Separated(league(), 0.5)
+    rule.feed([], array("b", [0] * 20))
+    assert (rule.verdict is not None) == told_apart
+    report = LeagueReport.__new__(LeagueReport)
+    report.__dict__.update(
+        results=SimpleNamespace(run=SimpleNamespace(plan=league())),
+        order=[0, 1], names=["a", "b"], ratings=Seen(gap),
+    )  # fmt: skip
+    words = "Every neighbour in the ranking is told apart."
+    assert report._neighbours() == (words if told_apart else "Not told apart: a and b.")
+
+
+def test_a_league_stops_where_what_is_left_is_known_well_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stopping, "rated", lambda plan, outcomes: Seen(0.0))
+    for wanted, verdict in ((0.99, None), (1.0, "every neighbour told apart, or within 1 Elo")):
+        rule = Separated(league(), wanted)
+        rule.feed([], array("b", [0] * 20))
+        assert rule.verdict == verdict
+
+
+def test_a_league_looks_after_20_rounds_and_then_after_a_tenth_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[int] = []
+
+    def rated(plan: Plan, outcomes: Any) -> Seen:
+        looked.append(len(outcomes))
+        return Seen(0.0)
+
+    monkeypatch.setattr(stopping, "rated", rated)
+    rule, outcomes = Separated(league(), 0.5), array("b")
+    for _ in range(60):
+        outcomes.append(0)
+        rule.feed([], outcomes)
+    assert looked == [20, 22, 24, 26, 28, 30, 33, 36, 39, 42, 46, 50, 55, 60]
+
+
+def test_a_tournament_looks_after_the_course_s_rounds_and_then_after_a_twentieth_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[int] = []
+
+    def compared(plan: Plan, outcomes: Any, *, sequential: bool) -> list[Compared]:
+        assert sequential, "the intervals must hold however often one looks"
+        looked.append(len(outcomes) // 2)
+        return [Compared("b", "a", 1, 0.0, -1.0, 1.0, 1.0)]
+
+    monkeypatch.setattr(stopping, "compared", compared)
+    who = enter(["greedy(open)", "greedy(center)", "random"])
+    plan = Plan("tournament", who, tournament(2, 1), 200, options={"tests": 2})
+    for course, wanted in ((5, [20, 21, 22]), (45, [45, 47, 49])):
+        looked.clear()
+        rule, outcomes = Decided(plan, 0.02, course), array("b")
+        for _ in range(2 * (wanted[-1] + 1) - 1):
+            outcomes.append(0)
+            rule.feed([], outcomes)
+        assert looked == wanted

@@ -1,0 +1,222 @@
+"""Effects of options on which a command acts by itself, and that no other test asserts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from arena_helpers import fake_plan, fake_run
+from cli_runner import answer, refused, run
+from matplotlib.figure import Figure
+from rich.console import Console
+
+from knightfall.arena.store.store import Store
+from knightfall.cli.commands import replay, reproduce, serve
+from knightfall.learning.fit.report import FitReport
+from knightfall.statistics.sprt import Sprt
+
+
+@pytest.fixture(autouse=True)
+def no_store_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ignores --store finds nothing."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "empty"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    fake_run(tmp_path / "there.sqlite", fake_plan(1, 5))
+    return str(tmp_path / "there.sqlite")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["show"],
+        ["games"],
+        ["replay"],
+        ["plot", "--kind", "score"],
+        ["export", "--format", "csv"],
+        ["backup", "copy.sqlite"],
+    ],
+    ids=lambda line: line[0],
+)
+def test_runs_are_those_of_the_store_that_is_given(line: list[str], store: str) -> None:
+    assert run(*line).exit_code == 2
+    result = run(*line, "--store", store)
+    assert result.exit_code == 0, result.output
+
+
+def test_a_run_is_imported_into_the_store_that_is_given(store: str, tmp_path: Path) -> None:
+    run("export", "--format", "jsonl", "--output", "run.jsonl", "--store", store)
+    told = answer("import", "run.jsonl", "--store", "new.sqlite", "--json")
+    assert told == {"run": 1, "pairs": 5}
+    with Store.open(tmp_path / "new.sqlite", read_only=True) as opened:
+        assert opened.last().played == 5
+    assert not (tmp_path / "empty").exists()
+
+
+def test_a_replay_waits_as_long_as_it_is_told(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(replay, "console", lambda: Console(force_terminal=True))
+    monkeypatch.setattr(replay, "_animate", lambda played, screen, delay: waited.append(delay))
+    run("replay", "--store", store)
+    run("replay", "--store", store, "--delay", "2500ms")
+    assert waited[1] == 2.5 != waited[0]
+
+
+# -- reproduce -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def reproduced(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that tells which plans are played, and what the report is built from."""
+    told: dict[str, Any] = {}
+
+    def play_all(plans: list[Any], *args: Any, **named: Any) -> tuple[list[None], bool]:
+        told["kinds"] = {plan.kind for plan in plans}
+        return [None] * len(plans), False
+
+    def build(*args: Any, **named: Any) -> None:
+        told.update(grades=args[3], choices=named["choices"], command=named["command"])
+        raise SystemExit
+
+    monkeypatch.setattr("knightfall.arena.runs.play_all", play_all)
+    monkeypatch.setattr("knightfall.studies.report.build.build_report", build)
+    monkeypatch.setattr(reproduce, "_graded", lambda *args: ["graded"])
+    monkeypatch.setattr(reproduce, "_choices", lambda *args: {"chosen": 1})
+
+    def ask(*options: str) -> dict[str, Any]:
+        told.clear()
+        result = run("reproduce", "directional", "--budget", "nodes", "--pairs", "3", *options,
+                     "--store", "new.sqlite", "--output", "there")  # fmt: skip
+        assert told, result.output
+        return dict(told)
+
+    return ask
+
+
+def test_reproduce_leaves_out_what_is_not_wanted(reproduced: Any) -> None:
+    whole = reproduced()
+    assert "league" in whole["kinds"]
+    assert (whole["grades"], whole["choices"]) == (["graded"], {"chosen": 1})
+    ungraded = reproduced("--no-grades")
+    assert ungraded["kinds"] == whole["kinds"]
+    assert (ungraded["grades"], ungraded["choices"]) == ([], {})
+    alone = reproduced("--no-league")
+    assert "league" not in alone["kinds"]
+    assert (alone["grades"], alone["choices"]) == ([], {"chosen": 1})
+    assert [one["command"].partition("--seed 0")[2] for one in (whole, ungraded, alone)] == [
+        "",
+        " --no-grades",
+        " --no-league",
+    ]
+
+
+def test_reproduce_fits_only_if_asked_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[Any] = []
+
+    def fitted(chosen: Any, seed: int, workers: int | None) -> None:
+        asked.append((seed, workers))
+        raise SystemExit
+
+    monkeypatch.setattr(reproduce, "_fitted", fitted)
+    monkeypatch.setattr(
+        "knightfall.arena.runs.play_all", lambda *args, **named: asked.append("played") or exit()
+    )
+    of = ["reproduce", "directional", "--budget", "course", "--output", "there"]
+    run(*of, "--seed", "7", "--workers", "3", "--store", "new.sqlite")
+    run(*of, "--seed", "7", "--workers", "3", "--store", "new.sqlite", "--fit")
+    assert asked == ["played", (7, 3)]
+    assert (tmp_path / "there").is_dir()
+
+
+# -- the lab ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Where the store of a lab is that is not really served, and what a browser was shown."""
+    told: dict[str, Any] = {"shown": []}
+    address = SimpleNamespace(loopback=True, url="http://there", host="there", port=1)
+    monkeypatch.setattr("knightfall.web.lab.address.listen", lambda host, port: (None, address))
+    monkeypatch.setattr("knightfall.sigint.raise_from_here", lambda: None)
+    monkeypatch.setattr(serve, "_has_display", lambda: True)
+    monkeypatch.setattr("webbrowser.open", told["shown"].append)
+
+    def lab(listening: Any, address: Any, files: list[str], store: str) -> int:
+        told["store"] = store
+        return 0
+
+    monkeypatch.setattr("knightfall.web.lab.server.serve", lab)
+    return told
+
+
+def test_the_lab_serves_the_store_that_it_is_given(served: dict[str, Any], tmp_path: Path) -> None:
+    run("serve", "--store", "there.sqlite")
+    assert served["store"] == str(tmp_path / "there.sqlite")
+
+
+def test_a_browser_opens_unless_it_is_not_wanted(served: dict[str, Any]) -> None:
+    run("serve", "--no-browser")
+    assert served["shown"] == []
+    run("serve")
+    assert served["shown"] == ["http://there"]
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+
+def test_a_page_is_one_file_if_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def write_site(folder: Path) -> list[Path]:
+        folder.mkdir()
+        (folder / "index.html").write_text("several files")
+        return [folder / "index.html"]
+
+    monkeypatch.setattr("knightfall.web.site.write_site", write_site)
+    monkeypatch.setattr("knightfall.web.site.single_file", lambda: "one file")
+    told = answer("site", "one.html", "--single-file", "--json")
+    assert (tmp_path / "one.html").read_text() == "one file"
+    assert (told["page"], told["files"]) == ("one.html", ["one.html"])
+    told = answer("site", "several", "--json")
+    assert (told["page"], told["files"]) == ("several/index.html", ["several/index.html"])
+
+
+# -- others ----------------------------------------------------------------------------------------
+
+
+def test_a_fit_is_drawn_where_it_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    judged = dict.fromkeys(
+        ("positions", "won", "log-loss", "log-loss of the share alone", "area", "right"), 1
+    )
+    report = FitReport("data", "there", 0, {"linear": {"hunter": judged}})
+    monkeypatch.setattr("knightfall.learning.fit.fitting.fit", lambda *args, **named: report)
+    monkeypatch.setattr(FitReport, "plot", lambda self: Figure())
+    assert run("learn", "fit", "data", "there").exit_code == 0
+    assert not list(tmp_path.glob("*.svg"))
+    drawn = ["learn", "fit", "data", "there", "--chart", "fit.svg"]
+    assert run(*drawn).exit_code == 0
+    assert (tmp_path / "fit.svg").read_text("utf-8").startswith("<?xml")
+    (tmp_path / "fit.svg").write_text("mine")
+    assert "--force" in refused(*drawn)
+    assert (tmp_path / "fit.svg").read_text() == "mine"
+    assert run(*drawn, "--force").exit_code == 0
+    assert (tmp_path / "fit.svg").read_text() != "mine"
+
+
+@pytest.mark.parametrize("line", [["pairs", "10", "80", "31"], ["games", "136", "96", "11"]])
+def test_statistics_heed_every_option_of_their_test(line: list[str]) -> None:
+    for option, value in (("alpha", 0.01), ("beta", 0.2), ("model", "logistic")):
+        told = answer("stats", *line, "--sprt", "3,45", f"--{option}", str(value), "--json")
+        test = Sprt(3, 45, **{option: value})
+        counts = [int(word) for word in line[1:]]
+        if line[0] == "pairs":
+            wanted = test.llr((counts[0], 0, counts[1], 0, counts[2]))
+        else:
+            wanted = test.llr_of_games(*counts)
+        assert told["llr"] == wanted
+        assert (told["lower"], told["upper"]) == test.bounds
