@@ -16,6 +16,13 @@ def run(*args: str, input: str | None = None) -> Result:
     return CliRunner().invoke(app, list(args), input=input)
 
 
+def subcommands(group: Any) -> dict[str, Any]:
+    """The commands of a group by name, those of extensions included; none if it is a command."""
+    if not hasattr(group, "list_commands"):
+        return {}
+    return {name: group.get_command(None, name) for name in group.list_commands(None)}
+
+
 def stderr_of(result: Result) -> str:
     """What was said on stderr, less the note that code is being compiled."""
     lines = result.stderr.splitlines(keepends=True)

@@ -13,9 +13,11 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from knightfall.arena.store.store import Store
-from knightfall.cli.commands import replay, reproduce, serve
+from knightfall.cli.commands import replay
 from knightfall.learning.fit.report import FitReport
 from knightfall.statistics.sprt import Sprt
+from knightfall.studies import commands as reproduce
+from knightfall.web import commands as serve
 
 
 @pytest.fixture(autouse=True)

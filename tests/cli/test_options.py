@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import pytest
 import typer.main
-from cli_runner import FEN, run
+from cli_runner import FEN, run, subcommands
 
-import knightfall.cli.commands
+import knightfall
 from knightfall.arena.runners.hire import Crew
 from knightfall.arena.worth.worth import NODES, TIMES
 from knightfall.cli.app import app
@@ -433,11 +433,6 @@ ASSERTED = {
         "--force": "arena/test_backup.py::test_what_cannot_be_a_backup_is_said",
         "--store": STORES,
     },
-    "bench": {
-        "--only": "cli/test_cli.py::test_bench_runs_the_folder_it_finds",
-        "--all": "cli/test_cli.py::test_bench_runs_the_folder_it_finds",
-        "--list": "cli/test_cli.py::test_bench_lists_what_it_can_run",
-    },
     "atlas certify": {"--out": "cli/test_cli_output.py::test_the_folder_of_a_file_is_made"},
     "atlas build": {
         "--out": "solver/test_atlas.py::test_a_board_that_is_there_is_not_solved_again",
@@ -476,7 +471,7 @@ ASSERTED = {
 def commands(found: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     """All commands by name, those inside of others included."""
     found = typer.main.get_command(app) if found is None else found
-    inside = getattr(found, "commands", {})
+    inside = subcommands(found)
     for name, one in inside.items():
         yield from commands(one, (*path, name))
     if not inside:
@@ -506,8 +501,10 @@ def test_the_tests_that_are_named_are_there(test: str) -> None:
 
 def test_every_parameter_of_a_command_is_read() -> None:
     """One that a command declares and then forgets would be an option without effect."""
-    folder = Path(knightfall.cli.commands.__file__).parent
-    for file in folder.glob("*.py"):
+    package = Path(knightfall.__file__).parent
+    files = [*package.glob("cli/commands/*.py"), *package.glob("*/*command*.py")]
+    assert {"arena.py", "commands.py", "tune_command.py"} < {file.name for file in files}
+    for file in files:
         tree = ast.parse(file.read_text("utf-8"))
         for node in [one for one in tree.body if isinstance(one, ast.FunctionDef)]:
             names = {one.arg for one in (*node.args.args, *node.args.kwonlyargs)}

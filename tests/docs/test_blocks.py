@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import warm_python
-from cli_runner import run, stderr_of
+from cli_runner import run, stderr_of, subcommands
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -147,8 +147,8 @@ def parsed(command: str) -> None:
 
     args = shlex.split(command, comments=True)[1:]
     group: Any = get_command(app)
-    while hasattr(group, "commands") and args[0] in group.commands:
-        group = group.commands[args.pop(0)]
+    while args and args[0] in subcommands(group):
+        group = subcommands(group)[args.pop(0)]
     group.make_context("knightfall", args)
 
 

@@ -9,7 +9,7 @@ from printed_table import markdown_rows, printed_rows
 
 from knightfall.display.numbers import interval, percent, plus_minus, signed
 from knightfall.learning.card import readme
-from knightfall.learning.chances.report import ChancesReport, Judged
+from knightfall.learning.chances.learn import ChancesReport, Judged
 from knightfall.learning.fit.report import FitReport
 from knightfall.learning.tune.confirmation import Confirmation
 from knightfall.learning.tune.report import Step, TuneReport
@@ -50,7 +50,9 @@ def test_the_chances_stand_under_their_headings() -> None:
         {
             "column 1": f"group {at + 1}",
             **{
-                one["hunters"]: "{:.1%} → {:.1%} of {}".format(*one["groups"][at])
+                one["hunters"]: "{:.1%} → {:.1%} of {}".format(*one["groups"][at]).replace(
+                    "%", " %"
+                )
                 for one in told["judged"]
             },
         }
@@ -60,7 +62,7 @@ def test_the_chances_stand_under_their_headings() -> None:
         {"of a reply": name, "weight": f"{weight:+.2f}"} for name, weight in told["habits"].items()
     ]
     assert printed_rows(shown, "opponent", "share") == [
-        {"opponent": name, "share": f"{share:.1%}"} for name, share in told["shares"].items()
+        {"opponent": name, "share": percent(share)} for name, share in told["shares"].items()
     ]
     assert list(told["habits"].values()) == list(habits)
     assert list(told["shares"].values()) == list(shares)
@@ -100,11 +102,11 @@ def test_a_fit_s_figures_stand_under_their_headings() -> None:
             "model": model,
             "view": view,
             "positions": f"{one['positions']:,}",
-            "won": f"{one['won']:.1%}",
+            "won": percent(one["won"]),
             "log-loss": f"{one['log-loss']:.4f}",
             "by the share": f"{one['log-loss of the share alone']:.4f}",
             "area": f"{one['area']:.4f}",
-            "right": f"{one['right']:.1%}",
+            "right": percent(one["right"]),
         }
         for model, views in told["judged"].items()
         for view, one in views.items()

@@ -54,13 +54,14 @@ def _extension_command(name: str) -> Any:
             raise KnightfallError(reason)
 
         made.__doc__ = f"Cannot be loaded: {reason}"
-    if not isinstance(made, typer.Typer):
-        application = typer.Typer(**PLAIN_HELP)
-        application.command(name)(made)
-        made = application
-    command = typer.main.get_command(made)
-    command.name = name
-    return command
+    around = typer.Typer(add_completion=False, **PLAIN_HELP)
+    around.callback()(lambda: None)  # or a single command would take its place
+    if isinstance(made, typer.Typer):
+        around.add_typer(made, name=name)
+    else:
+        around.command(name)(made)
+    group: Any = typer.main.get_command(around)
+    return group.commands[name]
 
 
 app = typer.Typer(name="knightfall", cls=AllCommands, pretty_exceptions_enable=False, **PLAIN_HELP)
