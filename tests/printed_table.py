@@ -1,6 +1,7 @@
 """Read printed tables by their headings, so that a value under the wrong heading is noticed.
 
-Each reader finds a table by its headings and returns its rows as dictionaries from heading to cell.
+Each reader finds a table by its headings and returns its rows as dictionaries from heading to cell;
+the second of two equal headings is keyed as in "Student 2".
 It refuses a table in which two columns hold the same cells: exchanging those could not be seen.
 """
 
@@ -104,7 +105,10 @@ class _Tables(HTMLParser):
 def _checked(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Row]:
     assert rows, f"the table of {titles} is empty"
     keys = [title or f"column {place}" for place, title in enumerate(titles, start=1)]
-    assert len(set(keys)) == len(keys), f"two columns are called the same: {keys}"
+    keys = [
+        key if key not in keys[:at] else f"{key} {keys[: at + 1].count(key)}"
+        for at, key in enumerate(keys)
+    ]
     for row in rows:
         assert len(row) == len(keys), f"{len(row)} cells under {len(keys)} headings: {row}"
     for (one, a), (other, b) in combinations(zip(keys, zip(*rows, strict=True), strict=True), 2):

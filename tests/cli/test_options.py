@@ -391,7 +391,7 @@ ASSERTED = {
         "--no-browser": f"{EFFECTS}::test_a_browser_opens_unless_it_is_not_wanted",
     },
     "reproduce": {
-        "--output": "studies/test_reproduce.py::test_an_output_that_cannot_be_is_told_first",
+        "--output": f"{EFFECTS}::test_reproduce_fits_only_if_asked_to",
         "--no-league": f"{EFFECTS}::test_reproduce_leaves_out_what_is_not_wanted",
         "--no-grades": f"{EFFECTS}::test_reproduce_leaves_out_what_is_not_wanted",
         "--fit": f"{EFFECTS}::test_reproduce_fits_only_if_asked_to",

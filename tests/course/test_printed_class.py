@@ -259,6 +259,13 @@ def test_the_class_s_page_stands_under_its_headings(report: ClassReport) -> None
     assert html_rows(page, "Student", "What is wrong") == [
         {"Student": "Cleo", "What is wrong": "no file"}
     ]
+    alike = html_rows(page, "Student", "Student", "What is the same")
+    assert alike == [
+        {"Student": "Ann", "Student 2": "Bob", "What is the same": "83 % of what is their own"}
+    ]
+    told_apart = "Elo above AB_Improved, ± 95 %. No verdict: Bob lost 5 of 138 games to the clock."
+    assert told_apart in text_of(page)
+    assert text_of(page).find("The same as a sheet: class.csv.") > text_of(page).find(told_apart)
 
 
 def test_the_successor_s_page_has_no_columns_of_the_solver(tmp_path: Path) -> None:
@@ -301,7 +308,9 @@ def test_a_student_s_page_tells_its_own_figures(report: ClassReport) -> None:
         f"would have chosen a winning one in {percent(33.5 / 71)}; chance is 42.0 %.",
         "custom_score values d1 +2.50 and a2 −1.25. That is 1.7 standard deviations",
         "But d1 loses in 4 plies, and a2 wins in 7 plies.",
-        "game_agent.py, generation 2017b: Ann says so.",
+        "AB_Improved, playing on from there against the same opponent (4 tries each), wins",
+        f"game_agent.py, generation 2017b: Ann says so. {report.clock} 23 openings against each "
+        "opponent, each from both seats, the same for everybody. Positions were judged",
         "9 of 14 checks passed.",
     ):
         assert sentence in text, sentence
