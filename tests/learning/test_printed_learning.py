@@ -194,6 +194,10 @@ def test_a_tuning_tells_its_settings_and_generations_in_their_places() -> None:
     assert told["verdict"] == "cannot tell"
     assert "at nodes=210 without a decision between -4 and 25 normalized Elo" in told["words"]
     assert told["expression"] == told["given"]
+    assert str(found).split("\n")[-2:] == [
+        f"Play it: id({told['given']}, nodes=70)",
+        "Written to there in 31.0 s.",
+    ]
 
 
 # -- the card of a set of positions ------------------------------------------------------------
