@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +16,10 @@ from printed_table import printed_facts, printed_rows
 
 from knightfall.arena.game.records import PairRecord
 from knightfall.arena.store.store import Store
+from knightfall.cli.commands import heuristics
 from knightfall.cli.screen.output import effort, verdict
+from knightfall.display.report import Heading
+from knightfall.display.table import Table
 from knightfall.position import Position
 from knightfall.search.report import Report
 
@@ -125,6 +130,9 @@ def test_agents_stand_under_their_headings() -> None:
         {"kind": one["kind"], "what it does": one["summary"], "example": one["example"]}
         for one in told["kinds"]
     ]
+    kinds = {one["kind"]: one for one in told["kinds"]}
+    assert kinds["id"]["budgets"] == ["depth", "nodes", "time"]
+    assert kinds["id"]["default"] == "nodes=2500"
     names = [
         {"from": group if not at else "", "name": name, "is short for": meant}
         for group, members in told["names"].items()
@@ -150,6 +158,31 @@ def test_all_about_one_heuristic_is_told_by_name() -> None:
     assert found["symmetric"] == ("yes" if told["symmetric"] else "no")
 
 
+def test_a_heuristic_is_known_by_its_printed_names_and_as_coded() -> None:
+    rows = {one["id"]: one for one in answer("heuristics", "--json")["heuristics"]}
+    coded = [one for one in rows.values() if one["as_coded"]]
+    assert coded
+    assert all(one["as_coded"] in rows for one in coded)
+    assert all(isinstance(one["printed_as"], list) for one in rows.values())
+    assert any(name not in rows for one in rows.values() for name in one["printed_as"])
+
+
+def test_on_a_terminal_a_heuristic_stands_above_what_it_likes_and_its_formula(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = answer("heuristics", "--json")["heuristics"]
+    shown: list[Any] = []
+    monkeypatch.setattr(heuristics, "print_parts", shown.extend)
+    monkeypatch.setattr(heuristics.sys, "stdout", SimpleNamespace(isatty=lambda: True))
+    heuristics._list(json=False)
+    tables = [part for part in shown if isinstance(part, Table)]
+    assert all(isinstance(part, Heading) for part in shown[::2])
+    cells = [row for table in tables for row in table.rows]
+    assert [(name.strip().partition("(")[0], said) for name, said in cells] == [
+        (one["id"], f"{one['summary']}\n{one['formula']}") for one in told
+    ]
+
+
 # -- numbers -----------------------------------------------------------------------------------
 
 
@@ -167,9 +200,14 @@ def test_statistics_stand_beside_their_names(unit: str, counts: list[str]) -> No
     assert found["nElo"] == f"{number(told['nelo'])} ± {number(told['nelo_error'])}"
     assert found["LOS"] == f"{100 * told['los']:.2f} %"
     assert found["Score"] == f"{100 * told['score']:.2f} %"
-    assert found[unit.capitalize()].startswith(f"{told[unit]} [")
-    assert found["95 %"].startswith(
+    classes = {"pairs": "[LL, WL, WW]", "games": "[W, L, D]"}[unit]
+    assert found[unit.capitalize()] == f"{told[unit]} {classes} = [{', '.join(counts)}]"
+    low, high = (
+        400 * math.log10(score / (1 - score)) for score in (told["score_low"], told["score_high"])
+    )
+    assert found["95 %"] == (
         f"{100 * told['score_low']:.2f} to {100 * told['score_high']:.2f} %, "
+        f"{number(low)} to {number(high)} Elo"
     )
     bounds = f"({number(told['lower'])}, {number(told['upper'])}) [3, 45] normalized"
     assert found["LLR"] == f"{number(told['llr'])} {bounds}"

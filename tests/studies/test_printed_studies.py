@@ -94,6 +94,12 @@ def test_verdicts_stand_under_their_budgets() -> None:
         assert row["study"] == id
         assert sentence.startswith(row["claim that no budget matters to"])
         assert mark in row["verdict"]
+    timings = data()["timings"]
+    assert (
+        str(report())
+        .split("\n")[-1]
+        .startswith(f"{timings['games']:,} games in {timings['seconds']:,.0f} s")
+    )
 
 
 # -- the fit -------------------------------------------------------------------------------------
@@ -147,6 +153,10 @@ def test_conditions_that_were_tried_stand_under_their_headings(id: str) -> None:
         }
         for one in fit["tried"]
     ]
+    cells = fit["tried"][0]["cells"]
+    for one in fit["times"]:
+        per = one["chi_square"] / cells
+        assert f"{one['time'] / 1000:g} ms: chi-square {per:.2f} per cell, log-like" in text
     assert (
         f"{fit['condition']}, {fit['time'] / 1000:g} ms a move: {fit['told']}. Chosen among "
         f"{fit['choices']} conditions; chi-square per cell {per_cell(fit['cells'])}."
@@ -236,11 +246,17 @@ def test_claims_stand_beside_their_own_verdicts(id: str) -> None:
         one["sentence"] for one in told["claims"]
     ]
     for row, claim in zip(rows, found.claims, strict=True):
-        if not claim.once and claim.verdicts:
+        if claim.once:
+            assert row[f"verdict, {TITLES[first]}"] == claim.once.mark
+            assert row["found"] in (claim.once.words, claim.once.measured())
+            assert row["differs at"] == ""
+        elif claim.verdicts:
             assert row[f"verdict, {TITLES[first]}"] == claim.mark(first)
             assert row["found"] == claim.difference(first)
             differs = [b for b in report().budgets if claim.mark(b) not in ("", claim.mark(first))]
-            assert all(TITLES[budget] in row["differs at"] for budget in differs)
+            assert row["differs at"] == ", ".join(
+                f"{MARKS[claim.verdicts[budget].verdict]} {TITLES[budget]}" for budget in differs
+            )
 
 
 @pytest.mark.parametrize("id", IDS)
