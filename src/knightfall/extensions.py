@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -41,7 +42,7 @@ class Extension:
 def extensions() -> dict[str, Extension]:
     """Return the extensions that are installed, by name; ours come first.
 
-    One that cannot be loaded is left out, and a line on standard error says so.
+    One that cannot be loaded is left out, and a warning says so.
     """
     found: dict[str, Extension] = {}
     for name, path in sorted(_declared(), key=_order):
@@ -101,9 +102,8 @@ def _group_of(text: str) -> Iterator[tuple[str, str]]:
 
 def _leave_out(name: str, error: Exception) -> None:
     reason = " ".join(str(error).split())[:200]
-    print(
-        f"knightfall: the extension {name!r} is left out: {type(error).__name__}: {reason}",
-        file=sys.stderr,
+    warnings.warn(
+        f"the extension {name!r} is left out: {type(error).__name__}: {reason}", stacklevel=2
     )
 
 
