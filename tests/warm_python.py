@@ -19,8 +19,9 @@ import sys
 import termios
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
+from importlib.util import find_spec
 from multiprocessing import forkserver, process, reduction, resource_tracker
 from types import SimpleNamespace
 from typing import Any
@@ -169,13 +170,17 @@ def warm_starts() -> Iterator[None]:
 
     How they start is for others to test.
     """
-    with (
-        mock.patch("knightfall.arena.runners.worker_process.Popen", begin),
-        mock.patch("knightfall.arena.game.agent_child.subprocess", _WARM),
-        mock.patch("knightfall.apart.subprocess", _WARM),
-        mock.patch("knightfall.web.lab.jobs.asyncio", _WARM_ASYNCIO),
-        mock.patch("knightfall.web.lab.lines.asyncio", _WARM_ASYNCIO),
-    ):
+    replaced = {
+        "knightfall.arena.runners.worker_process.Popen": begin,
+        "knightfall.arena.game.agent_child.subprocess": _WARM,
+        "knightfall.apart.subprocess": _WARM,
+    }
+    if find_spec("knightfall.web") is not None:  # the core is tested without it, too
+        replaced["knightfall.web.lab.jobs.asyncio"] = _WARM_ASYNCIO
+        replaced["knightfall.web.lab.lines.asyncio"] = _WARM_ASYNCIO
+    with ExitStack() as patches:
+        for name, with_what in replaced.items():
+            patches.enter_context(mock.patch(name, with_what))
         yield
 
 

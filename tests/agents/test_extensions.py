@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from test_rooms import EXTENSIONS
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "knightfall"
 PLAIN = "7/7/1N5/7/7/4n2/7 w"
 
 
@@ -103,3 +106,54 @@ def test_what_an_extension_promises_and_does_not_have_is_told(tmp_path: Path) ->
         assert "comes from the extension 'hollow', which cannot be loaded" in found.stderr
         assert found.stderr.count("\n") == 1
     assert "sigh" in knightfall(tmp_path, "--help").stdout
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package without the folders of its extensions, and an installation that names none."""
+    folder = tmp_path_factory.mktemp("core")
+    left_out = shutil.ignore_patterns(*EXTENSIONS, "__pycache__")
+    shutil.copytree(
+        PACKAGE,
+        folder / "knightfall",
+        ignore=lambda path, names: left_out(path, names) if Path(path) == PACKAGE else set(),
+    )
+    made = folder / "knightfall-0.1.0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: knightfall\nVersion: 0.1.0\n")
+    (made / "entry_points.txt").write_text("[knightfall.extensions]\n")
+    return folder
+
+
+def test_the_core_does_without_its_extensions(core: Path) -> None:
+    assert not (core / "knightfall" / "course").exists()
+    listed = knightfall(core, "agents")
+    assert listed.returncode == 0, listed.stderr
+    assert "perfect" in listed.stdout
+    assert "champion" not in listed.stdout
+    told = knightfall(core, "--help").stdout
+    assert "tournament" in told
+    assert "reproduce" not in told
+    refused = knightfall(core, "match", "champion", "random")
+    assert refused.returncode == 2
+    assert "unknown agent 'champion'" in refused.stderr
+    assert (
+        knightfall(core, "moves", PLAIN).stdout == knightfall(PACKAGE.parent, "moves", PLAIN).stdout
+    )
+
+
+@pytest.mark.slow
+def test_the_core_s_own_tests_pass_without_its_extensions(core: Path) -> None:
+    """Those of boards, kernels, searches, agents, statistics and games; they compile anew."""
+    tests = ["test_board.py", "test_position.py", "kernel", "statistics", "notation"]
+    tests += ["search/test_search.py", "test_agents.py", "solver/test_perfect.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, *(str(ROOT / "tests" / name) for name in tests)],
+        env={**os.environ, "PYTHONPATH": str(core)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]

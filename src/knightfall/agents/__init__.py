@@ -6,9 +6,8 @@
     minimax(open, depth=3)            alphabeta(improved, depth=5)
     id(bfs_reach, nodes=2500)         id(improved, time=150ms, plain)
     perfect(time=150ms)               python(mine.py:choose, time=1s)
-    student(improved, time=25ms)      student(open, depth=3, minimax, legal)
 
-A heuristic alone (``improved``, ``mine.py:cosy``) is an `id` agent that uses it.  `plain` deepens
+Extensions add more, `student` and `course` say.  A heuristic alone (``improved``, ``mine.py:cosy``) is an `id` agent that uses it.  `plain` deepens
 as the course's agents do, without table and ordering.  Every kind takes ``seed=N``; ties among
 equal moves (all moves, for `random`) are broken by the seed and the position alone, so the same
 seed plays the same game on every machine.
