@@ -225,7 +225,7 @@ def test_the_documented_examples_are_agents() -> None:
     assert knightfall.agents.__doc__ is not None
     block = knightfall.agents.__doc__.split("::\n\n")[1].split("\n\n")[0]
     texts = [text for line in block.splitlines() for text in line.strip().split("   ") if text]
-    assert len(texts) == 10
+    assert len(texts) == 8
     for text in texts:
         assert str(parse_agent(text)) == text.strip()
 
