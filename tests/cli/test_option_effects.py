@@ -51,6 +51,13 @@ def test_runs_are_those_of_the_store_that_is_given(line: list[str], store: str) 
     assert result.exit_code == 0, result.output
 
 
+def test_a_run_is_written_in_the_format_that_is_asked_for(store: str) -> None:
+    begin = {"csv": "run,pair,game", "jsonl": "{", "text": "% {"}
+    for format, letters in begin.items():
+        result = run("export", "--format", format, "--store", store)
+        assert result.stdout.startswith(letters)
+
+
 def test_a_run_is_imported_into_the_store_that_is_given(store: str, tmp_path: Path) -> None:
     run("export", "--format", "jsonl", "--output", "run.jsonl", "--store", store)
     told = answer("import", "run.jsonl", "--store", "new.sqlite", "--json")

@@ -420,7 +420,7 @@ ASSERTED = {
         "--store": STORES,
     },
     "export": {
-        "--format": "cli/test_cli_runs.py::test_export_goes_to_stdout_or_a_file",
+        "--format": f"{EFFECTS}::test_a_run_is_written_in_the_format_that_is_asked_for",
         "--output": "cli/test_cli_runs.py::test_export_goes_to_stdout_or_a_file",
         "--force": "cli/test_cli_runs.py::test_export_goes_to_stdout_or_a_file",
         "--store": STORES,

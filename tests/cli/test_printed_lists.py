@@ -16,12 +16,15 @@ from printed_table import printed_facts, printed_rows
 
 from knightfall.arena.game.records import PairRecord
 from knightfall.arena.store.store import Store
+from knightfall.board import Board
 from knightfall.cli.commands import heuristics
 from knightfall.cli.screen.output import effort, verdict
 from knightfall.display.report import Heading
 from knightfall.display.table import Table
 from knightfall.position import Position
 from knightfall.search.report import Report
+from knightfall.solver.survey import survey as surveyed
+from knightfall.statistics.sprt import Sprt
 
 
 def shown(*args: str) -> str:
@@ -101,6 +104,7 @@ def test_replayed_moves_stand_beside_what_was_thought_of_them(store: str) -> Non
     with Store.open(store, read_only=True) as opened:
         record: PairRecord = opened.run(1).pair(3)
     game = record.games[0]
+    assert (told["detail"], told["seed"]) == (game.detail, record.task.seed)
     assert (told["first"], told["second"]) == (record.task.a, record.task.b)
     names = {"random(seed=1)": "Ann", "random(seed=2)": "Bob", "random(seed=3)": "Cleo"}
     assert [line[2:] for line in lines[:2]] == [names[told["first"]], names[told["second"]]]
@@ -228,6 +232,9 @@ def test_a_test_s_forecast_stands_under_its_headings(model: str) -> None:
             "pairs": f"{one['pairs']:,.0f}",
             "games": f"{2 * one['pairs']:,.0f}",
         }
+    test = Sprt(3, 17, alpha=0.1, beta=0.02, model=model)
+    figures = ("elo0", "elo1", "alpha", "beta", "model", "lower", "upper", "split")
+    assert [told[key] for key in figures] == [3, 17, 0.1, 0.02, model, *test.bounds, 0.8]
     unit = "nElo" if normalized else "Elo"
     assert shown(*args, "--split", "0.8").startswith(
         f"H0: 3 {unit}, H1: 17 {unit}, alpha 0.1, beta 0.02; equals split 80 % of their pairs\n"
@@ -238,12 +245,14 @@ def test_a_test_s_forecast_stands_under_its_headings(model: str) -> None:
 
 
 def test_a_solution_stands_beside_its_names() -> None:
-    told = answer("solve", "--no-atlas", "4/1N2/2n1/4 w", "--json")
-    found = printed_facts(shown("solve", "--no-atlas", "4/1N2/2n1/4 w"))
+    fen = "2N2/3n*/2*2/4*/2*2 w"
+    told = answer("solve", "--no-atlas", fen, "--json")
+    found = printed_facts(shown("solve", "--no-atlas", fen))
     assert {"w": "first", "b": "second"}[told["winner"]] in found["winner"]
     assert found["plies"] == str(told["plies"])
-    winning = told["winning_moves"]
-    assert found["moves"].startswith(" ".join(winning) if winning else "none of")
+    winning, legal = told["winning_moves"], len(Position.from_fen(fen).legal_moves)
+    assert found["moves"] == f"{' '.join(winning)} ({len(winning)} of {legal} win)"
+    assert 0 < len(winning) < legal
     assert found["line"] == " ".join(told["pv"])
     assert found["nodes"] == f"{told['nodes']:,}"
 
@@ -271,6 +280,20 @@ def test_the_atlas_tells_counts_in_their_places() -> None:
         f"first player wins {told['first_wins']}, second player wins {told['second_wins']}"
     )
     assert lines[2].strip() == f"the hunter wins {hunter}, the runner {total - hunter}"
+    assert told["board"] == "4x5"
+    assert told["exceptions"]
+    found = surveyed(Board.of(4, 5))
+    name = found.board.name
+    for one, entry in zip(told["exceptions"], found.exceptions(), strict=True):
+        assert (one["first"], one["second"]) == (name(entry.mover), name(entry.waiter))
+        assert one["plies"] == entry.entry.plies
+    seats = {True: "first", False: "second"}
+    law = next(at for at, line in enumerate(lines) if "against the colour law" in line)
+    for line, entry in zip(lines[law + 1 : law + 4], found.exceptions(), strict=False):
+        assert line.strip() == (
+            f"N {name(entry.mover)}, n {name(entry.waiter)}: the "
+            f"{seats[entry.entry.mover_wins]} player runs and wins in {entry.entry.plies} plies"
+        )
     counts = {total, told["classes"], told["first_wins"], told["second_wins"], hunter}
     assert len(counts | {total - hunter}) == 6
 

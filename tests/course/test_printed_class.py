@@ -390,6 +390,8 @@ def test_a_trial_s_tables_stand_under_their_headings(trial: TrialReport) -> None
 
 def test_what_json_says_of_a_trial_is_what_was_judged(trial: TrialReport) -> None:
     told = trial.to_dict()
+    assert (told["classes"], told["scores"]) == ([], ["custom_score"])
+    assert "won by AB_Improved against the same opponent from there, 4 tries each" in str(trial)
     plain = ("file", "generation", "why", "player", "clock", "load", "cores")
     assert [told[key] for key in plain] == [
         "/handed/Ann/game_agent.py", "2017b", "Ann says so", "AlphaBetaPlayer", "wall",

@@ -275,10 +275,34 @@ def test_printed_cells_stand_under_their_opponents(id: str) -> None:
         rows = markdown_rows(
             "\n".join(printed_section(changed)), "games", *found.opponents, "win rate in %"
         )
+        heading = f"**{one.name}** ({one.place}), tournament {one.tournament}"
+        assert heading in list(printed_section(changed))
         for row, heuristic in zip(rows, one.heuristics, strict=True):
             assert row.pop("games").startswith(f"`{heuristic}`")
             assert row.pop("win rate in %") == rates[heuristic]
             assert list(row.values()) == [cell.replace("|", "–") for cell in cells[heuristic]]
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_printed_rates_stand_under_their_heuristics(id: str) -> None:
+    """With other numbers than those printed, of which some are equal."""
+    _, found = study(id)
+    bare = [one for one in found.printed if not one.cells]
+    numbers = count(10)
+    changed = tuple(
+        replace(one, rates={name: f"{next(numbers)}.5" for name in one.heuristics}) for one in bare
+    )
+    names = list(dict.fromkeys(name for one in changed for name in one.heuristics))
+    if not names:
+        return
+    text = "\n".join(printed_section(replace(found, printed=changed, examples=())))
+    rows = markdown_rows(text, "win rates in %", *(f"`{name}`" for name in names))
+    for row, one in zip(rows, changed, strict=False):
+        assert row.pop("win rates in %") == f"{one.name} ({one.place})"
+        assert list(row.values()) == [one.rates.get(name, "illegible") for name in names]
+    averages = {row.heuristic: row.published.average for row in found.rows}
+    if len(rows) > len(changed):
+        assert list(rows[-1].values()) == ["average", *(averages[name] or "" for name in names)]
 
 
 def test_wishes_stand_under_their_budgets() -> None:
@@ -311,7 +335,13 @@ def test_wishes_stand_under_their_budgets() -> None:
 
 def test_the_league_stands_under_its_headings() -> None:
     league = data()["league"]
-    text = "\n".join(league_section(report(), {}))
+    text = "\n".join(league_section(report(), {"league": "a chart", "grades": "another"}))
+    number = len(next(iter(league["ratings"].values())))
+    assert f"All {number} heuristics, each couple {league['pairs']} pairs with" in text
+    assert "ratings are Elo above `improved`, ± 95 %." in text
+    assert "![a chart](league.svg)" in text
+    assert "![another](grades.svg)" in text
+    assert '<a id="league"></a>One league of all' in text
     budgets = [budget for budget in TITLES if budget in league["ratings"]]
     ratings = {
         budget: {row["heuristic"]: row for row in league["ratings"][budget]} for budget in budgets
@@ -382,6 +412,14 @@ def test_what_resigning_costs_stands_under_its_headings() -> None:
             "games given up": f"{sum(forfeits) / len(forfeits):.0f} %",
         }
     assert len(rows) == len(sweep["times"])
+    totals = {
+        how: [sum(one["rate"] for one in row) / len(row) for row in (sweep[how][0], sweep[how][-1])]
+        for how in ("playing_on", "resigning")
+    }
+    assert (
+        f"From {sweep['times'][0] / 1000:g} to {sweep['times'][-1] / 1000:g} ms the agent that "
+        "plays on goes from {:.1f} to {:.1f} %, the one that resigns from {:.1f} to {:.1f} %."
+    ).format(*totals["playing_on"], *totals["resigning"]) in text
     seen = 0
     for id in IDS:
         told, _ = study(id)
