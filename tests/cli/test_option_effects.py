@@ -198,23 +198,34 @@ def test_a_page_is_one_file_if_that_is_asked_for(
 # -- others ----------------------------------------------------------------------------------------
 
 
-def test_a_fit_is_drawn_where_it_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("line", "called"),
+    [
+        (["learn", "fit", "data", "there"], "knightfall.learning.fit.fitting.fit"),
+        (["learn", "tune", "improved+2*open", "there"], "knightfall.learning.tune.tuning.tune"),
+    ],
+    ids=["fit", "tune"],
+)
+def test_what_was_learned_is_drawn_where_it_is_told(
+    line: list[str], called: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     judged = dict.fromkeys(
         ("positions", "won", "log-loss", "log-loss of the share alone", "area", "right"), 1
     )
     report = FitReport("data", "there", 0, {"linear": {"hunter": judged}})
-    monkeypatch.setattr("knightfall.learning.fit.fitting.fit", lambda *args, **named: report)
+    monkeypatch.setattr(called, lambda *args, **named: report)
     monkeypatch.setattr(FitReport, "plot", lambda self: Figure())
-    assert run("learn", "fit", "data", "there").exit_code == 0
+    assert run(*line).exit_code == 0
     assert not list(tmp_path.glob("*.svg"))
-    drawn = ["learn", "fit", "data", "there", "--chart", "fit.svg"]
+    drawn = [*line, "--chart", "here.svg"]
     assert run(*drawn).exit_code == 0
-    assert (tmp_path / "fit.svg").read_text("utf-8").startswith("<?xml")
-    (tmp_path / "fit.svg").write_text("mine")
+    chart = tmp_path / "here.svg"
+    assert chart.read_text("utf-8").startswith("<?xml")
+    chart.write_text("mine")
     assert "--force" in refused(*drawn)
-    assert (tmp_path / "fit.svg").read_text() == "mine"
+    assert chart.read_text() == "mine"
     assert run(*drawn, "--force").exit_code == 0
-    assert (tmp_path / "fit.svg").read_text() != "mine"
+    assert chart.read_text() != "mine"
 
 
 @pytest.mark.parametrize("line", [["pairs", "10", "80", "31"], ["games", "136", "96", "11"]])

@@ -439,12 +439,12 @@ ASSERTED = {
         "--again": "solver/test_atlas.py::test_a_board_that_is_there_is_not_solved_again",
     },
     "learn fit": {
-        "--chart": f"{EFFECTS}::test_a_fit_is_drawn_where_it_is_told",
-        "--force": f"{EFFECTS}::test_a_fit_is_drawn_where_it_is_told",
+        "--chart": f"{EFFECTS}::test_what_was_learned_is_drawn_where_it_is_told",
+        "--force": f"{EFFECTS}::test_what_was_learned_is_drawn_where_it_is_told",
     },
     "learn tune": {
-        "--chart": "learning/test_tune.py::test_a_chart_of_weights_and_scores",
-        "--force": "learning/test_tune.py::test_a_chart_of_weights_and_scores",
+        "--chart": f"{EFFECTS}::test_what_was_learned_is_drawn_where_it_is_told",
+        "--force": f"{EFFECTS}::test_what_was_learned_is_drawn_where_it_is_told",
     },
     "stats pairs": {
         "--sprt": "cli/test_cli_stats.py::test_tests_for_scripts",
