@@ -33,6 +33,10 @@ SILENT = 10
 """Times its limit of processor time, or of sleep, after which a player by a counted clock is ended:
 for those that go on and ask the state nothing."""
 
+LEAST_SILENT = 2.0
+"""Seconds that this is in games at least: on a busy machine a player that waits for a core seems to
+sleep until it gets one."""
+
 LOOK = 0.05
 """Seconds between two looks whether a player sleeps."""
 
@@ -85,14 +89,18 @@ def all_puts(
     begin: Callable[[], None] = lambda: None,
     note: Callable[[], Any] = lambda: None,
     counted: bool = False,
-    silent: float = SILENT,
+    silent: float | None = None,
 ) -> tuple[list[Put], str]:
     """Return all that an agent puts within so many milliseconds, and the error that it ended with.
 
     The fork calls `begin` first (Python gives each fork random numbers of its own) and `note` with
     each action.  If `counted`, time passes by the questions that the agent asks of states, and with
-    each action put; then it is ended after `silent` times its limit of processor time.
+    each action put; then it is ended after `silent` times its limit of processor time or of sleep,
+    in games `SILENT` times and at least `LEAST_SILENT` seconds.
     """
+    most_silent = max(LEAST_SILENT, SILENT * limit / 1000.0)
+    if silent is not None:
+        most_silent = silent * limit / 1000.0
     hears, says = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -101,7 +109,7 @@ def all_puts(
             begin()
             if counted:
                 signal.signal(signal.SIGPROF, signal.SIG_DFL)
-                signal.setitimer(signal.ITIMER_PROF, silent * limit / 1000.0)
+                signal.setitimer(signal.ITIMER_PROF, most_silent)
             _put_actions(agent, state, limit, says, describe, note, counted)
         os._exit(0)
     os.close(says)
@@ -109,7 +117,7 @@ def all_puts(
         if select.select([hears], [], [], BEGINNING)[0]:
             os.read(hears, 1)
         if counted:
-            said = _heard_counted(hears, pid, silent * limit / 1000.0)
+            said = _heard_counted(hears, pid, most_silent)
         else:
             said = _heard(hears, perf_counter() + limit / 1000.0 + ON_ITS_WAY)
         with suppress(OSError):
