@@ -51,10 +51,10 @@ ROOMS = (
     "arena.charts",
     "arena.reports",
     "arena",
-    "practical.agent practical.extension",
-    "course.agent course.extension",
+    "practical.agent",
+    "course.agent",
     "studies.student_costs",
-    "studies.student_agent studies.extension",
+    "studies.student_agent",
     "oracle",
     "learning",
     "course.trial",
@@ -73,9 +73,9 @@ ROOMS = (
     "cli.play",
     "cli",
     "course.commands course.play_commands",
-    "learning.commands learning.tune_command learning.extension",
+    "learning.commands learning.tune_command",
     "studies.commands",
-    "web.commands web.extension",
+    "web.commands",
 )
 """From the ground up; each may use itself and whatever stands before it."""
 

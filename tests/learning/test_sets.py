@@ -378,7 +378,7 @@ def test_the_version_knows_every_file_that_decides() -> None:
     there = {f"learning/{file.name}" for file in Path(shards.__file__).parent.glob("*.py")}
     of_no_effect = {
         f"learning/{name}.py"
-        for name in ("__init__", "card", "commands", "data", "extension", "generate", "plots")
+        for name in ("__init__", "card", "commands", "data", "generate", "plots")
     } | {"learning/tune_command.py"}
     assert set(settings.RECIPE) == there - of_no_effect
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from knightfall.extensions import Extension
+
 if TYPE_CHECKING:
     from knightfall.course.board_2017b import Board
     from knightfall.course.sample_players_2017b import (
@@ -27,7 +29,14 @@ if TYPE_CHECKING:
         open_move_score,
     )
 
+EXTENSION = Extension(
+    agents={"course": "knightfall.course.agent:CourseAgent"},
+    heuristics={"course:": "knightfall.course.student_scores.student_score:read_score"},
+    commands={"course": "knightfall.course.commands:course"},
+)
+
 __all__ = [
+    "EXTENSION",
     "Board",
     "GreedyPlayer",
     "HumanPlayer",

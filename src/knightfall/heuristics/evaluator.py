@@ -238,7 +238,7 @@ def _term(atom: Atom) -> _Term:
 # the others is plain Python, called as it is.
 
 Make = Callable[[Callable[..., float]], Any]
-"""What turns a closure into a heuristic."""
+"""A function that makes a heuristic of a closure: it compiles it, or leaves it plain Python."""
 
 
 def _compile(function: Callable[..., float]) -> Any:

@@ -184,7 +184,7 @@ class Expression:
 
 
 def is_name(name: str) -> bool:
-    """Whether a name is a declared id, or a printed one that stands for an id."""
+    """Return whether a name is that of a declared heuristic, or one that a study printed for it."""
     return name in REGISTRY or canonical(name) is not None
 
 

@@ -103,7 +103,7 @@ def first_images(board: Board, open: Word, movers: Cell, waiters: Cell) -> tuple
 
 
 def keys(board: Board, open: Word, movers: Cell, waiters: Cell) -> Word:
-    """A number for each position and board; those of different positions differ.
+    """Return a number for each position and board; different positions get different numbers.
 
     They are 64 bits of a hash: among ten million positions the odds that two share one are a few
     in a million.

@@ -1,1 +1,8 @@
 """The five published studies: what they reported, what they claimed, and playing them again."""
+
+from knightfall.extensions import Extension
+
+EXTENSION = Extension(
+    agents={"student": "knightfall.studies.student_agent:StudentAgent"},
+    commands={"reproduce": "knightfall.studies.commands:reproduce"},
+)

@@ -345,7 +345,7 @@ def _points(one: Compared) -> str:
 
 
 def _span(one: Compared) -> str:
-    """Return the interval in points, with a second digit where 0 would only seem to lie in it."""
+    """Return the interval in points; with two digits if rounding to one would make an end 0."""
     nearest = min(abs(one.low), abs(one.high))
     digits = 2 if one.low * one.high > 0 and round(100 * nearest, 1) == 0 else 1
     return f"({signed(100 * one.low, digits)} to {signed(100 * one.high, digits)})"

@@ -46,7 +46,7 @@ def moves(fen: Fen, json: Json = False) -> None:
 Depth = Annotated[int, typer.Argument(metavar="DEPTH", parser=whole, help="Plies, from 0 on.")]
 
 AT_ONCE = 10
-"""Plies the kernel counts in one go: a small fraction of a second, and Ctrl-C waits for it."""
+"""Plies that perft counts in one compiled call, some milliseconds; Ctrl-C takes effect after it."""
 
 
 def perft(fen: Fen, depth: Depth, json: Json = False) -> None:

@@ -42,7 +42,7 @@ class Question:
 
     @property
     def chance(self) -> float:
-        """The chance that a random legal move keeps the win."""
+        """Return the probability that a random legal move keeps the position won."""
         return len(self.winning) / len(self.position.legal_moves)
 
 

@@ -307,7 +307,7 @@ _DECIDED: dict[ClaimVerdict, str] = {
 
 
 def meaning(claim: Claim) -> str:
-    """What the claim is taken to mean, and what it is measured by."""
+    """Return what the claim is taken to mean and by which measurement it is judged."""
     if claim.form == "untestable":
         return "an opinion, or too vague to be wrong"
     if claim.fact == "prevents_forfeits":

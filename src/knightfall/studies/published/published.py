@@ -111,7 +111,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class WishComparison:
-    """A wished heuristic, and those of the study that it was meant to be better than.
+    """A heuristic that an author wished for, and the study's own that it should improve on.
 
     `found_by` is the command that found its weights, empty where none are tuned.
     """
