@@ -38,7 +38,7 @@ ROOMS = (
     "course.student_scores",
     "search",
     "solver",
-    "practical",
+    "opponents",
     "statistics",
     "python_agent",
     "agents",
@@ -51,7 +51,7 @@ ROOMS = (
     "arena.charts",
     "arena.reports",
     "arena",
-    "practical.agent",
+    "opponents.agent",
     "course.agent",
     "studies.student_costs",
     "studies.student_agent",
@@ -141,7 +141,7 @@ def test_the_picture_in_the_docs_shows_every_room() -> None:
     assert {part for room in LEVEL for part in room.split(".")} <= shown
 
 
-EXTENSIONS = ("course", "learning", "practical", "studies", "web")
+EXTENSIONS = ("course", "learning", "opponents", "studies", "web")
 """The folders that the core must do without."""
 
 

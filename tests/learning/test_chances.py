@@ -15,10 +15,10 @@ from knightfall.learning.chances.decisions import POPULATION, UNSEEN, Decision, 
 from knightfall.learning.chances.fit import Table, fit_shares, fit_weights, probabilities
 from knightfall.learning.chances.learn import error_rate, learn, without
 from knightfall.learning.split import SPLITS, class_splits, classes
+from knightfall.opponents.chances import read_chances
+from knightfall.opponents.models import OPPONENTS
+from knightfall.opponents.state import FEATURES
 from knightfall.position import Position, other
-from knightfall.practical.chances import read_chances
-from knightfall.practical.models import OPPONENTS
-from knightfall.practical.state import FEATURES
 from knightfall.solver.engine import Engine
 
 HUNTERS = ("AB_Improved", "greedy(open)", "random")

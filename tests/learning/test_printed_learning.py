@@ -15,8 +15,8 @@ from knightfall.learning.tune.confirmation import Confirmation
 from knightfall.learning.tune.report import Step, TuneReport
 from knightfall.learning.tune.settings import Settings
 from knightfall.learning.tune.weights import Sum, numbers, read_sum
-from knightfall.practical.chances import NAMES, Chances
-from knightfall.practical.models import OPPONENTS
+from knightfall.opponents.chances import NAMES, Chances
+from knightfall.opponents.models import OPPONENTS
 from knightfall.statistics.pairs import of_pairs
 
 # -- chances ---------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ COMPILED = (
     *(f"search/{name}.py" for name in ("student", "game_loop")),
     *(f"solver/{name}.py" for name in ("state", "proof_table", "thread_marks", "reflection")),
     *(f"solver/{name}.py" for name in ("winloss", "distance")),
-    *(f"practical/{name}.py" for name in ("state", "asking", "replies", "stranger")),
-    *(f"practical/{name}.py" for name in ("answers", "trials")),
+    *(f"opponents/{name}.py" for name in ("state", "asking", "replies", "stranger")),
+    *(f"opponents/{name}.py" for name in ("answers", "trials")),
 )
 """The modules that machine code comes from."""
 

@@ -30,9 +30,9 @@ DECIDES = (
     *(f"search/{name}.py" for name in ("budget", "habits", "settings", "think", "report")),
     *(f"solver/{name}.py" for name in ("engine", "atlas", "solve", "perfect")),
     "solver/atlas.json",
-    *(f"practical/{name}.py" for name in ("models", "chances", "memory", "beliefs")),
-    *(f"practical/{name}.py" for name in ("agent", "room", "practice", "champion")),
-    "practical/chances.json",
+    *(f"opponents/{name}.py" for name in ("models", "chances", "memory", "beliefs")),
+    *(f"opponents/{name}.py" for name in ("agent", "room", "practice", "champion")),
+    "opponents/chances.json",
     *(
         f"arena/game/{name}.py"
         for name in ("records", "limits", "play", "compiled", "agent_server")

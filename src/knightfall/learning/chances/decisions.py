@@ -20,8 +20,8 @@ from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
 from knightfall.learning.games import RANDOM_PLIES
 from knightfall.learning.split import SPLITS, class_splits, classes
+from knightfall.opponents.outlook import outlook
 from knightfall.position import Position, Side, other
-from knightfall.practical.outlook import outlook
 from knightfall.solver.atlas import position_of
 from knightfall.solver.engine import Engine
 

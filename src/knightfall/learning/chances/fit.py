@@ -2,7 +2,7 @@
 
 The weights maximise the likelihood of what hunters replied, P(reply) ∝ exp(w·f), less a penalty on
 large ones.  The shares maximise that of whole games, each of which was played by one opponent, as
-the champion reckons (`practical/beliefs.py`).
+the champion reckons (`opponents/beliefs.py`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.learning.chances.decisions import Decision
-from knightfall.practical.beliefs import Told
-from knightfall.practical.room import KNOWN
-from knightfall.practical.state import FEATURES, WAYS
+from knightfall.opponents.beliefs import Told
+from knightfall.opponents.room import KNOWN
+from knightfall.opponents.state import FEATURES, WAYS
 
 PENALTY = 1.0
 """Half of this times the squares of the weights is taken from the log-likelihood."""

@@ -30,8 +30,8 @@ from knightfall.learning.chances.fit import (
     probabilities,
 )
 from knightfall.learning.split import first_images, keys
-from knightfall.practical.chances import NAMES, Chances, as_json
-from knightfall.practical.models import OPPONENTS
+from knightfall.opponents.chances import NAMES, Chances, as_json
+from knightfall.opponents.models import OPPONENTS
 
 GROUPS = 8
 """Of decisions, by how likely it was that the win is let go."""

@@ -18,8 +18,8 @@ from knightfall.arena.game.play import play_pair
 from knightfall.arena.game.records import PairTask
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
+from knightfall.opponents.champion import HEURISTIC
 from knightfall.position import Position
-from knightfall.practical.champion import HEURISTIC
 from knightfall.solver.engine import Engine
 
 BOTH = ["champion(nodes={})", "perfect(nodes={}, swindle)"]

@@ -12,12 +12,12 @@ from knightfall.board import Board
 from knightfall.kernel.clock import stop_in
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
+from knightfall.opponents.beliefs import Beliefs
+from knightfall.opponents.chances import shipped
+from knightfall.opponents.models import seats, shuffle
+from knightfall.opponents.room import WEIGHING_SHARE, Room, room_here
+from knightfall.opponents.trials import practise
 from knightfall.position import Position
-from knightfall.practical.beliefs import Beliefs
-from knightfall.practical.chances import shipped
-from knightfall.practical.models import seats, shuffle
-from knightfall.practical.room import WEIGHING_SHARE, Room, room_here
-from knightfall.practical.trials import practise
 from knightfall.search.stopwatch import stopwatch
 from knightfall.solver.engine import Engine
 

@@ -9,10 +9,10 @@ from numba import types
 from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.rules import moves
-from knightfall.practical.asking import BOARDS, SOLVER_STATES, STATES
-from knightfall.practical.replies import GOLDEN, PLAYERS, REPLY_TABLE, ask_once, place_for
-from knightfall.practical.state import PRACTICE, SURE, WAYS, Practice
-from knightfall.practical.stranger import ask_stranger
+from knightfall.opponents.asking import BOARDS, SOLVER_STATES, STATES
+from knightfall.opponents.replies import GOLDEN, PLAYERS, REPLY_TABLE, ask_once, place_for
+from knightfall.opponents.state import PRACTICE, SURE, WAYS, Practice
+from knightfall.opponents.stranger import ask_stranger
 from knightfall.search.ties import scramble
 
 _u64, _i64 = types.uint64, types.int64

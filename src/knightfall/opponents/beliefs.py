@@ -16,9 +16,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from knightfall.opponents.chances import shipped
+from knightfall.opponents.memory import Memory
 from knightfall.position import Position, other
-from knightfall.practical.chances import shipped
-from knightfall.practical.memory import Memory
 
 SURPRISES = 1.0
 """Answers that a model is thought to have given beside those asked for, over all moves alike."""

@@ -15,8 +15,8 @@ from numba import types
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.rules import moves
-from knightfall.practical.asking import BOARDS, STATES, may_go_on
-from knightfall.practical.state import PRACTICE, REPLIES, SURE, WAYS, Practice
+from knightfall.opponents.asking import BOARDS, STATES, may_go_on
+from knightfall.opponents.state import PRACTICE, REPLIES, SURE, WAYS, Practice
 from knightfall.search.alphabeta import alphabeta_value
 from knightfall.search.game_loop import search_for
 from knightfall.search.state import METHODS, PROVEN, SETTINGS, leaf

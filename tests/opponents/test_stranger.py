@@ -16,12 +16,12 @@ from naive_search import search
 
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
+from knightfall.opponents import chances
+from knightfall.opponents.models import JUDGES, MODELS, OPPONENTS, Model
+from knightfall.opponents.outlook import outlook
+from knightfall.opponents.room import TRUTH_CELLS, room_here
+from knightfall.opponents.stranger import weigh_up
 from knightfall.position import Position, other
-from knightfall.practical import chances
-from knightfall.practical.models import JUDGES, MODELS, OPPONENTS, Model
-from knightfall.practical.outlook import outlook
-from knightfall.practical.room import TRUTH_CELLS, room_here
-from knightfall.practical.stranger import weigh_up
 from knightfall.solver.engine import Engine
 
 NAIVE: dict[str, naive.Naive] = {

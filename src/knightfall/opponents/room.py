@@ -11,14 +11,14 @@ from knightfall.board import Board
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.kernel.geometry import GeometryArray
 from knightfall.kernel.rules import words
+from knightfall.opponents.answers import ask_about
+from knightfall.opponents.beliefs import Beliefs, Told
+from knightfall.opponents.chances import shipped
+from knightfall.opponents.memory import Memory, remembered
+from knightfall.opponents.models import JUDGES, MODELS, ONESELF, OPPONENTS, Model, seeds
+from knightfall.opponents.replies import put_back
+from knightfall.opponents.state import NODE_DTYPE, OPEN, PRACTICE_DTYPE, REPLIES_DTYPE
 from knightfall.position import Position
-from knightfall.practical.answers import ask_about
-from knightfall.practical.beliefs import Beliefs, Told
-from knightfall.practical.chances import shipped
-from knightfall.practical.memory import Memory, remembered
-from knightfall.practical.models import JUDGES, MODELS, ONESELF, OPPONENTS, Model, seeds
-from knightfall.practical.replies import put_back
-from knightfall.practical.state import NODE_DTYPE, OPEN, PRACTICE_DTYPE, REPLIES_DTYPE
 from knightfall.search.settings import board_for, settings_for
 from knightfall.search.state import DTYPE as STATE_DTYPE
 from knightfall.search.state import SETTINGS_DTYPE

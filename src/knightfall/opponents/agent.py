@@ -28,20 +28,20 @@ class ChampionAgent(PerfectAgent):
     @cached_property
     def memory(self) -> Any:
         """What is remembered from one move to the next, of proofs and of the opponent."""
-        from knightfall.practical.champion import GameMemory
+        from knightfall.opponents.champion import GameMemory
 
         return GameMemory()
 
     def prepare(self, board: Board | None = None) -> Self:
         """See `Agent`."""
-        from knightfall.practical import champion
+        from knightfall.opponents import champion
 
         champion.warm_up(board or Board.of(7, 7), self.budget, self.memory, self.searches_with)
         return self
 
     def analyse_with(self, position: Position) -> Report:
         """See `Agent`."""
-        from knightfall.practical import champion
+        from knightfall.opponents import champion
 
         return champion.choose(position, self.budget, self.seed, self.memory, self.searches_with)
 

@@ -18,9 +18,9 @@ from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, spread
-from knightfall.practical.asking import BOARDS, SOLVER_STATES, STATES, may_go_on
-from knightfall.practical.replies import ALWAYS, PLAYERS, REPLY_TABLE, ask_once
-from knightfall.practical.state import FEATURES, PRACTICE, Practice
+from knightfall.opponents.asking import BOARDS, SOLVER_STATES, STATES, may_go_on
+from knightfall.opponents.replies import ALWAYS, PLAYERS, REPLY_TABLE, ask_once
+from knightfall.opponents.state import FEATURES, PRACTICE, Practice
 from knightfall.solver.winloss import who_wins
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from knightfall.kernel.rules import words
+from knightfall.opponents import practice
+from knightfall.opponents.beliefs import Beliefs
+from knightfall.opponents.memory import Memory, subtree
+from knightfall.opponents.room import room_here
+from knightfall.opponents.state import NODE_DTYPE, WON
 from knightfall.position import Position
-from knightfall.practical import practice
-from knightfall.practical.beliefs import Beliefs
-from knightfall.practical.memory import Memory, subtree
-from knightfall.practical.room import room_here
-from knightfall.practical.state import NODE_DTYPE, WON
 from knightfall.solver.engine import Engine
 
 LOST = Position.from_fen("7/7/1N5/7/7/5n1/7 w")

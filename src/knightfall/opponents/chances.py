@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
-from knightfall.practical.models import JUDGES, OPPONENTS
-from knightfall.practical.state import FEATURES, MOST_PLAYERS
+from knightfall.opponents.models import JUDGES, OPPONENTS
+from knightfall.opponents.state import FEATURES, MOST_PLAYERS
 from knightfall.reading import parse_json, read_text
 from knightfall.shape import Between, check
 

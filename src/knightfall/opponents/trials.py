@@ -23,8 +23,8 @@ from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, spread
-from knightfall.practical.answers import reply
-from knightfall.practical.asking import (
+from knightfall.opponents.answers import reply
+from knightfall.opponents.asking import (
     BOARDS,
     SOLVER_STATES,
     STATES,
@@ -32,8 +32,8 @@ from knightfall.practical.asking import (
     may_go_on,
     wins,
 )
-from knightfall.practical.replies import PLAYERS, REPLY_TABLE, one_reply
-from knightfall.practical.state import (
+from knightfall.opponents.replies import PLAYERS, REPLY_TABLE, one_reply
+from knightfall.opponents.state import (
     NODE,
     OPEN,
     PRACTICE,

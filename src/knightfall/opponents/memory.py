@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.kernel.rules import words
+from knightfall.opponents.state import WAYS
 from knightfall.position import Position
-from knightfall.practical.state import WAYS
 
 Records = npt.NDArray[Any]
 

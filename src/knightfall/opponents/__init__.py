@@ -4,7 +4,7 @@ from knightfall.extensions import Extension
 
 EXTENSION = Extension(
     agents={
-        "champion": "knightfall.practical.agent:ChampionAgent",
-        "perfect(swindle)": "knightfall.practical.agent:SwindlingAgent",
+        "champion": "knightfall.opponents.agent:ChampionAgent",
+        "perfect(swindle)": "knightfall.opponents.agent:SwindlingAgent",
     }
 )

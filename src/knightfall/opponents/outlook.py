@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.opponents.models import OPPONENTS
+from knightfall.opponents.room import room_here
 from knightfall.position import Position
-from knightfall.practical.models import OPPONENTS
-from knightfall.practical.room import room_here
 from knightfall.solver.engine import Engine
 
 

@@ -12,11 +12,11 @@ from strategies import positions
 
 from knightfall.agents import parse_agent
 from knightfall.board import Board
+from knightfall.opponents import practice
+from knightfall.opponents.beliefs import MOST_KEPT, Beliefs, Recollection, Seen, Told, predecessors
+from knightfall.opponents.chances import shipped
+from knightfall.opponents.models import MODELS, OPPONENTS, seats, seeds, shuffle
 from knightfall.position import Position, other
-from knightfall.practical import practice
-from knightfall.practical.beliefs import MOST_KEPT, Beliefs, Recollection, Seen, Told, predecessors
-from knightfall.practical.chances import shipped
-from knightfall.practical.models import MODELS, OPPONENTS, seats, seeds, shuffle
 from knightfall.solver.engine import Engine
 
 PRIOR = shipped().shares

@@ -20,10 +20,10 @@ from dataclasses import dataclass, field, replace
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.opponents.beliefs import Beliefs, Recollection
+from knightfall.opponents.practice import best_chance, spent_here
+from knightfall.opponents.practice import warm_up as warm_up_practice
 from knightfall.position import Position
-from knightfall.practical.beliefs import Beliefs, Recollection
-from knightfall.practical.practice import best_chance, spent_here
-from knightfall.practical.practice import warm_up as warm_up_practice
 from knightfall.search.budget import Budget
 from knightfall.search.report import Report
 from knightfall.solver import perfect
