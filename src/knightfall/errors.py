@@ -3,10 +3,37 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Literal
 
 Failing = Literal["timeout", "forfeit", "illegal", "crash"]
+
+Ending = Literal["no moves", "late", "no answer", "resigned", "illegal answer", "crash"]
+"""How a game ended for its loser, to decide by: `GameRecord.ending` and `AgentFailure.ending`.
+
+It had no move left; it answered after its time; it did not answer at all; it gave up; it answered
+with something that is no legal move; or it raised an error or died.
+"""
+
+_NO_LEGAL_MOVE = re.compile(r", which is (none of its legal moves|no legal action)$")
+_NO_ANSWER = re.compile(r"\b(did not answer within|does not return: has it an endless loop\?)")
+
+
+def ending_of(reason: str, detail: str) -> Ending:
+    """Return the kind of ending that the stored reason and detail of a game mean.
+
+    Stores keep the course's five reasons, of which a forfeit is a resignation or an answer that is
+    no legal move, and a timeout may have no answer at all.  Only the detail tells these apart: it
+    is read here and nowhere else.
+    """
+    if reason == "forfeit":
+        return "illegal answer" if _NO_LEGAL_MOVE.search(detail) else "resigned"
+    if reason == "timeout":
+        return "no answer" if _NO_ANSWER.search(detail) else "late"
+    if reason == "illegal":
+        return "illegal answer"
+    return "crash" if reason == "crash" else "no moves"
 
 
 class KnightfallError(ValueError):
@@ -24,6 +51,11 @@ class AgentFailure(KnightfallError):
         super().__init__(message)
         self.reason: Failing = reason
         self.starved = starved
+
+    @property
+    def ending(self) -> Ending:
+        """The kind of ending of a game that is lost by this failure."""
+        return ending_of(self.reason, str(self))
 
     def __reduce__(self) -> tuple[type[AgentFailure], tuple[Failing, str, bool]]:
         return (AgentFailure, (self.reason, str(self), self.starved))

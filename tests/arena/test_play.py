@@ -18,10 +18,11 @@ from knightfall.agents import Agent, parse_agent
 from knightfall.arena.game.compiled import searcher
 from knightfall.arena.game.limits import took
 from knightfall.arena.game.play import play_asking, play_pair, seated
-from knightfall.arena.game.records import GameRecord, PairTask
+from knightfall.arena.game.records import GameRecord, PairTask, Reason
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side, other
+from knightfall.search import think
 from knightfall.search.report import Report
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
@@ -191,6 +192,28 @@ def test_whoever_fails_loses_and_its_last_answer_is_not_a_move(
     assert (game.winner, game.reason) == (other(side), reason)
     assert game.plies == (6 if side == "w" else 7)
     assert game.detail
+
+
+@pytest.mark.parametrize(
+    ("reason", "detail", "ending"),
+    [
+        ("no moves", "", "no moves"),
+        ("timeout", "answered after 0.161 s, allowed are 0.15 s", "late"),
+        ("timeout", "course:x did not answer within 0.15 s", "no answer"),
+        ("timeout", "mine.py:score does not return: has it an endless loop?", "no answer"),
+        ("forfeit", "game_agent.py resigned: it answered (-1, -1)", "resigned"),
+        ("forfeit", think.RESIGNS, "resigned"),
+        ("forfeit", think.TOO_LATE, "resigned"),
+        ("forfeit", "agent.py:Me answered nothing", "resigned"),
+        ("forfeit", "a.py answered (9, 9), which is none of its legal moves", "illegal answer"),
+        ("forfeit", "a.py put 7, which is no legal action", "illegal answer"),
+        ("illegal", "'z9' is no legal move", "illegal answer"),
+        ("crash", "did not answer within 1 s", "crash"),
+    ],
+)
+def test_a_stored_game_has_a_kind_of_ending(reason: Reason, detail: str, ending: str) -> None:
+    game = GameRecord("w", reason, b"", b"", b"", b"", b"", detail)
+    assert game.ending == ending
 
 
 def test_a_heuristic_that_exits_loses_its_game_and_ends_nothing(tmp_path: Path) -> None:

@@ -109,6 +109,21 @@ def test_good_ones_play_to_the_end(
     assert sorted(os.listdir(folder)) == ["game_agent.py", "helper.py"]
 
 
+ENDINGS = {
+    "resigns": "resigned",
+    "answers nothing": "resigned",
+    "answers a list": "illegal answer",
+    "answers a number": "illegal answer",
+    "answers too much": "illegal answer",
+    "moves the opponent": "illegal answer",
+    "adds to its legal moves": "illegal answer",
+    "hangs": "no answer",
+    "is late": "late",
+    "forks": "no answer",
+}
+"""How those of `BAD` lose that do not crash."""
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_bad_ones_lose_with_the_reason(name: str, tmp_path: Path) -> None:
     reason, said, text = BAD[name]
@@ -119,6 +134,7 @@ def test_bad_ones_lose_with_the_reason(name: str, tmp_path: Path) -> None:
     player.close()
     assert failure.value.reason == reason
     assert said in str(failure.value)
+    assert failure.value.ending == ENDINGS.get(name, "crash")
 
 
 def test_a_bad_one_loses_only_its_own_games(tmp_path: Path) -> None:

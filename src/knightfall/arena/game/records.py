@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from knightfall.errors import Ending, ending_of
 from knightfall.position import Position, Side
 
 Reason = Literal["no moves", "timeout", "forfeit", "illegal", "crash"]
@@ -48,7 +49,8 @@ class GameRecord:
     """A game, whole.  The columns are bytes, one item per move (see the formats above).
 
     `scores` are for the side that moved: ±inf where it was proven.  `detail` says more of an
-    unusual end: the error, or the answer that was no move.
+    unusual end: the error, or the answer that was no move.  To decide something by how a game
+    ended, ask for its `ending`: the detail is for people.
     """
 
     winner: Side
@@ -59,6 +61,11 @@ class GameRecord:
     nodes: bytes
     microseconds: bytes = field(compare=False)  # no two runs take the same time
     detail: str = ""
+
+    @property
+    def ending(self) -> Ending:
+        """The kind of ending, finer than the reason: whether a forfeit was a resignation, say."""
+        return ending_of(self.reason, self.detail)
 
     @property
     def plies(self) -> int:
