@@ -10,6 +10,7 @@ from importlib import import_module
 
 import knightfall
 from knightfall.kernel.compile import cache_folder
+from knightfall.kernel.sources import hash_of
 
 NOT_KEPT = ("__main__", "web.engine")
 """What nobody would load, and the engine of the page, which is compiled anew by whoever asks."""
@@ -30,6 +31,7 @@ def compile_everything() -> None:
 
 if __name__ == "__main__":
     folder = cache_folder()
-    if folder is not None and not (folder / "complete").exists():
+    complete = f"complete-{hash_of('knightfall', lazy=False)}"
+    if folder is not None and not (folder / complete).exists():
         compile_everything()
-        (folder / "complete").touch()
+        (folder / complete).touch()

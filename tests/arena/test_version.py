@@ -7,17 +7,18 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from test_rooms import FILES, PACKAGE, imports, module_of
+from test_rooms import PACKAGE, imports, module_of
 
-from knightfall.arena.plan.version import DECIDES
-from knightfall.kernel.sources import COMPILED
+from knightfall.arena.plan.version import deciding_modules
+from knightfall.kernel.sources import hash_of, sources
 
 ASK = (
-    "from knightfall.kernel.sources import COMPILED, hash_of;"
+    "from knightfall.kernel.sources import hash_of;"
     "from knightfall.arena.plan.version import engine;"
-    "print(hash_of(COMPILED), engine())"
+    "print(hash_of('knightfall.search.deepening', lazy=False), engine())"
 )
 
 
@@ -35,7 +36,7 @@ def before(copied: Path) -> tuple[str, str]:
 
 
 def identity(root: Path) -> tuple[str, str]:
-    """The names of the machine code and of the engine, as a process of its own sees them."""
+    """Return the hashes of a search's machine code and of the engine, from a new process."""
     program = f"import sys; sys.path.insert(0, {str(root)!r}); {ASK}"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
@@ -52,6 +53,10 @@ def identity(root: Path) -> tuple[str, str]:
         ("arena/store/run.py", False, False),
         ("statistics/pairs.py", False, False),
         ("search/deepening.py", True, True),
+        ("search/minimax.py", False, True),
+        ("heuristics/models/learned_net.json", False, True),
+        ("opponents/chances.json", False, True),
+        ("course/board_2017b.py", False, True),
         ("kernel/rules.py", True, True),
         ("agents/parse.py", False, True),
         ("openings.py", False, True),
@@ -71,69 +76,39 @@ def test_only_an_edit_that_matters_changes_the_identity(
     assert (before[0] != after[0], before[1] != after[1]) == (code_changes, engine_changes)
 
 
-def test_every_compiled_module_is_named() -> None:
-    using = {
-        str(file.relative_to(PACKAGE))
-        for file in FILES
-        if re.search(r"@compiled\(|@intrinsic|from_dtype\(", file.read_text(encoding="utf-8"))
-    }
-    # These compile what belongs to one process and is never cached, or goes into a file.
-    elsewhere = {name for name in using if name.startswith("web/engine/")}
-    elsewhere |= {"heuristics/evaluator.py", "heuristics/user_heuristic.py"}
-    assert using - elsewhere <= set(COMPILED)
+def files(*modules: str, **options: Any) -> set[str]:
+    return {str(file.relative_to(PACKAGE)) for file in sources(*modules, **options)}
 
 
-NO_PART = {
-    "knightfall.errors",
-    "knightfall.position",
-    "knightfall.picture",
-    "knightfall.solver.solution",
-    "knightfall.files",
-    "knightfall.reading",
-    "knightfall.shape",
-    "knightfall.revision",
-    "knightfall.user_files",
-    "knightfall.containment",
-    "knightfall.apart",
-    "knightfall.heuristics.plain_trial",
-    "knightfall.sigint",
-    "knightfall.kernel.interrupt",
-    "knightfall.kernel.machine_code",
-    "knightfall.kernel.no_blas",
-    "knightfall.search.stopwatch",
-    "knightfall.course.returns",
-}
-"""What the named modules use, but takes no part in choosing a move or in machine code, beside all
-that is for display: errors, drawing, finding, reading, trying and keeping files, being interrupted,
-finding the line that an answer comes from.  `Position` only translates for machine code."""
+def test_all_imports_are_found() -> None:
+    """They are looked for in the text; here Python's own parser finds them."""
+    deciding = files(*deciding_modules())
+    without_effect = re.compile(r"(display/.*|errors|files|picture)\.py")
+    for name in deciding:
+        if not name.endswith(".py") or name in ("kernel/compile.py", "heuristics/__init__.py"):
+            continue
+        for _, imported in imports(PACKAGE / name, types=False):
+            file = file_of(imported) or file_of(imported.rpartition(".")[0])
+            if file is not None and not without_effect.fullmatch(file):
+                assert file in deciding, f"{name} imports {imported}"
 
 
-def closure(names: tuple[str, ...]) -> set[str]:
-    """All modules that some files use, wherever they import them."""
-    known = {module_of(file): file for file in FILES}
-    todo = [PACKAGE / name for name in names if name.endswith(".py")]
-    found: set[str] = set()
-    while todo:
-        for _, name in imports(todo.pop(), types=False):
-            module = name if name in known else name.rpartition(".")[0]
-            file = known.get(module)
-            if (
-                file is None
-                or module in found
-                or file.name == "__init__.py"
-                or ".display." in module
-            ):
-                continue
-            found.add(module)
-            todo.append(file)
-    return found
+def file_of(module: str) -> str | None:
+    file = (PACKAGE.parent / module.replace(".", "/")).with_suffix(".py")
+    return str(file.relative_to(PACKAGE)) if file.is_file() else None
 
 
-def named(files: tuple[str, ...]) -> set[str]:
-    return {module_of(PACKAGE / file) for file in files if file.endswith(".py")}
+def test_every_heuristic_search_and_board_decides_how_games_go() -> None:
+    deciding = files(*deciding_modules())
+    for file in PACKAGE.rglob("*.py"):
+        name = str(file.relative_to(PACKAGE))
+        kernels = re.search(r"@compiled\(|@published|from_dtype\(", file.read_text("utf-8"))
+        if kernels and not name.startswith("web/engine/"):
+            assert name in deciding, f"{module_of(file)} is compiled, but no part of the version"
+    for board in ("2017a", "2017b", "oldest"):
+        assert f"course/board_{board}.py" in deciding
 
 
-def test_everything_that_the_named_modules_use_is_named_too() -> None:
-    assert closure(COMPILED) - NO_PART <= named(COMPILED)
-    hosts = {"knightfall.arena.game.agent_process", "knightfall.arena.game.agent_server"}
-    assert closure(DECIDES) - NO_PART - hosts <= named(COMPILED) | named(DECIDES)
+def test_a_module_that_is_not_there_has_no_version() -> None:
+    with pytest.raises(ValueError, match=r"there is no module 'knightfall\.serch'"):
+        hash_of("knightfall.serch")

@@ -22,12 +22,17 @@ SIGNATURE = types.int64(types.int64)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache folder of the test's own."""
     monkeypatch.setenv("KNIGHTFALL_CACHE_DIR", str(tmp_path / "cache"))
-    compile.cache_folder.cache_clear()
-    found = compile.cache_folder()
+    forget_folders()
+    found = compile.module_folder(__name__)
     assert found is not None
     assert found.is_relative_to(tmp_path)
     yield found
+    forget_folders()
+
+
+def forget_folders() -> None:
     compile.cache_folder.cache_clear()
+    compile.module_folder.cache_clear()
 
 
 def twice_plus_one(number: int) -> int:
@@ -167,8 +172,8 @@ def test_the_folder_is_private(folder: Path, before: int | None) -> None:
     if before is not None:
         folder.chmod(before)
         folder.parent.chmod(before)
-        compile.cache_folder.cache_clear()
-        assert compile.cache_folder() == folder
+        forget_folders()
+        assert compile.module_folder(__name__) == folder
     assert (mode(folder), mode(folder.parent)) == (0o700, 0o700)
     # What others could have written to is not believed.
     assert used() == (0 if before == 0o777 else 1)
@@ -182,7 +187,19 @@ def test_code_in_somebody_elses_folder_is_not_run(
     before = {path: path.read_bytes() for path in files(folder)}
     me = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: me + 1)
-    compile.cache_folder.cache_clear()
+    forget_folders()
     assert compile.cache_folder() is None
     assert used() == 0
     assert {path: path.read_bytes() for path in files(folder)} == before
+
+
+def test_the_oldest_versions_of_a_module_are_thrown_away(folder: Path) -> None:
+    others = [folder.parent / f"{__name__}-{number}" for number in range(6)]
+    kept = folder.parent / "another_module-0"
+    for age, other in enumerate([*others, kept]):
+        other.mkdir()
+        os.utime(other, (age, age))
+    forget_folders()
+    assert compile.module_folder(__name__) == folder
+    left = {path for path in folder.parent.iterdir() if path.is_dir()}
+    assert left == {folder, kept, *others[-compile.KEPT_VERSIONS :]}

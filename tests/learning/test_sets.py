@@ -19,7 +19,7 @@ from positions import files, images, positions
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.learning import data, generate, settings, shards
+from knightfall.learning import data, generate, settings
 from knightfall.learning.harvest import harvest
 from knightfall.learning.settings import DEFAULT_SHARES, Settings, version
 from knightfall.learning.shards import read_shard, write_shard
@@ -372,15 +372,6 @@ def test_the_command_makes_the_same_settings() -> None:
         shard = int(given.get("--shard", settings.SHARD))
         again = Settings.of(int(given["--positions"]), int(given["--seed"]), boards, shard)
         assert again == wanted
-
-
-def test_the_version_knows_every_file_that_decides() -> None:
-    there = {f"learning/{file.name}" for file in Path(shards.__file__).parent.glob("*.py")}
-    of_no_effect = {
-        f"learning/{name}.py"
-        for name in ("__init__", "card", "commands", "data", "generate", "plots")
-    } | {"learning/tune_command.py"}
-    assert set(settings.RECIPE) == there - of_no_effect
 
 
 def test_the_help_tells_the_defaults_of_the_settings() -> None:

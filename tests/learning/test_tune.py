@@ -497,10 +497,3 @@ def test_the_help_tells_the_defaults_of_the_settings() -> None:
     assert settings.GAIN == (0, 30)
     assert settings.TIMES == 4
     assert "four times --nodes by default" in " ".join(told.split())
-
-
-def test_the_version_knows_every_file_that_decides() -> None:
-    there = {f"learning/tune/{file.name}" for file in Path(tuning.__file__).parent.glob("*.py")}
-    of_no_effect = ("__init__", "confirmation", "journal", "report")
-    decides = there - {f"learning/tune/{name}.py" for name in of_no_effect}
-    assert {name for name in settings.RECIPE if "tune" in name} == decides

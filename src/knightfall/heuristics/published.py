@@ -52,10 +52,12 @@ class Declared:
         member from the parameter."""
         if self.study == USER:
             return self.function
-        module = "coded" if self.coded else self.study
-        return getattr(
-            import_module(f"knightfall.heuristics.{module}"), self.id.removeprefix(CODED)
-        )
+        return getattr(import_module(self.module), self.id.removeprefix(CODED))
+
+    @property
+    def module(self) -> str:
+        """The module that computes a published one."""
+        return f"knightfall.heuristics.{'coded' if self.coded else self.study}"
 
 
 PUBLISHED = (

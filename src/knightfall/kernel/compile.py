@@ -1,9 +1,9 @@
 """How every kernel is compiled: one decorator, one cache folder, one word to the user.
 
 Numba stamps a cached function with its own file only, so an edit in *another* file would go
-unnoticed.  The cache folder is therefore named after a hash of every module that is compiled or
-lends a number to one that is (`kernel.sources`): an edit there means a new folder, and stale
-machine code can never be loaded.
+unnoticed.  The machine code of a module is therefore kept in a folder that is named after a hash
+of the module and everything it imports (`kernel.sources`): an edit there means a new folder, and
+stale machine code can never be loaded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, TypeVar
@@ -24,45 +24,57 @@ from numba.core import config, event, typeinfer
 from knightfall import files, sigint
 from knightfall.kernel import no_blas
 from knightfall.kernel.machine_code import MachineCode
-from knightfall.kernel.sources import COMPILED, hash_of
+from knightfall.kernel.sources import hash_of
 
 no_blas.load_numba()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-KEPT_FOLDERS = 4
-"""Cache folders of other versions that are kept (several checkouts may be in use)."""
+KEPT_VERSIONS = 4
+"""Other versions of a module whose machine code is kept (several checkouts may be in use)."""
 
 
-@lru_cache(maxsize=1)
+@cache
 def cache_folder() -> Path | None:
-    """Where machine code is kept between runs; None if no such folder can be written.
+    """Return the folder of all machine code that is kept; None if it cannot be written.
 
     Or if it is not the user's alone: whoever can write to it can have his code run here.
     """
-    all_folders = files.cache_folder() / "machine-code"
-    folder = all_folders / hash_of(COMPILED)
+    folder = files.cache_folder() / "machine-code"
     try:
-        files.make_private(all_folders)
         files.make_private(folder)
-        os.utime(folder)
-        _prune(folder)
     except OSError:
         return None
     return folder
 
 
-def _prune(folder: Path) -> None:
+@cache
+def module_folder(module: str) -> Path | None:
+    """Return the folder for the machine code of a module as it is now; None if there is none."""
+    kept = cache_folder()
+    if kept is None:
+        return None
+    try:
+        folder = kept / f"{module}-{hash_of(module, lazy=False)}"
+        files.make_private(folder)
+        os.utime(folder)
+        _prune(folder, module)
+    except (OSError, ValueError):  # ValueError: a module that has no file, as in a notebook
+        return None
+    return folder
+
+
+def _prune(folder: Path, module: str) -> None:
     with suppress(OSError):  # another process may be pruning, too
-        others = [other for other in folder.parent.iterdir() if other != folder]
+        others = [other for other in folder.parent.glob(f"{module}-*") if other != folder]
         others.sort(key=lambda other: other.stat().st_mtime, reverse=True)
-        for stale in others[KEPT_FOLDERS:]:
+        for stale in others[KEPT_VERSIONS:]:
             shutil.rmtree(stale, ignore_errors=True)
 
 
 def _kept(function: Callable[..., Any]) -> MachineCode | None:
-    """What is kept of a function; None if nothing can be."""
-    folder = cache_folder()
+    """Return what is kept of a function; None if nothing can be."""
+    folder = module_folder(function.__module__)
     if folder is None:
         return None
     # Numba is pointed at our folder while it looks for one, and only then.

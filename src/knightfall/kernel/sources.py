@@ -1,40 +1,166 @@
-"""Which files machine code comes from, and what names a version of them."""
+"""Hashes that name a version of some modules, computed from what they import.
+
+Machine code is kept, runs are continued and the browser's engine is believed only while the
+modules they come from are unchanged.  Which modules these are is read off their import statements,
+in the text: nothing is imported to know it, and nobody has to keep a list.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import re
+import sys
+from collections.abc import Collection, Iterator
+from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
-COMPILED = (
-    "board.py",
-    *(f"kernel/{name}.py" for name in ("bits", "board_view", "clock", "compile", "geometry")),
-    *(f"kernel/{name}.py" for name in ("rules", "sources", "vectors")),
-    "heuristics/signature.py",
-    *(f"heuristics/{study}.py" for study in ("course", "lookahead", "directional")),
-    *(f"heuristics/{study}.py" for study in ("reachability", "staged", "aggressive")),
-    *(f"heuristics/{name}.py" for name in ("coded", "vocabulary", "features", "learned")),
-    *(f"heuristics/{name}.py" for name in ("model_file", "race", "study_terms", "wishes")),
-    *(f"heuristics/models/learned_{kind}.json" for kind in ("linear", "net")),
-    *(f"course/student_scores/{name}.py" for name in ("cells", "game")),
-    *(f"search/{name}.py" for name in ("state", "table", "ties", "ordering", "separation")),
-    *(f"search/{name}.py" for name in ("symmetry", "minimax", "alphabeta", "deepening")),
-    *(f"search/{name}.py" for name in ("student", "game_loop")),
-    *(f"solver/{name}.py" for name in ("state", "proof_table", "thread_marks", "reflection")),
-    *(f"solver/{name}.py" for name in ("winloss", "distance")),
-    *(f"opponents/{name}.py" for name in ("state", "asking", "replies", "stranger")),
-    *(f"opponents/{name}.py" for name in ("answers", "trials")),
+WITHOUT_EFFECT = (
+    "knightfall.display",
+    "knightfall.errors",
+    "knightfall.files",
+    "knightfall.picture",
 )
-"""The modules that machine code comes from."""
+"""Modules and packages that no hash depends on: texts, drawing and finding files decide neither a
+move nor machine code."""
+
+COMPILER = "knightfall.kernel.compile"
+"""The module whose own imports do not count: they keep machine code and do not change it."""
+
+_IMPORT = re.compile(
+    r"^(?P<indent>[ \t]*)(?:from[ ]+(?P<package>\.*[\w.]*)[ ]+import[ ]+(?P<names>\([^)]*\)|[^\n]*)"
+    r"|import[ ]+(?P<module>[\w.]+))",
+    re.MULTILINE,
+)
+_FOR_TYPES_ONLY = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+[^\n]*\n|\n)+", re.MULTILINE)
+_IMPORT_PATH = re.compile(r'"(\w+(?:\.\w+)+)(\.\{)?')
+_DATA_FILE = re.compile(r'"([\w./-]+\.(?:json|toml))"')
 
 
-def hash_of(files: Iterable[str]) -> str:
-    """A short hash over some files of the package and the compiler's version."""
+@cache
+def hash_of(*modules: str, lazy: bool = True, within: str = "") -> str:
+    """Return a short hash over the `sources` of some modules, and Numba's version."""
     digest = hashlib.sha256(version("numba").encode())
-    root = Path(__file__).parent.parent
-    for name in files:
-        if (root / name).exists():  # the folder of an extension may be missing
-            digest.update(name.encode())
-            digest.update((root / name).read_bytes())
+    for file in sources(*modules, lazy=lazy, within=within):
+        digest.update(file.name.encode())
+        digest.update(_content(file))
     return digest.hexdigest()[:16]
+
+
+def sources(*modules: str, lazy: bool = True, within: str = "") -> list[Path]:
+    """Return the files that some modules consist of, with all that they import in their packages.
+
+    These are Python files, and files of data that a module names and that lie beside it.  Packages
+    stand for all modules in them.  Without `lazy`, imports inside of functions do not count: what
+    a function imports when it is called is no part of its machine code.  With `within`, only
+    modules of that package count.
+    """
+    packages = {module.partition(".")[0] for module in modules} | {"knightfall"}
+    found: set[Path] = set()
+    seen: set[str] = set()
+    todo = list(modules)
+    while todo:
+        module = todo.pop()
+        if module in seen or module.partition(".")[0] not in packages:
+            continue
+        seen.add(module)
+        if _is_without_effect(module) or not module.startswith(within):
+            continue
+        files = list(_files_of(module))
+        if not files and module in modules:
+            raise ValueError(f"there is no module {module!r}")
+        for file, name in files:
+            found.add(file)
+            found.update(_data_files(file))
+            if name != COMPILER:
+                todo += _imports(file, name, lazy)
+    return sorted(found)
+
+
+def _is_without_effect(module: str) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in WITHOUT_EFFECT)
+
+
+@cache
+def _top_level_file(name: str) -> Path | None:
+    """Return the file of a module or package that is in no other, without importing it."""
+    if name == "knightfall":
+        return Path(__file__).parent.parent / "__init__.py"
+    if name in sys.modules:
+        file = getattr(sys.modules[name], "__file__", None)
+    else:
+        spec = find_spec(name)
+        file = None if spec is None else spec.origin
+    return None if file is None else Path(file)
+
+
+@cache
+def _file_of(module: str) -> Path | None:
+    """Return the file of a module; None if there is none, or if it is a package."""
+    top, *names = module.split(".")
+    file = _top_level_file(top)
+    if file is not None and names:
+        file = file.parent.joinpath(*names).with_suffix(".py")
+    return file if file is not None and file.is_file() and file.name != "__init__.py" else None
+
+
+def _files_of(module: str) -> Iterator[tuple[Path, str]]:
+    """Yield the file of a module, or those of all modules in a package, with the modules' names."""
+    file = _file_of(module)
+    if file is not None:
+        yield file, module
+        return
+    top, *names = module.split(".")
+    file = _top_level_file(top)
+    if file is not None and file.name == "__init__.py":
+        for one in sorted(file.parent.joinpath(*names).rglob("*.py")):
+            parts = one.relative_to(file.parent).with_suffix("").parts
+            yield one, ".".join((top, *parts))
+
+
+@cache
+def _content(file: Path) -> bytes:
+    return file.read_bytes()
+
+
+@cache
+def _text(file: Path) -> str:
+    return _FOR_TYPES_ONLY.sub("", _content(file).decode())
+
+
+@cache
+def _imports(file: Path, module: str, lazy: bool) -> Collection[str]:
+    """Return the modules that a file imports, and those that it names in a text.
+
+    A package's ``__init__`` counts for nothing: what is imported from there comes from elsewhere,
+    or is imported from a module that is named.
+    """
+    found: list[str] = []
+    for match in _IMPORT.finditer(_text(file)):
+        if match["indent"] and not lazy:
+            continue
+        if match["module"]:
+            found.append(match["module"])
+            continue
+        package = match["package"]
+        if package.startswith("."):
+            parents = len(package) - len(package.lstrip("."))
+            base = module.split(".")[:-parents]
+            package = ".".join([*base, *filter(None, [package.lstrip(".")])])
+        names = [f"{package}.{name}" for name in re.findall(r"\w+", match["names"])]
+        found += [name for name in names if _file_of(name) is not None]
+        if _file_of(package) is not None:
+            found.append(package)
+    if lazy:
+        for path, any_module in _IMPORT_PATH.findall(_text(file)):
+            if any_module or _file_of(path) is not None:
+                found.append(path)
+    return found
+
+
+@cache
+def _data_files(file: Path) -> Collection[Path]:
+    """Return the files of data that a module names, in its folder or one right below."""
+    names = set(_DATA_FILE.findall(_text(file)))
+    return [data for name in names for data in file.parent.glob(f"**/{name}")] if names else []

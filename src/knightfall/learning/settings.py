@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from knightfall.arena.plan.version import DECIDES
+from knightfall.arena.plan.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.reading import parse_json, read_text
@@ -29,11 +29,6 @@ SHARD, MOST_IN_SHARD = 20_000, 2**16
 """Positions in a file; a game's number has 16 bits for its place in the file, and 16 for that of
 the file."""
 MOST_SHARDS = 50_000
-
-RECIPE = tuple(
-    f"learning/{name}.py" for name in ("games", "harvest", "settings", "shards", "split")
-)
-"""Beside what decides how games go, the files that decide which positions a set has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +134,10 @@ class Settings:
 
 @cache
 def version() -> str:
-    """The version of everything that decides what is in a set."""
-    from knightfall import __version__
-    from knightfall.kernel.sources import COMPILED, hash_of
+    """Return the version of everything that decides what is in a set."""
+    from knightfall.kernel.sources import hash_of
 
-    return f"{__version__}+{hash_of(COMPILED + DECIDES + RECIPE)}"
+    return f"{engine()}+{hash_of('knightfall.learning.harvest', within='knightfall.learning')}"
 
 
 def read_settings(folder: Path) -> Settings:

@@ -44,13 +44,6 @@ GAMES = "games.jsonl"
 
 _SHAPE = {"key": str, "loser": Whole(0, 1), "reason": str, "detail": str}
 
-_DECIDES = (
-    "course/successor_search.py",
-    "course/sample_players_successor.py",
-    "course/trial/successor_games.py",
-)
-"""Beside what decides every game, the modules that decide those on 11×9."""
-
 KIND = {"forfeit": "illegal answer", "illegal": "illegal answer"}
 """What the class's table calls a reason to lose, where it is not called the same."""
 
@@ -136,7 +129,8 @@ class KeptGames:
 
     def __init__(self, file: Path, agents: Sequence[str]) -> None:
         self._file = file
-        engine = f"{version.engine()}/{hash_of(_DECIDES)}"
+        games = hash_of("knightfall.course.trial.successor_games", within="knightfall.course")
+        engine = f"{version.engine()}/{games}"
         self._editions = {
             agent: f"{engine}/{agent}/{'' if agent in SAMPLES else _contents(agent)}"
             for agent in agents

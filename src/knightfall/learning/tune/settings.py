@@ -29,12 +29,6 @@ GAIN = (0.0, 30.0)
 
 MOST_GENERATIONS, LEAST_POPULATION, MOST_POPULATION, LARGEST_STEP = 10_000, 4, 1000, 10.0
 
-RECIPE = (
-    *(f"learning/tune/{name}.py" for name in ("settings", "weights", "starts", "tuning")),
-    "learning/split.py",
-)
-"""Beside what decides how games go, the files that decide what is found."""
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -132,12 +126,13 @@ def agent_of(expression: Expression, nodes: int) -> str:
 
 
 def version() -> str:
-    """The version of everything that decides what is found."""
+    """Return the version of everything that decides what is found."""
     from importlib.metadata import version as installed
 
     from knightfall.kernel.sources import hash_of
 
-    return f"{engine()}+{hash_of(RECIPE)}+cmaes {installed('cmaes')}"
+    tuning = hash_of("knightfall.learning.tune.tuning", within="knightfall.learning")
+    return f"{engine()}+{tuning}+cmaes {installed('cmaes')}"
 
 
 def difference(here: dict[str, Any], wanted: Settings) -> str:

@@ -1,19 +1,20 @@
-"""Which files the browser's engine is made from."""
+"""The version of what the browser's engine is made from."""
 
 from __future__ import annotations
 
-from knightfall.kernel.sources import COMPILED, hash_of
+from knightfall.heuristics.published import USER
+from knightfall.heuristics.registry import REGISTRY
+from knightfall.kernel.sources import hash_of
 
 MADE_FROM = (
-    *COMPILED,
-    *(f"web/engine/{name}.py" for name in ("layout", "memory", "geometry", "entry_points")),
-    *(f"web/engine/{name}.py" for name in ("heuristics", "llvm", "build", "sources")),
-    "heuristics/published.py",
-    "heuristics/variants.py",
+    "knightfall.web.engine.entry_points",
+    "knightfall.web.engine.heuristics",
+    "knightfall.web.engine.llvm",
 )
-"""The kernels, and what turns them into the file."""
+"""The modules whose imports, with those of the heuristics, are what the engine is made from."""
 
 
 def source_hash() -> str:
-    """What the shipped engine must have been built from."""
-    return hash_of(MADE_FROM)
+    """Return the hash of the sources that the shipped engine must have been built from."""
+    scores = {row.module for row in REGISTRY.values() if row.study != USER}
+    return hash_of(*MADE_FROM, *sorted(scores), lazy=False)
