@@ -314,11 +314,11 @@ from knightfall.arena import conduct as conducting
 from knightfall.arena.conduct import conduct
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import InProcess
-from knightfall.arena.plan.plan import Plan
+from knightfall.arena.plan.stored_plan import read_plan
 from knightfall.arena.store.store import Store
 if __name__ == "__main__":
     conducting.WRITE_EVERY = 0.02
-    plan = Plan.from_json(sys.stdin.read())
+    plan = read_plan(sys.stdin.read())
     agents = [entrant.agent for entrant in plan.entrants]
     with Store.open(sys.argv[1]) as store:
         run = store.begin(plan, "1", {})

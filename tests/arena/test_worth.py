@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from knightfall.agents import parse_agent
 from knightfall.arena.game.records import PairRecord, PairTask, game_record
 from knightfall.arena.plan.plan import Plan
+from knightfall.arena.plan.stored_plan import read_plan
 from knightfall.arena.reports.worth import WorthReport
 from knightfall.arena.results.tallies import Results, results
 from knightfall.arena.store.store import Store
@@ -85,7 +86,7 @@ def test_a_match_per_budget_and_the_same_openings_in_all() -> None:
         (3, "time", 1000),
     ]
     assert [level.text for level in levels(plan, "time")] == ["time=0.5ms", "time=1ms"]
-    assert Plan.from_json(plan.to_json()) == plan
+    assert read_plan(plan.to_json()) == plan
 
 
 def test_the_usual_budgets(measured: Measured) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from knightfall.course.checker.outcome import Outcome
+from knightfall.course.checker.report import Examination
+
 RIGHT_2017B = '''\
 """A submission of 2017b as it should be."""
 
@@ -226,3 +229,8 @@ def hand_in(source: str, folder: Path) -> Path:
     """Write a submission into a folder."""
     (folder / "game_agent.py").write_text(source, encoding="utf-8")
     return folder
+
+
+def outcome_of(found: Examination, check: str) -> Outcome:
+    """The outcome of one check."""
+    return next(outcome for outcome in found.outcomes if outcome.id == check)

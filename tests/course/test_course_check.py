@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cli_runner import refused, run
-from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in
+from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in, outcome_of
 from helpers import at_length
 from naive_course import Naive2017b
 from right_agents import RIGHT_AGENTS
@@ -611,11 +611,11 @@ def test_what_cannot_be_loaded_is_told_in_one_check(how: str, tmp_path: Path) ->
     assert_readable(found)
     assert not found.passed
     if how == "empty":
-        assert found.of("load").mark == "ok"
-        assert found.of("interface").mark == "wrong"
+        assert outcome_of(found, "load").mark == "ok"
+        assert outcome_of(found, "interface").mark == "wrong"
         return
-    assert found.of("load").mark == "wrong"
-    assert said in found.of("load").short
+    assert outcome_of(found, "load").mark == "wrong"
+    assert said in outcome_of(found, "load").short
     assert {outcome.mark for outcome in found.outcomes[1:]} == {"skipped"}
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import answer, refused, run
+from handed_in import outcome_of
 from submissions import write
 
 from knightfall.course.checker import successor
@@ -117,7 +118,7 @@ def test_what_the_course_accepts_does_not_fail(text: str, tmp_path: Path) -> Non
 def test_what_is_wrong_is_found(text: str, check: str, short: str, tmp_path: Path) -> None:
     found = examined(tmp_path, text)
     assert not found.passed
-    wrong = found.of(check)
+    wrong = outcome_of(found, check)
     assert wrong.mark == "wrong"
     assert short in wrong.short
     if "raises IndexError" in short:
@@ -142,8 +143,8 @@ def test_what_is_wrong_is_found(text: str, check: str, short: str, tmp_path: Pat
 def test_what_costs_nothing_is_a_warning(text: str, check: str, short: str, tmp_path: Path) -> None:
     found = examined(tmp_path, text)
     assert found.passed
-    assert found.of(check).mark == "warning"
-    assert short in found.of(check).short
+    assert outcome_of(found, check).mark == "warning"
+    assert short in outcome_of(found, check).short
 
 
 def test_positions_are_what_they_should_be() -> None:

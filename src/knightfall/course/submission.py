@@ -16,7 +16,7 @@ from pathlib import Path
 
 from knightfall.course.board_file import OLDEST, board_beside
 from knightfall.course.find import Player, find_file, player_of
-from knightfall.course.modules import files_named, imports_numpy, reachable
+from knightfall.course.modules import files_named, reachable
 from knightfall.course.paths import folder
 from knightfall.course.reference import Reference
 from knightfall.errors import KnightfallError, nearest
@@ -32,7 +32,6 @@ class Submission:
     players: tuple[Player, ...]
     scores: tuple[str, ...]
     names: frozenset[str]
-    uses_numpy: bool = False
     open_ended: bool = False
     """Whether it imports all there is of some module, so that it may hold any name."""
 
@@ -115,7 +114,6 @@ def read_submission(path: str, generation: str = "") -> Submission:
         players=players,
         scores=scores,
         names=frozenset(names),
-        uses_numpy=any(imports_numpy(one) for one in trees.values()),
         open_ended=open_ended,
     )
 

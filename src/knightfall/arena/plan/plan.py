@@ -122,15 +122,6 @@ class Plan:
         """The plan as JSON; equal plans give equal texts."""
         return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
 
-    @staticmethod
-    def from_json(text: str) -> Plan:
-        """The plan that `to_json` wrote."""
-        fields = json.loads(text)
-        fields["entrants"] = tuple(Entrant(**entrant) for entrant in fields["entrants"])
-        fields["matches"] = tuple(Match(**match) for match in fields["matches"])
-        fields["book"] = tuple(fields["book"])
-        return Plan(**fields)
-
     def key(self, engine: str) -> str:
         """What tells this run from all others: the plan, played by this version of the engine."""
         return hashlib.sha256(f"{engine}\n{self.to_json()}".encode()).hexdigest()[:20]

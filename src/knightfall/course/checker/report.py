@@ -58,10 +58,6 @@ class Examination(Displayable):
             if one.mark in ("wrong", "warning")
         ]
 
-    def of(self, id: str) -> Outcome:
-        """The outcome of one check."""
-        return next(outcome for outcome in self.outcomes if outcome.id == id)
-
     def parts(self) -> Iterator[Part]:
         """A line for each check, then what there is to explain, then the sum."""
         yield Heading(_fit(self.path))

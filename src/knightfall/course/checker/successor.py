@@ -55,8 +55,9 @@ class Place:
 # -- positions ---------------------------------------------------------------------------------
 
 
-def random_state(plies: int, seed: int = 0) -> Isolation:
+def random_state(plies: int) -> Isolation:
     """Return a position after so many plies of a random game that is not over."""
+    seed = 0
     while True:
         drawn, state = random.Random(f"{plies}/{seed}"), Isolation()
         while state.ply_count < plies and not (state.ply_count > 1 and state.terminal_test()):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from knightfall.errors import KnightfallError
 from knightfall.shape import Between, Whole
@@ -19,7 +19,6 @@ from knightfall.shape import Between, Whole
 Rates = Mapping[str, Decimal]
 """Win rates in %, with the digits they were printed with, by heuristic."""
 
-Legibility = Literal["legible", "won only", "lost only", "illegible"]
 
 LEAST_SHARED = 4
 """Numbers that two tables must have in common, and equal, to be taken for one tournament."""
@@ -35,13 +34,6 @@ class PrintedCell:
     won: int | None
     lost: int | None
     has_losses: bool = True
-
-    @property
-    def legibility(self) -> Legibility:
-        """Which of the printed numbers can be read."""
-        if self.won is None:
-            return "illegible" if self.lost is None else "lost only"
-        return "won only" if self.has_losses and self.lost is None else "legible"
 
     def wins(self, games: int) -> int | None:
         """Return the games won of `games`, from the losses if need be."""
