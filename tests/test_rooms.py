@@ -73,7 +73,7 @@ ROOMS = (
     "cli.play",
     "cli",
     "course.commands course.play_commands",
-    "learning.commands learning.tune_command",
+    "learning.commands",
     "studies.commands",
     "web.commands",
 )

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from knightfall.arena.store.store import Store
 from knightfall.cli.commands import replay
-from knightfall.learning.fit.report import FitReport
+from knightfall.learning.fitting import FitReport
 from knightfall.statistics.sprt import Sprt
 from knightfall.studies import commands as reproduce
 from knightfall.web import commands as serve
@@ -201,8 +201,8 @@ def test_a_page_is_one_file_if_that_is_asked_for(
 @pytest.mark.parametrize(
     ("line", "called"),
     [
-        (["learn", "fit", "data", "there"], "knightfall.learning.fit.fitting.fit"),
-        (["learn", "tune", "improved+2*open", "there"], "knightfall.learning.tune.tuning.tune"),
+        (["learn", "fit", "data", "there"], "knightfall.learning.fitting.fit"),
+        (["learn", "tune", "improved+2*open", "there"], "knightfall.learning.tuning.tune"),
     ],
     ids=["fit", "tune"],
 )

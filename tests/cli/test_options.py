@@ -205,7 +205,7 @@ ARRIVES = {
     ),
     "learn data": Arrives(
         ["learn", "data", "there"],
-        "knightfall.learning.settings.Settings.of",
+        "knightfall.learning.data_settings.DataSettings.of",
         dict([
             one("--positions", "777", "0", 777),
             one("--seed", "7", "1", 7),
@@ -220,7 +220,7 @@ ARRIVES = {
     ),
     "learn tune, workers": Arrives(
         ["learn", "tune", "improved+0.5*bfs_reach", "there"],
-        "knightfall.learning.tune.tuning.tune",
+        "knightfall.learning.tuning.tune",
         dict([one("--workers", "3", "workers", 3)]),
     ),
     "match, generation": Arrives(
@@ -261,7 +261,7 @@ ARRIVES = {
     ),
     "learn fit": Arrives(
         ["learn", "fit", "data", "there"],
-        "knightfall.learning.fit.fitting.fit",
+        "knightfall.learning.fitting.fit",
         dict([
             one("--kind", "linear", "kinds", ["linear"]),
             one("--epochs", "3", "epochs", 3),
@@ -271,7 +271,7 @@ ARRIVES = {
     ),
     "learn tune": Arrives(
         ["learn", "tune", "improved+0.5*bfs_reach", "there"],
-        "knightfall.learning.tune.settings.Settings.of",
+        "knightfall.learning.tune_settings.TuneSettings.of",
         dict([
             one("--nodes", "70", "nodes", 70),
             one("--second", "210", "second", 210),
@@ -287,7 +287,7 @@ ARRIVES = {
     ),
     "learn chances": Arrives(
         ["learn", "chances", "there"],
-        "knightfall.learning.chances.learn.learn",
+        "knightfall.learning.learn_chances.learn",
         dict([one("--games", "44", "1", 44), one("--seed", "7", "2", 7)]),
     ),
     "annotate": Arrives(
@@ -503,7 +503,7 @@ def test_every_parameter_of_a_command_is_read() -> None:
     """One that a command declares and then forgets would be an option without effect."""
     package = Path(knightfall.__file__).parent
     files = [*package.glob("cli/commands/*.py"), *package.glob("*/*command*.py")]
-    assert {"arena.py", "commands.py", "tune_command.py"} < {file.name for file in files}
+    assert {"arena.py", "commands.py"} < {file.name for file in files}
     for file in files:
         tree = ast.parse(file.read_text("utf-8"))
         for node in [one for one in tree.body if isinstance(one, ast.FunctionDef)]:

@@ -22,7 +22,7 @@ from knightfall.heuristics.race import RACE
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
 from knightfall.kernel.vectors import HIDDEN, UNIT
-from knightfall.learning.fit.tables import SEEN_BY
+from knightfall.learning.fit_models import SEEN_BY
 from knightfall.position import Position
 
 BOARDS = ["5x5", "6x4", "7x7", "8x8"]

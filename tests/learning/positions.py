@@ -7,7 +7,7 @@ from pathlib import Path
 
 from knightfall.board import Board
 from knightfall.learning.data import Positions
-from knightfall.learning.games import cells_of
+from knightfall.learning.shard_builder import cells_of
 from knightfall.position import Position
 
 

@@ -11,9 +11,16 @@ from cli_runner import run
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.learning.chances.decisions import POPULATION, UNSEEN, Decision, decisions
-from knightfall.learning.chances.fit import Table, fit_shares, fit_weights, probabilities
-from knightfall.learning.chances.learn import error_rate, learn, without
+from knightfall.learning.hunter_decisions import POPULATION, UNSEEN, Decision, decisions
+from knightfall.learning.learn_chances import (
+    Table,
+    error_rate,
+    fit_shares,
+    fit_weights,
+    learn,
+    probabilities,
+    without,
+)
 from knightfall.learning.split import SPLITS, class_splits, classes
 from knightfall.opponents.chances import read_chances
 from knightfall.opponents.models import OPPONENTS
@@ -54,7 +61,7 @@ def test_the_same_again_and_others_with_another_seed(some: list[Decision]) -> No
 
 def test_games_begin_with_openings_of_their_split(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test opening, nor an image of one, is learned from."""
-    from knightfall.learning.chances import decisions as room
+    from knightfall.learning import hunter_decisions as room
 
     begun: list[Position] = []
 

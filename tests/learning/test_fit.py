@@ -22,12 +22,18 @@ import knightfall as kf
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.model_file import VIEWS, read_model
 from knightfall.heuristics.race import RACE
+from knightfall.learning import fit_models
 from knightfall.learning.data import read
-from knightfall.learning.fit import net
-from knightfall.learning.fit.fitting import TRUTHFUL, fit, labelled
-from knightfall.learning.fit.net import Course, fit_net, predict_net
-from knightfall.learning.fit.report import judged
-from knightfall.learning.fit.tables import Labelled, Scale, Table, tables
+from knightfall.learning.fit_models import (
+    Course,
+    Labelled,
+    Scale,
+    Table,
+    fit_net,
+    predict_net,
+    tables,
+)
+from knightfall.learning.fitting import TRUTHFUL, fit, judged, labelled
 
 KINDS = ("linear", "net") if importlib.util.find_spec("torch") else ("linear",)
 """What can be fitted here: torch is large, and make test does without it."""
@@ -146,7 +152,7 @@ def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
     class Stop(Exception):
         pass
 
-    def stop_after_two(epoch: int, curve: net.Curve) -> None:
+    def stop_after_two(epoch: int, curve: fit_models.Curve) -> None:
         if epoch == 2:
             raise Stop
 

@@ -12,7 +12,9 @@ from positions import position
 
 import knightfall as kf
 from knightfall.board import Board
-from knightfall.learning.games import (
+from knightfall.learning.data import Columns
+from knightfall.learning.data_settings import Shard
+from knightfall.learning.shard_builder import (
     EARLY,
     NAMES,
     RANDOM_PLIES,
@@ -20,12 +22,10 @@ from knightfall.learning.games import (
     after,
     draw,
     draw_game,
+    harvest,
     plies_to_label,
 )
-from knightfall.learning.harvest import harvest
-from knightfall.learning.settings import Shard
-from knightfall.learning.shards import Columns
-from knightfall.learning.split import classes, first_images
+from knightfall.learning.split import canonical_forms, classes
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical
 
@@ -147,8 +147,8 @@ def test_every_agent_gets_its_turn() -> None:
     assert {draw(rng) for _ in range(3000)} == set(NAMES)
 
 
-def test_stored_positions_are_first_images() -> None:
+def test_stored_positions_are_canonical_forms() -> None:
     columns = shard("5x5", 200)
     cells = [columns[name] for name in ("open", "mover", "waiter")]
-    for one, two in zip(first_images(Board.of(5, 5), *cells), cells, strict=True):
+    for one, two in zip(canonical_forms(Board.of(5, 5), *cells), cells, strict=True):
         assert (one == two).all()

@@ -8,13 +8,12 @@ import numpy as np
 from printed_table import markdown_rows, printed_rows
 
 from knightfall.display.numbers import interval, percent, plus_minus, signed
-from knightfall.learning.card import readme
-from knightfall.learning.chances.learn import ChancesReport, Judged
-from knightfall.learning.fit.report import FitReport
-from knightfall.learning.tune.confirmation import Confirmation
-from knightfall.learning.tune.report import Step, TuneReport
-from knightfall.learning.tune.settings import Settings
-from knightfall.learning.tune.weights import Sum, numbers, read_sum
+from knightfall.learning.dataset_card import readme
+from knightfall.learning.fitting import FitReport
+from knightfall.learning.learn_chances import ChancesReport, Judged
+from knightfall.learning.tune_report import Confirmation, Step, TuneReport
+from knightfall.learning.tune_settings import TuneSettings
+from knightfall.learning.weights import Sum, numbers, read_sum
 from knightfall.opponents.chances import NAMES, Chances
 from knightfall.opponents.models import OPPONENTS
 from knightfall.statistics.pairs import of_pairs
@@ -127,7 +126,7 @@ def tuned() -> TuneReport:
         read_sum("improved+0.5*bfs_reach-3*center"),
         read_sum("improved+2*bfs_reach-7*center"),
     )
-    settings = Settings.of(
+    settings = TuneSettings.of(
         "improved+0.5*bfs_reach-3*center", nodes=70, second=210, generations=3, population=5,
         pairs=7, seed=9, sprt=(-4.0, 25.0),
     )  # fmt: skip

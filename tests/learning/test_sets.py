@@ -19,10 +19,10 @@ from positions import files, images, positions
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.learning import data, generate, settings
-from knightfall.learning.harvest import harvest
-from knightfall.learning.settings import DEFAULT_SHARES, Settings, version
-from knightfall.learning.shards import read_shard, write_shard
+from knightfall.learning import data, data_settings, generate
+from knightfall.learning.data import read_shard, write_shard
+from knightfall.learning.data_settings import DEFAULT_SHARES, DataSettings, version
+from knightfall.learning.shard_builder import harvest
 from knightfall.learning.split import SPLITS, class_splits, classes
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical
@@ -30,7 +30,7 @@ from knightfall.solver.atlas import canonical
 pytest.importorskip("pyarrow")
 
 ARGS = ("--positions", "3000", "--board", "4x4", "--board", "5x5", "--shard", "400")
-WANTED = Settings.of(3000, 0, ("4x4", "5x5"), 400)
+WANTED = DataSettings.of(3000, 0, ("4x4", "5x5"), 400)
 
 
 @pytest.fixture(scope="module")
@@ -167,10 +167,10 @@ def test_two_workers_make_the_same_files(made: Path, tmp_path: Path) -> None:
 
 
 def test_another_seed_makes_other_files(made: Path) -> None:
-    one, two = Settings.of(seed=1).shards()[0], Settings.of(seed=2).shards()[0]
+    one, two = DataSettings.of(seed=1).shards()[0], DataSettings.of(seed=2).shards()[0]
     assert one.seed != two.seed
     shard = WANTED.shards()[0]
-    other = Settings.of(3000, 9, ("4x4", "5x5"), 400).shards()[0]
+    other = DataSettings.of(3000, 9, ("4x4", "5x5"), 400).shards()[0]
     assert (harvest(other)["key"] != harvest(shard)["key"]).any()
     assert (harvest(shard)["key"] == read_shard(made, WANTED, shard)[0]["key"]).all()
 
@@ -227,7 +227,7 @@ def test_other_settings_are_refused_and_named(made: Path) -> None:
 def test_a_set_of_another_version_is_read_but_not_gone_on_with(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(settings, "version", lambda: "0.0.1+other")
+    monkeypatch.setattr(data_settings, "version", lambda: "0.0.1+other")
     said = refused("learn", "data", str(copy), *ARGS)
     assert f"version {version()}, not 0.0.1+other" in said
     assert len(data.read(copy, "test")) > 0
@@ -350,7 +350,12 @@ def test_without_pyarrow_it_is_told_how_to_get_it(
 
 
 def test_boards_share_the_positions() -> None:
-    for wanted in (Settings.of(), Settings.of(1234567), Settings.of(5), Settings.of(77, shard=3)):
+    for wanted in (
+        DataSettings.of(),
+        DataSettings.of(1234567),
+        DataSettings.of(5),
+        DataSettings.of(77, shard=3),
+    ):
         planned = wanted.shards()
         assert sum(shard.positions for shard in planned) == wanted.positions
         assert {shard.board for shard in planned} == set(DEFAULT_SHARES)
@@ -358,23 +363,23 @@ def test_boards_share_the_positions() -> None:
         assert len({shard.name for shard in planned}) == len(planned)
         assert len({shard.seed for shard in planned}) == len(planned)
         assert 0 < max(shard.positions for shard in planned) <= wanted.shard
-    planned = Settings.of().shards()
+    planned = DataSettings.of().shards()
     for part in (planned[:20], planned[20:]):  # whoever stops early has a bit of everything
         share = np.mean([shard.board == "7x7" for shard in part])
         assert 0.55 < share < 0.75
 
 
 def test_the_command_makes_the_same_settings() -> None:
-    for wanted in (Settings.of(), WANTED, Settings.of(50, 7, ("8x8",), 10)):
+    for wanted in (DataSettings.of(), WANTED, DataSettings.of(50, 7, ("8x8",), 10)):
         words = wanted.command("x y").split("'x y' ")[1].split()
         given = {words[at]: words[at + 1] for at in range(0, len(words), 2)}
         boards = [words[at + 1] for at in range(0, len(words), 2) if words[at] == "--board"]
-        shard = int(given.get("--shard", settings.SHARD))
-        again = Settings.of(int(given["--positions"]), int(given["--seed"]), boards, shard)
+        shard = int(given.get("--shard", data_settings.SHARD))
+        again = DataSettings.of(int(given["--positions"]), int(given["--seed"]), boards, shard)
         assert again == wanted
 
 
 def test_the_help_tells_the_defaults_of_the_settings() -> None:
     told = run("learn", "data", "--help").stdout
-    assert f"[default: {settings.SHARD}]" in told
-    assert f"[default: {settings.POSITIONS}]" in told
+    assert f"[default: {data_settings.SHARD}]" in told
+    assert f"[default: {data_settings.POSITIONS}]" in told

@@ -11,7 +11,7 @@ from positions import images
 
 from knightfall.board import Board
 from knightfall.kernel.rules import words
-from knightfall.learning.split import SPLITS, class_splits, classes, first_images, kept, keys
+from knightfall.learning.split import SPLITS, canonical_forms, class_splits, classes, kept, keys
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical, representatives
 
@@ -22,7 +22,7 @@ def arrays(positions: list[Position]) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def first(positions: list[Position]) -> list[tuple[int, int, int]]:
-    found = first_images(positions[0].board, *arrays(positions))
+    found = canonical_forms(positions[0].board, *arrays(positions))
     return [tuple(map(int, row)) for row in zip(*found, strict=True)]  # type: ignore[misc]
 
 

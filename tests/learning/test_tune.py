@@ -24,12 +24,12 @@ import knightfall as kf
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression, parse_heuristic
+from knightfall.learning import tune_report, tune_settings, tuning
 from knightfall.learning.split import class_splits, classes
-from knightfall.learning.tune import confirmation, journal, settings, tuning
-from knightfall.learning.tune.settings import Settings
-from knightfall.learning.tune.starts import sample, starts
-from knightfall.learning.tune.tuning import Optimiser, generation_plan, tune
-from knightfall.learning.tune.weights import (
+from knightfall.learning.start_positions import sample, starts
+from knightfall.learning.tune_settings import TuneSettings
+from knightfall.learning.tuning import Optimiser, generation_plan, tune
+from knightfall.learning.weights import (
     decimal,
     measured,
     numbers,
@@ -49,11 +49,11 @@ SMALL = (
 )
 
 
-def asked(expression: str = WRONG, **other: Any) -> Settings:
+def asked(expression: str = WRONG, **other: Any) -> TuneSettings:
     """The same as Python is asked."""
     where = {"board": "5x5", "nodes": 60, "second": 120, "sprt": (0, 60)}
     size = {"generations": 3, "population": 6, "pairs": 25, "step": 1.0}
-    return Settings.of(expression, **{**where, **size, **other})
+    return TuneSettings.of(expression, **{**where, **size, **other})
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_what_cannot_be_told_is_not_claimed(tmp_path: Path) -> None:
     ],
 )
 def test_a_gain_is_claimed_only_if_every_budget_shows_it(verdicts: list[str], wanted: str) -> None:
-    assert confirmation.overall(verdicts) == wanted
+    assert tune_report.overall(verdicts) == wanted
 
 
 def test_candidates_are_counted_as_a_match_counts_them(tuned: Path) -> None:
@@ -416,7 +416,7 @@ def test_other_settings_are_refused_and_named(tuned: Path) -> None:
 
 
 def test_another_version_is_refused(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "version", lambda: "0.0.1+other")
+    monkeypatch.setattr(tune_settings, "version", lambda: "0.0.1+other")
     assert "not 0.0.1+other" in refused("learn", "tune", WRONG, str(copy), *SMALL)
 
 
@@ -425,7 +425,7 @@ def _resigned(change: Callable[[Any], None], file: Path) -> None:
     content = json.loads(file.read_text(encoding="utf-8"))
     change(content)
     del content["checksum"]
-    content["checksum"] = journal._checksum(content)
+    content["checksum"] = tuning._checksum(content)
     file.write_text(json.dumps(content), encoding="utf-8")
 
 
@@ -490,10 +490,11 @@ def test_a_chart_of_weights_and_scores(copy: Path, tmp_path: Path) -> None:
 def test_the_help_tells_the_defaults_of_the_settings() -> None:
     told = run("learn", "tune", "--help").stdout
     for value in (
-        settings.NODES, settings.GENERATIONS, settings.POPULATION, settings.PAIRS, settings.STEP,
+        tune_settings.NODES, tune_settings.GENERATIONS, tune_settings.POPULATION,
+        tune_settings.PAIRS, tune_settings.STEP,
         "0,30", "7x7",
     ):  # fmt: skip
         assert f"[default: {value}]" in told
-    assert settings.GAIN == (0, 30)
-    assert settings.TIMES == 4
+    assert tune_settings.GAIN == (0, 30)
+    assert tune_settings.TIMES == 4
     assert "four times --nodes by default" in " ".join(told.split())

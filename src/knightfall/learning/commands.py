@@ -12,14 +12,18 @@ from knightfall.cli.options.common import (
     Force,
     Json,
     Out,
+    agent_named,
     chart_writer,
     command_group,
     whole_number,
 )
+from knightfall.cli.options.sprt import elo_bounds, real
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.cli.screen.output import print_json, print_line, print_report
 from knightfall.display.numbers import percent
-from knightfall.learning.tune_command import tune
+
+# -- data -------------------------------------------------------------------------------------
+
 
 Amount = Annotated[int, whole_number("--positions", "Positions to label.")]
 Boards = Annotated[
@@ -33,7 +37,7 @@ Boards = Annotated[
     ),
 ]
 GamesSeed = Annotated[int, whole_number("--seed", "Which games are played.", least=0, metavar="S")]
-Workers = Annotated[int, whole_number("--workers", "Processes that share the files.")]
+DataWorkers = Annotated[int, whole_number("--workers", "Processes that share the files.")]
 PerFile = Annotated[int, whole_number("--shard", "Positions in each file.")]
 
 
@@ -42,7 +46,7 @@ def data(
     positions: Amount = 1_000_000,
     board: Boards = None,
     seed: GamesSeed = 0,
-    workers: Workers = 1,
+    workers: DataWorkers = 1,
     shard: PerFile = 20_000,
     json: Json = False,
 ) -> None:
@@ -63,10 +67,10 @@ def data(
       knightfall learn data positions --workers 2
       knightfall learn data small --positions 20000 --board 5x5 --board 5x6
     """
+    from knightfall.learning.data_settings import DataSettings
     from knightfall.learning.generate import generate, missing_shards
-    from knightfall.learning.settings import Settings
 
-    settings = Settings.of(positions, seed, board or (), shard)
+    settings = DataSettings.of(positions, seed, board or (), shard)
     try:
         card = generate(out, settings, workers=workers)
     except KeyboardInterrupt:
@@ -135,10 +139,136 @@ def fit(
       knightfall learn fit positions models --epochs 20 --chart fit.svg
     """
     from knightfall.heuristics.model_file import KINDS
-    from knightfall.learning.fit.fitting import fit as learn
+    from knightfall.learning.fitting import fit as learn
 
     draw = chart_writer(chart, force)
     report = learn(data, out, kinds=kind or KINDS, epochs=epochs, seed=seed, ablate=ablate)
+    draw(report)
+    print_report(report, json=json)
+
+
+# -- tune -------------------------------------------------------------------------------------
+
+
+Sum = Annotated[
+    str,
+    typer.Argument(
+        metavar="SUM",
+        help="Heuristics with weights to begin with, as in improved+0.5*bfs_reach.",
+        show_default=False,
+    ),
+]
+Nodes = Annotated[int, whole_number("--nodes", "Nodes a move, for everybody who tunes.")]
+Second = Annotated[
+    int | None,
+    whole_number(
+        "--second",
+        "The budget at which it must hold as well; four times --nodes by default.",
+        show_default=False,
+    ),
+]
+Generations = Annotated[int, whole_number("--generations", "How often all candidates change.")]
+Population = Annotated[int, whole_number("--population", "Candidates in a generation.")]
+Pairs = Annotated[
+    int, whole_number("--pairs", "Pairs of games of each candidate against each opponent.")
+]
+Against = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--against",
+        metavar="AGENT",
+        help="Whom candidates meet: an agent, or start, which is SUM as given and the default; "
+        "may be given several times.",
+        show_default=False,
+    ),
+]
+BoardText = Annotated[str, typer.Option("--board", metavar="WxH", help="The board.")]
+TuneSeed = Annotated[
+    int, whole_number("--seed", "Of candidates, openings and broken ties.", least=0, metavar="S")
+]
+Step = Annotated[
+    str,
+    typer.Option(
+        "--step",
+        metavar="SIZE",
+        help="How far candidates are spread at first; at 1, as far as the first term varies.",
+    ),
+]
+Gain = Annotated[
+    str,
+    typer.Option(
+        "--sprt",
+        metavar="ELO0,ELO1",
+        help="The gains in normalized Elo that the confirmation decides between.",
+    ),
+]
+TuneWorkers = Annotated[int, whole_number("--workers", "Processes that play.")]
+
+
+def tune(
+    sum: Sum,
+    out: Out,
+    nodes: Nodes = 2500,
+    second: Second = None,
+    generations: Generations = 20,
+    population: Population = 12,
+    pairs: Pairs = 100,
+    against: Against = None,
+    board: BoardText = "7x7",
+    seed: TuneSeed = 0,
+    step: Step = "0.5",
+    sprt: Gain = "0,30",
+    workers: TuneWorkers = 1,
+    chart: Chart = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Tune the weights of a sum of heuristics by play.
+
+    The first term keeps its weight, for only ratios matter; CMA-ES looks for the others.  All
+    candidates of a generation play the same openings.  Then the weights found meet those given on
+    openings that were never tuned on, in a sequential test, at --nodes and at --second.  A gain is
+    claimed if both accept it; else the weights as given are kept, and it says so.
+
+    OUT gets result.json, and expression.txt with the sum to play.  After Ctrl-C the same command
+    goes on; same settings, same result, with any number of workers.
+
+    \b
+    Examples:
+      knightfall learn tune "improved+0.5*bfs_reach" tuned
+      knightfall learn tune "improved+0.5*bfs_reach+0.2*near_center" tuned --chart tuned.svg
+      knightfall learn tune "mine.py:cosy+0*improved" mine --against start --against "id(improved)"
+    """
+    from knightfall.learning.tune_settings import START, TuneSettings
+    from knightfall.learning.tuning import generations_kept
+    from knightfall.learning.tuning import tune as look_for
+
+    settings = TuneSettings.of(
+        sum,
+        nodes=nodes,
+        second=second,
+        generations=generations,
+        population=population,
+        pairs=pairs,
+        against=against or (START,),
+        board=board,
+        seed=seed,
+        step=real(step, "a size for --step, as in 0.5"),
+        sprt=elo_bounds(sprt),
+    )
+    draw = chart_writer(chart, force)
+    for text in dict.fromkeys(against or ()):
+        if text != START:
+            agent_named(text, quiet=json)
+    try:
+        report = look_for(out, settings, workers=workers)
+    except KeyboardInterrupt:
+        done = generations_kept(out, settings)
+        say(
+            f"knightfall: interrupted after {done} of {generations} generations; the same command "
+            "goes on"
+        )
+        raise typer.Exit(INTERRUPTED) from None
     draw(report)
     print_report(report, json=json)
 
@@ -165,7 +295,7 @@ def chances(out: Out, games: Games = 1600, seed: GamesSeed = 0, json: Json = Fal
       knightfall learn chances learned
       knightfall learn chances learned --games 600 --seed 1
     """
-    from knightfall.learning.chances.learn import learn
+    from knightfall.learning.learn_chances import learn
 
     print_report(learn(out, games, seed), json=json)
 

@@ -1,4 +1,4 @@
-"""Labelled positions, read for learning: each once, and none on both sides of the split.
+"""Labelled positions as Parquet files, and read for learning: each position once.
 
 ::
 
@@ -7,10 +7,28 @@
     train = data.read("positions", "train")
     test = data.read("positions", "test", board="7x7")
     train.open, train.mover, train.waiter, train.wins      # numpy arrays, a position each
+
+A file is written whole or not at all.  It says which settings and which place it belongs to, and
+holds a hash of all columns.  A row is a position, turned to the first of its mirror images::
+
+    open            the open cells as bits, cell 0 the lowest
+    mover, waiter   the cells of the knight that moves and of the other
+    wins            1 if the mover wins when both play their best
+    result          1 if the mover won the game that was played
+    hunter          1 if the mover can take cells from the waiter, 0 if it is the other way round
+    ply, drawn      moves made in the game so far; how many of its first moves were random
+    opening         the number of the class of the game's opening, in the order of the atlas
+    game            the number of the game
+    key             64 bits of a hash of board and position: equal keys are equal positions
+    mover_agent, waiter_agent, split    by name
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib
+import io
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,14 +38,151 @@ import numpy.typing as npt
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError, nearest
-from knightfall.learning.settings import Settings, Shard, read_settings
-from knightfall.learning.shards import Columns, read_shard
-from knightfall.learning.split import SPLITS, kept
+from knightfall.extras import require
+from knightfall.files import atomic_write
+from knightfall.learning.data_settings import FORMAT, DataSettings, Shard, read_settings
+from knightfall.learning.split import SPLITS, classes, kept
+from knightfall.reading import read_bytes
+
+# -- the files --------------------------------------------------------------------------------
+
+
+NUMBERS = {
+    "open": "u8", "mover": "u1", "waiter": "u1", "wins": "i1", "result": "i1", "hunter": "i1",
+    "ply": "u1", "drawn": "u1", "opening": "u2", "game": "u4", "key": "u8",
+}  # fmt: skip
+WORDS = ("mover_agent", "waiter_agent", "split")
+"""Columns of names; in memory, they are places in the lists of agents and of splits."""
+
+Columns = dict[str, npt.NDArray[Any]]
+
+ABOUT = b"knightfall"
+"""What our own words are filed under in a Parquet file."""
+
+
+def arrow() -> tuple[Any, Any]:
+    """Return pyarrow and pyarrow.parquet; raise a KnightfallError if they are not installed."""
+    require("data to learn from", "pyarrow")
+    return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+
+
+def write_shard(
+    folder: Path, settings: DataSettings, shard: Shard, columns: Columns, agents: tuple[str, ...]
+) -> None:
+    """Write a file, all of it or nothing."""
+    pyarrow, parquet = arrow()
+    about = {
+        "format": FORMAT,
+        "settings": settings.hash,
+        "shard": shard.name,
+        "board": shard.board,
+        "agents": list(agents),
+        "digest": _digest(columns),
+    }
+    arrays = {name: pyarrow.array(columns[name]) for name in NUMBERS}
+    for name in WORDS:
+        words = SPLITS if name == "split" else agents
+        codes = pyarrow.array(columns[name].astype(np.int32))
+        arrays[name] = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(words))
+    table = pyarrow.table(arrays).replace_schema_metadata({ABOUT: json.dumps(about)})
+    page = io.BytesIO()
+    parquet.write_table(table, page, compression="zstd", write_page_checksum=True)
+    atomic_write(folder / shard.name, page.getvalue(), sync=True)
+
+
+def read_shard(
+    folder: Path, settings: DataSettings, shard: Shard
+) -> tuple[Columns, tuple[str, ...]]:
+    """The columns of a file, checked from end to end, and the agents by number."""
+    file = folder / shard.name
+    try:
+        return _read(read_bytes(file), settings, shard)
+    except _Damaged as error:
+        raise KnightfallError(
+            f"{str(file)!r} is damaged ({error}): delete it, and the same command makes it anew"
+        ) from None
+
+
+class _Damaged(Exception):
+    """What is wrong with a file."""
+
+
+def _read(data: bytes, settings: DataSettings, shard: Shard) -> tuple[Columns, tuple[str, ...]]:
+    pyarrow, parquet = arrow()
+    try:
+        table = parquet.read_table(pyarrow.BufferReader(data), page_checksum_verification=True)
+        about = json.loads((table.schema.metadata or {})[ABOUT])
+        agents = tuple(str(name) for name in about["agents"])
+        told = (about["format"], about["settings"], about["shard"], about["board"])
+    except KeyError:
+        raise _Damaged("it is no file of such a set") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # of a dozen kinds, for whatever may be wrong with such a file
+        text = " ".join(str(error).split()) or type(error).__name__
+        raise _Damaged(text[:100]) from None
+    if told != (FORMAT, settings.hash, shard.name, shard.board):
+        raise _Damaged("it belongs to another set, or to another place in this one")
+    try:
+        columns = {name: _numbers(table[name], kind) for name, kind in NUMBERS.items()}
+        for name in WORDS:
+            columns[name] = _codes(table[name], SPLITS if name == "split" else agents)
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
+        raise _Damaged(f"its columns are not those of such a set: {str(error)[:60]}") from None
+    if table.num_rows != shard.positions:
+        raise _Damaged(f"it has {table.num_rows} positions, not {shard.positions}")
+    if about.get("digest") != _digest(columns):
+        raise _Damaged("its checksum is wrong")
+    _check_cells(Board.named(shard.board), columns)
+    return columns, agents
+
+
+def _numbers(column: Any, kind: str) -> npt.NDArray[Any]:
+    found: npt.NDArray[Any] = column.to_numpy()
+    if found.dtype != np.dtype(kind):
+        raise ValueError(f"{found.dtype} where {kind} belongs")
+    return found
+
+
+def _codes(column: Any, words: tuple[str, ...]) -> npt.NDArray[Any]:
+    """The places of a column's names in the list of them."""
+    parts = [np.zeros(0, np.uint8)]
+    for chunk in column.chunks:  # each may have a list of its own
+        places = [words.index(name) for name in chunk.dictionary.to_pylist()]
+        parts.append(np.array(places, np.uint8)[chunk.indices.to_numpy()])
+    return np.concatenate(parts)
+
+
+def _digest(columns: Columns) -> str:
+    """A hash of all that a file tells, however it is packed."""
+    digest = hashlib.sha256()
+    for name in (*NUMBERS, *WORDS):
+        column = np.ascontiguousarray(columns[name])
+        digest.update(f"{name} {column.dtype.str} {len(column)}\n".encode())
+        digest.update(column.tobytes())
+    return digest.hexdigest()
+
+
+def _check_cells(board: Board, columns: Columns) -> None:
+    """Compiled code believes what it is told of cells: here is the last time that anybody asks."""
+    open, movers, waiters = columns["open"], columns["mover"], columns["waiter"]
+    right = (movers < board.cells) & (waiters < board.cells) & (movers != waiters)
+    stood_on = np.uint64(1) << movers.astype(np.uint64) | np.uint64(1) << waiters.astype(np.uint64)
+    right &= (open & stood_on) == 0
+    right &= (open & ~np.uint64((1 << board.cells) - 1)) == 0
+    right &= columns["opening"] < len(classes(board))
+    for name in ("wins", "result", "hunter"):
+        right &= (columns[name] == 0) | (columns[name] == 1)
+    if not right.all():
+        raise _Damaged("there are positions in it that cannot be")
+
+
+# -- reading a split --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Positions as columns, in the order of their files; see `knightfall.learning.shards`.
+    """Positions as columns, in the order of their files; see `knightfall.learning.data`.
 
     Each is turned to the first of its mirror images.  `board`, `mover_agent` and `waiter_agent` are
     places in `boards` and `agents`.
@@ -95,7 +250,7 @@ def read(
     return found.where(kept(found.key, found.split) & (found.split == SPLITS.index(split)))
 
 
-def everything(folder: Path, settings: Settings, shards: list[Shard]) -> Positions:
+def everything(folder: Path, settings: DataSettings, shards: list[Shard]) -> Positions:
     """All positions of some files, those that are there several times included."""
     boards = tuple(settings.shares)
     agents: dict[str, int] = {}

@@ -17,15 +17,15 @@ from knightfall.arena.runners.workers import MOST_WORKERS, Workers
 from knightfall.display.progress import OnProgress, shown_or_told
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, begin_folder
-from knightfall.learning.card import LOG, write_card
-from knightfall.learning.harvest import make_shard, prepare
-from knightfall.learning.settings import FILE, Settings, Shard, difference, read_settings
-from knightfall.learning.shards import arrow, read_shard
+from knightfall.learning.data import arrow, read_shard
+from knightfall.learning.data_settings import FILE, DataSettings, Shard, difference, read_settings
+from knightfall.learning.dataset_card import LOG, write_card
+from knightfall.learning.shard_builder import make_shard, prepare
 from knightfall.sigint import raise_from_here
 
 
 def generate(
-    folder: Path, settings: Settings, *, workers: int = 1, progress: bool | OnProgress = True
+    folder: Path, settings: DataSettings, *, workers: int = 1, progress: bool | OnProgress = True
 ) -> dict[str, Any]:
     """Make what is missing of a set and write its card, which is also the answer.
 
@@ -49,7 +49,7 @@ def generate(
     return write_card(folder, settings, shards)
 
 
-def begin(folder: Path, settings: Settings) -> None:
+def begin(folder: Path, settings: DataSettings) -> None:
     """Make the folder, or see that it is one of these settings."""
     if (folder / FILE).exists():
         told = difference(read_settings(folder), settings)
@@ -63,7 +63,7 @@ def begin(folder: Path, settings: Settings) -> None:
     atomic_write(folder / FILE, json.dumps(settings.to_json(), indent=2) + "\n", sync=True)
 
 
-def missing_shards(folder: Path, settings: Settings) -> list[Shard]:
+def missing_shards(folder: Path, settings: DataSettings) -> list[Shard]:
     """The files that are still to be made; those that are there are read, to be sure of them."""
     missing = []
     for shard in settings.shards():
@@ -75,7 +75,7 @@ def missing_shards(folder: Path, settings: Settings) -> list[Shard]:
 
 
 def _made(
-    folder: Path, settings: Settings, missing: Sequence[Shard], workers: int
+    folder: Path, settings: DataSettings, missing: Sequence[Shard], workers: int
 ) -> Iterator[tuple[Shard, float]]:
     """Each file as it is written, with the seconds that it took."""
     if missing:
@@ -91,7 +91,7 @@ def _made(
             yield missing[place], seconds
 
 
-def _make(thing: tuple[Path, Settings, Shard]) -> float:
+def _make(thing: tuple[Path, DataSettings, Shard]) -> float:
     return make_shard(*thing)
 
 

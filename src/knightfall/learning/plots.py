@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from knightfall.arena.charts.style import BLUE, INK, RED, even_line, page, remark, styled
 from knightfall.display.numbers import interval, percent
 from knightfall.heuristics.model_file import VIEWS
-from knightfall.learning.tune.weights import numbers, written
+from knightfall.learning.weights import numbers, written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from knightfall.learning.fit.report import FitReport
-    from knightfall.learning.tune.report import TuneReport
+    from knightfall.learning.fitting import FitReport
+    from knightfall.learning.tune_report import TuneReport
 
 
 # -- a fit: the loss by epoch, and how far predictions come true ------------------------------

@@ -84,7 +84,9 @@ def _tables(board: Board) -> list[tuple[Cell, list[Word]]]:
     return found
 
 
-def first_images(board: Board, open: Word, movers: Cell, waiters: Cell) -> tuple[Word, Cell, Cell]:
+def canonical_forms(
+    board: Board, open: Word, movers: Cell, waiters: Cell
+) -> tuple[Word, Cell, Cell]:
     """The first image of each position."""
     in_bytes = np.ascontiguousarray(open, "<u8").view(np.uint8).reshape(-1, 8)
     best_open, best_pair = np.zeros(0, np.uint64), np.zeros(0, np.uint16)

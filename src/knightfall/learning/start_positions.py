@@ -18,7 +18,7 @@ import numpy as np
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.rules import words
-from knightfall.learning.split import class_splits, classes, first_images, kept, keys
+from knightfall.learning.split import canonical_forms, class_splits, classes, kept, keys
 from knightfall.openings import shuffled
 from knightfall.position import Position
 
@@ -57,7 +57,7 @@ def starts(board: Board) -> Starts:
             held.append(split != 0)
     open, movers, waiters = zip(*(words(one) for one in found), strict=True)
     cells = np.array(open, np.uint64), np.array(movers, np.uint8), np.array(waiters, np.uint8)
-    once = kept(keys(board, *first_images(board, *cells)), np.array(held, np.uint8))
+    once = kept(keys(board, *canonical_forms(board, *cells)), np.array(held, np.uint8))
     parts: dict[bool, list[str]] = {False: [], True: []}
     for one, is_held, stays in zip(found, held, once.tolist(), strict=True):
         if stays:

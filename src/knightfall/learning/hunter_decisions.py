@@ -18,7 +18,7 @@ from knightfall.arena.game.compiled import play_compiled, searcher
 from knightfall.board import Board
 from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
-from knightfall.learning.games import RANDOM_PLIES
+from knightfall.learning.shard_builder import RANDOM_PLIES
 from knightfall.learning.split import SPLITS, class_splits, classes
 from knightfall.opponents.outlook import outlook
 from knightfall.position import Position, Side, other

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from knightfall.display.numbers import percent
 from knightfall.files import atomic_write
 from knightfall.learning.data import Positions, everything
-from knightfall.learning.settings import Settings, Shard
+from knightfall.learning.data_settings import DataSettings, Shard
 from knightfall.learning.split import SPLITS, kept
 from knightfall.oracle.record import PHASES
 
@@ -20,7 +20,7 @@ CARD, README, LOG = "card.json", "README.md", "log.jsonl"
 ROLES = ("hunter", "runner")
 
 
-def write_card(folder: Path, settings: Settings, shards: list[Shard]) -> dict[str, Any]:
+def write_card(folder: Path, settings: DataSettings, shards: list[Shard]) -> dict[str, Any]:
     """Look at a complete set, write what it is into its folder, and tell it."""
     card = card_of(everything(folder, settings, shards), settings, folder)
     atomic_write(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
@@ -28,7 +28,7 @@ def write_card(folder: Path, settings: Settings, shards: list[Shard]) -> dict[st
     return card
 
 
-def card_of(found: Positions, settings: Settings, folder: Path) -> dict[str, Any]:
+def card_of(found: Positions, settings: DataSettings, folder: Path) -> dict[str, Any]:
     """All there is to say."""
     keep = kept(found.key, found.split)
     left = found.where(keep)
@@ -168,7 +168,7 @@ def readme(card: dict[str, Any]) -> str:
         "|---|---:|",
         *(f"| {name} | {times:,} |" for name, times in card["agents"].items()),
         "",
-        "What the columns mean is told in `knightfall/learning/shards.py`, all numbers are in "
+        "What the columns mean is told in `knightfall/learning/data.py`, all numbers are in "
         f"`{CARD}`.",
     ]
     return "\n".join(lines) + "\n"

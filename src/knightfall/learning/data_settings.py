@@ -44,7 +44,7 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class DataSettings:
     """What was asked for, and the version that makes it."""
 
     positions: int
@@ -59,16 +59,16 @@ class Settings:
         seed: int = 0,
         boards: Sequence[str | Board] = (),
         shard: int = SHARD,
-    ) -> Settings:
-        """Settings that make sense, for this version."""
+    ) -> DataSettings:
+        """DataSettings that make sense, for this version."""
         shares = DEFAULT_SHARES
         if boards:
             names = [Board.named(b).text if isinstance(b, str) else b.text for b in boards]
             _refuse_images(names)
             shares = dict.fromkeys(names, 1)
-        return Settings(positions, seed, shares, shard, version()).checked()
+        return DataSettings(positions, seed, shares, shard, version()).checked()
 
-    def checked(self) -> Settings:
+    def checked(self) -> DataSettings:
         """The same, if it makes sense."""
         if not len(self.shares) <= self.positions <= MOST_POSITIONS:
             raise KnightfallError(
@@ -137,10 +137,12 @@ def version() -> str:
     """Return the version of everything that decides what is in a set."""
     from knightfall.kernel.sources import hash_of
 
-    return f"{engine()}+{hash_of('knightfall.learning.harvest', within='knightfall.learning')}"
+    return (
+        f"{engine()}+{hash_of('knightfall.learning.shard_builder', within='knightfall.learning')}"
+    )
 
 
-def read_settings(folder: Path) -> Settings:
+def read_settings(folder: Path) -> DataSettings:
     """The settings a folder was made with."""
     file = folder / FILE
     if not file.exists():
@@ -156,14 +158,14 @@ def read_settings(folder: Path) -> Settings:
         check({"format": str, "version": str, **shape}, found)
         for board in found["boards"]:
             Board.named(board)
-        return Settings(
+        return DataSettings(
             found["positions"], found["seed"], found["boards"], found["shard"], found["version"]
         ).checked()
     except KnightfallError as error:
         raise KnightfallError(f"{str(file)!r}: {error}") from None
 
 
-def difference(here: Settings, wanted: Settings) -> str:
+def difference(here: DataSettings, wanted: DataSettings) -> str:
     """In words, what a folder was made with and what is wanted now; empty if they are the same."""
     one, two = here.to_json(), wanted.to_json()
     return "; ".join(

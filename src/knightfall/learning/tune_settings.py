@@ -13,8 +13,8 @@ from knightfall.arena.plan.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression, parse_heuristic
-from knightfall.learning.tune.starts import Starts, starts
-from knightfall.learning.tune.weights import read_sum, written
+from knightfall.learning.start_positions import Starts, starts
+from knightfall.learning.weights import read_sum, written
 from knightfall.search.budget import Budget, parse_budget
 from knightfall.statistics.sprt import Sprt
 
@@ -31,7 +31,7 @@ MOST_GENERATIONS, LEAST_POPULATION, MOST_POPULATION, LARGEST_STEP = 10_000, 4, 1
 
 
 @dataclass(frozen=True)
-class Settings:
+class TuneSettings:
     """What was asked for, and the version that does it."""
 
     expression: str
@@ -62,8 +62,8 @@ class Settings:
         seed: int = 0,
         step: float = STEP,
         sprt: tuple[float, float] = GAIN,
-    ) -> Settings:
-        """Settings that make sense, for this version."""
+    ) -> TuneSettings:
+        """TuneSettings that make sense, for this version."""
         found = read_sum(expression)
         first = _nodes("nodes", nodes)
         other = _nodes("second", TIMES * nodes if second is None else second)
@@ -83,7 +83,7 @@ class Settings:
         opponents = tuple(_opponent(text) for text in against or (START,))
         agent = agent_of(found, nodes)
         entered = enter([agent if text == START else text for text in (START, *opponents)])
-        return Settings(
+        return TuneSettings(
             expression=written(found),
             nodes=nodes,
             second=other,
@@ -131,11 +131,11 @@ def version() -> str:
 
     from knightfall.kernel.sources import hash_of
 
-    tuning = hash_of("knightfall.learning.tune.tuning", within="knightfall.learning")
+    tuning = hash_of("knightfall.learning.tuning", within="knightfall.learning")
     return f"{engine()}+{tuning}+cmaes {installed('cmaes')}"
 
 
-def difference(here: dict[str, Any], wanted: Settings) -> str:
+def difference(here: dict[str, Any], wanted: TuneSettings) -> str:
     """In words, how the settings of a folder differ from those wanted; empty if they do not."""
     now = wanted.to_json()
     told = []

@@ -2,8 +2,9 @@
 
 CMA-ES asks for a generation of candidates and is told how each fared.  Its learning rates follow
 how much of what it is told is noise: results of a hundred games are mostly that.  Its state is
-never stored.  It follows from the seed and from what it was told, so telling it the same again
-gives the same optimiser.
+never stored.  It follows from the seed and from the results, so telling it the same again gives the
+same optimiser.  The journal is one file with all candidates and their results, written anew after
+every generation.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,23 +26,130 @@ from knightfall.arena.plan.plan import Plan, tournament
 from knightfall.arena.runners.hire import Crew
 from knightfall.arena.runners.runner import InProcess, Runner
 from knightfall.arena.runners.workers import MOST_WORKERS
-from knightfall.arena.runs import check
+from knightfall.arena.runs import check as check_plan
 from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
+from knightfall.files import atomic_write, begin_folder
 from knightfall.heuristics.expression import Expression
-from knightfall.learning.tune.confirmation import confirmed
-from knightfall.learning.tune.journal import FILE, Counts, Generation, Journal, damaged, opened
-from knightfall.learning.tune.report import Step, TuneReport
-from knightfall.learning.tune.settings import Settings, agent_of
-from knightfall.learning.tune.starts import sample
-from knightfall.learning.tune.weights import Sum, measured, written
+from knightfall.learning.start_positions import sample
+from knightfall.learning.tune_report import Step, TuneReport, confirmed
+from knightfall.learning.tune_settings import TuneSettings, agent_of, difference
+from knightfall.learning.weights import Sum, measured, written
+from knightfall.reading import parse_json, read_text
+from knightfall.shape import Whole, check
 from knightfall.sigint import raise_from_here
 
 if TYPE_CHECKING:
     from knightfall.arena.runners.runner import Runner
+
+
+# -- the journal ------------------------------------------------------------------------------
+
+
+FORMAT = "knightfall tuning 1"
+FILE = "tuning.json"
+
+_SHAPE: dict[Any, Any] = {
+    "format": str,
+    "settings": {
+        "expression": str, "nodes": int, "second": int, "generations": int, "population": int,
+        "pairs": int, "against": [str], "board": str, "seed": int, "step": float, "sprt": [float],
+        "files": {str: str}, "version": str,
+    },
+    "generations": [{"candidates": [str], "counts": [[Whole(0)]]}],
+    "checksum": str,
+}  # fmt: skip
+
+Counts = tuple[int, int, int]
+"""How many pairs a candidate lost, split and won."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """The candidates of a generation as expressions, and what each came to."""
+
+    candidates: tuple[str, ...]
+    counts: tuple[Counts, ...]
+
+
+@dataclass
+class Journal:
+    """The generations of a tuning that were played."""
+
+    folder: Path
+    settings: TuneSettings
+    generations: list[Generation] = field(default_factory=list)
+
+    def add(self, generation: Generation) -> None:
+        """Keep one more, safely."""
+        self.generations.append(generation)
+        self.write()
+
+    def write(self) -> None:
+        """Write the file, all of it or nothing."""
+        content: dict[str, Any] = {
+            "format": FORMAT,
+            "settings": self.settings.to_json(),
+            "generations": [
+                {"candidates": list(one.candidates), "counts": [list(c) for c in one.counts]}
+                for one in self.generations
+            ],
+        }
+        text = json.dumps({**content, "checksum": _checksum(content)}, ensure_ascii=False)
+        atomic_write(self.folder / FILE, text + "\n", sync=True)
+
+
+def opened(folder: Path, settings: TuneSettings) -> Journal:
+    """The journal of a folder, which is made if it is not there; one of other settings is refused,
+    and so is a damaged one.
+    """
+    file = folder / FILE
+    if file.exists():
+        return _read(folder, settings)
+    begin_folder(folder)
+    journal = Journal(folder, settings)
+    journal.write()
+    return journal
+
+
+def _read(folder: Path, settings: TuneSettings) -> Journal:
+    file = folder / FILE
+    try:
+        content = parse_json(read_text(file))
+        if isinstance(content, dict) and content.get("format") != FORMAT:
+            raise KnightfallError(f"its format is {content.get('format')!r:.60}, not {FORMAT!r}")
+        check(_SHAPE, content)
+        if content.pop("checksum") != _checksum(content):
+            raise KnightfallError("its checksum is wrong")
+    except KnightfallError as error:
+        raise damaged(file, str(error)) from None
+    told = difference(content["settings"], settings)
+    if told:
+        raise KnightfallError(
+            f"{str(folder)!r} was made with other settings ({told}): give those, or another folder"
+        )
+    found = [
+        Generation(tuple(one["candidates"]), tuple((a, b, c) for a, b, c in one["counts"]))
+        for one in content["generations"]
+    ]
+    return Journal(folder, settings, found)
+
+
+def damaged(file: Path, why: str) -> KnightfallError:
+    """The error for a file that nobody can go on with."""
+    return KnightfallError(f"{str(file)!r} is damaged ({why}): delete it to begin anew")
+
+
+def generations_kept(folder: Path, settings: TuneSettings) -> int:
+    """How many generations of a tuning a folder has."""
+    return len(_read(folder, settings).generations) if (folder / FILE).exists() else 0
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 # -- the search for weights -------------------------------------------------------------------
@@ -88,7 +197,7 @@ class Optimiser:
 # -- the games of a generation ----------------------------------------------------------------
 
 
-def generation_plan(settings: Settings, number: int, candidates: Sequence[Expression]) -> Plan:
+def generation_plan(settings: TuneSettings, number: int, candidates: Sequence[Expression]) -> Plan:
     """What is played to tell the candidates of a generation apart.
 
     Luck with openings and broken ties is the same for all of them.
@@ -145,7 +254,7 @@ RESULT, EXPRESSION = "result.json", "expression.txt"
 
 
 def tune(
-    folder: Path, settings: Settings, *, workers: int = 1, progress: bool = True
+    folder: Path, settings: TuneSettings, *, workers: int = 1, progress: bool = True
 ) -> TuneReport:
     """Tune the weights of a sum, confirm what was found, and write it down.
 
@@ -156,7 +265,7 @@ def tune(
     if not 1 <= workers <= MOST_WORKERS:
         raise KnightfallError(f"workers={workers} must be from 1 to {MOST_WORKERS}")
     plan = generation_plan(settings, 0, [settings.given])
-    check(plan, Crew(0 if workers == 1 else workers))
+    check_plan(plan, Crew(0 if workers == 1 else workers))
     raise_from_here()
     found = measured(settings.given, sample(settings.starts.tuning, settings.seed))
     journal = opened(folder, settings)
@@ -232,7 +341,7 @@ def _must_be_same(journal: Journal, number: int, candidates: Sequence[str]) -> N
         raise damaged(file, f"generation {number + 1} has other numbers of pairs")
 
 
-def _show(state: Progress, steps: list[Step], settings: Settings) -> None:
+def _show(state: Progress, steps: list[Step], settings: TuneSettings) -> None:
     """What a person sees while it goes on."""
     from rich.text import Text
 

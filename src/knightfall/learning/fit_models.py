@@ -1,0 +1,332 @@
+"""The two models of a fit: a linear one and a net, over tables of features.
+
+What is learned of a position depends on the side that looks at it, its *view*.  For the hunter it
+is the truth: does it win by best play?  For the runner, which nearly always loses so, it is also
+what may come of it: did it win the game that was really played, against a hunter worth the name?
+
+The linear model is a logistic regression whose weights are smooth in the phase.  The net has one
+hidden layer and is trained with PyTorch, epoch by epoch; after each epoch the state is kept in a
+file, so that a fit that was interrupted goes on and ends with the same weights.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write
+from knightfall.heuristics.features import FEATURES, NUMBER, describe_all
+from knightfall.heuristics.model_file import POWERS, VIEWS, Floats, Model, rounded
+from knightfall.heuristics.race import RACE, race_all
+from knightfall.kernel.geometry import geometry
+from knightfall.kernel.vectors import HIDDEN
+
+# -- tables of features -----------------------------------------------------------------------
+
+
+SEEN_BY: dict[str, tuple[tuple[str, ...], Callable[..., None]]] = {
+    "linear": (FEATURES, describe_all),
+    "net": (RACE, race_all),
+}
+"""What each kind of model looks at: the names of its features, and what counts them."""
+
+LATE = 44 / 49
+"""Before so much of the board is gone nearly every position is the hunter's: nothing to learn."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Positions of one view: a row of features each, whether the player wins, and the share of the
+    board that is open.
+    """
+
+    features: Floats
+    wins: Floats
+    phase: Floats
+
+    def __len__(self) -> int:
+        return len(self.wins)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Positions of a board, and what is known of each; `serious`: its hunter was not a weak one."""
+
+    open: npt.NDArray[np.uint64]
+    mover: npt.NDArray[np.uint8]
+    waiter: npt.NDArray[np.uint8]
+    wins: npt.NDArray[np.int8]
+    result: npt.NDArray[np.int8]
+    serious: npt.NDArray[np.bool_]
+
+
+def tables(board: Board, positions: Labelled, kind: str) -> dict[str, Table]:
+    """The positions of a board by view, with the features of a kind of model."""
+    names, describe = SEEN_BY[kind]
+    colour = np.array([board.colour(cell) for cell in range(board.cells)], np.int8)
+    hunts = colour[positions.mover] == colour[positions.waiter]
+    features = np.zeros((len(hunts), len(names)), np.float32)
+    describe(
+        geometry(board),
+        np.ascontiguousarray(positions.open, np.uint64),
+        np.ascontiguousarray(positions.mover),
+        np.ascontiguousarray(positions.waiter),
+        features,
+    )
+    phase = features[:, names.index("open cells")] / np.float32(board.cells)
+    soon = phase < LATE
+    wins, won, serious = positions.wins > 0, positions.result > 0, soon & positions.serious
+    views = (
+        (hunts & soon, wins),
+        (~hunts & soon, ~wins),
+        (~hunts & serious, wins | won),
+        (hunts & serious, ~wins | ~won),
+    )
+    return {
+        view: Table(features[chosen], target[chosen].astype(np.float32), phase[chosen])
+        for view, (chosen, target) in zip(VIEWS, views, strict=True)
+    }
+
+
+def joined(parts: Iterable[dict[str, Table]]) -> dict[str, Table]:
+    """The tables of several boards as one."""
+    listed = list(parts)
+    return {
+        view: Table(
+            np.concatenate([part[view].features for part in listed]),
+            np.concatenate([part[view].wins for part in listed]),
+            np.concatenate([part[view].phase for part in listed]),
+        )
+        for view in VIEWS
+    }
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Mean and spread of each feature, so that models see numbers around zero."""
+
+    mean: npt.NDArray[np.float64]
+    spread: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, features: Floats) -> Scale:
+        """That of a table; a feature that never changes keeps its spread of 1."""
+        spread = features.std(axis=0, dtype=np.float64)
+        return cls(features.mean(axis=0, dtype=np.float64), np.where(spread < 1e-6, 1.0, spread))
+
+    def applied(self, features: Floats) -> Floats:
+        """The features, scaled."""
+        found: Floats = ((features - self.mean) / self.spread).astype(np.float32)
+        return found
+
+
+# -- the linear model -------------------------------------------------------------------------
+
+
+STRENGTH = 0.3
+"""How freely weights may grow (scikit-learn's C)."""
+MOST_ROWS = 250_000
+"""Some two hundred weights are known well enough from so many."""
+
+
+def powers(features: Floats, phase: Floats) -> Floats:
+    """Each feature, and the number 1, times each power of the phase; all features first."""
+    share = phase[:, None]
+    parts = [features * share**power for power in range(POWERS)]
+    found: Floats = np.hstack([*parts, *(share**power for power in range(1, POWERS))])
+    return found
+
+
+def fit_linear(
+    table: Table, seed: int, rows: int = MOST_ROWS, gone: Sequence[int] = ()
+) -> dict[str, Floats]:
+    """The arrays of a model of one view, from so many rows of its table at most.
+
+    Some features may be taken for gone, by their numbers.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    chosen = np.random.default_rng(seed).permutation(len(table))[:rows]
+    features, wins, phase = table.features[chosen], table.wins[chosen], table.phase[chosen]
+    features[:, gone] = 0
+    scale = Scale.of(features)
+    # Newton's method: a step is dear, but with far more rows than weights a dozen of them do.  In
+    # double precision, for some features are nearly sums of others.
+    model = LogisticRegression(C=STRENGTH, solver="newton-cholesky")
+    model.fit(powers(scale.applied(features), phase).astype(np.float64), wins)
+    return _linear_arrays(model.coef_[0], float(model.intercept_[0]), scale)
+
+
+def both_sides(hunter: dict[str, Floats], waits: dict[str, Floats]) -> Model:
+    """All views of a game in which one wins what the other loses: the runner's are the hunter's.
+
+    A line that is to tell the runner's chances in practice plays worse than one of the truth.
+    """
+    return {
+        "hunter": hunter,
+        "hunter waits": waits,
+        "runner": {name: -array for name, array in waits.items()},
+        "runner waits": {name: -array for name, array in hunter.items()},
+    }
+
+
+def _linear_arrays(
+    found: npt.NDArray[np.float64], intercept: float, scale: Scale
+) -> dict[str, Floats]:
+    """The weights of unscaled features."""
+    weights = found[: POWERS * NUMBER].reshape(POWERS, NUMBER) / scale.spread
+    bias = np.array([intercept, *found[POWERS * NUMBER :]]) - (weights * scale.mean).sum(axis=1)
+    return {"weights": weights.astype(np.float32), "bias": bias.astype(np.float32)}
+
+
+def predict_linear(arrays: dict[str, Floats], table: Table) -> npt.NDArray[np.float64]:
+    """The log-odds by the arrays, in double precision."""
+    features, phase = table.features.astype(np.float64), table.phase.astype(np.float64)
+    total = np.zeros(len(table))
+    for power in range(POWERS):
+        part = features @ arrays["weights"][power].astype(np.float64) + arrays["bias"][power]
+        total += part * phase**power
+    return total
+
+
+# -- the net ----------------------------------------------------------------------------------
+
+
+BATCH, FASTEST = 2048, 8e-3
+"""Positions in a step, and the highest rate of learning."""
+LEAST_STEPS = 50
+"""In an epoch: of few positions fewer are in a step."""
+
+
+@dataclass
+class Curve:
+    """How the loss fell: a number for each epoch."""
+
+    training: list[float] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a fit is to do."""
+
+    epochs: int
+    seed: int
+    counts: tuple[str, ...] = ()
+    """The names of what is counted: a fit that was interrupted goes on with the same."""
+
+
+OnEpoch = Callable[[int, Curve], None]
+
+
+def fit_net(
+    table: Table, validation: Table, course: Course, kept: Path, on_epoch: OnEpoch
+) -> tuple[dict[str, Floats], Curve]:
+    """The arrays of a model of one view, and its curve."""
+    import torch
+
+    torch.set_num_threads(1)
+    torch.manual_seed(course.seed)
+    scale = Scale.of(table.features)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(table.features.shape[1], HIDDEN),
+        torch.nn.ReLU(),
+        torch.nn.Linear(HIDDEN, 1),
+    )
+    batch = max(1, min(BATCH, len(table) // LEAST_STEPS))
+    steps = max(1, len(table) // batch)
+    optimizer = torch.optim.Adam(model.parameters())
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, FASTEST, total_steps=steps * course.epochs + 1
+    )
+    parts = {"model": model, "optimizer": optimizer, "schedule": schedule}
+    meant = {
+        "rows": len(table),
+        "epochs": course.epochs,
+        "seed": course.seed,
+        "counts": list(course.counts),
+    }
+    curve = _resumed(kept, parts, meant)
+    features = torch.from_numpy(scale.applied(table.features))
+    wins = torch.from_numpy(table.wins)
+    unseen = torch.from_numpy(scale.applied(validation.features))
+    truth = torch.from_numpy(validation.wins)
+    loss_of = torch.nn.functional.binary_cross_entropy_with_logits
+    for epoch in range(len(curve.training), course.epochs):
+        # By the number of the epoch, so that a fit that was resumed sees the same order.
+        order = np.random.default_rng([course.seed, epoch]).permutation(len(table))
+        shuffled, total = torch.from_numpy(order), 0.0
+        for step in range(steps):
+            rows = shuffled[step * batch : (step + 1) * batch]
+            loss = loss_of(model(features[rows])[:, 0], wins[rows])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            total += loss.item()
+        with torch.no_grad():
+            ahead = loss_of(model(unseen)[:, 0], truth).item() if len(truth) else float("nan")
+        curve.training.append(total / steps)
+        curve.validation.append(ahead)
+        _keep(kept, parts, meant, curve)
+        on_epoch(epoch + 1, curve)
+    return _net_arrays(model, scale), curve
+
+
+def _keep(kept: Path, parts: dict[str, Any], meant: dict[str, Any], curve: Curve) -> None:
+    import torch
+
+    held = io.BytesIO()
+    states = {name: part.state_dict() for name, part in parts.items()}
+    curves = {"training": curve.training, "validation": curve.validation}
+    torch.save({**states, "meant": meant, "curve": curves}, held)
+    atomic_write(kept, held.getvalue())
+
+
+def _resumed(kept: Path, parts: dict[str, Any], meant: dict[str, Any]) -> Curve:
+    """Go on from what is kept, if that was the same fit."""
+    import torch
+
+    if not kept.exists():
+        return Curve()
+    try:
+        found = torch.load(io.BytesIO(kept.read_bytes()), weights_only=True)
+        same = found["meant"] == meant
+        if same:
+            for name, part in parts.items():
+                part.load_state_dict(found[name])
+        return Curve(**found["curve"]) if same else Curve()
+    except Exception as error:  # whatever a damaged file makes the library say
+        raise KnightfallError(
+            f"{str(kept)!r} is damaged ({type(error).__name__}): delete it to begin anew"
+        ) from None
+
+
+def _net_arrays(model: Any, scale: Scale) -> dict[str, Floats]:
+    """The weights of unscaled features."""
+    state = {name: value.numpy().astype(np.float64) for name, value in model.state_dict().items()}
+    first = state["0.weight"] / scale.spread
+    return {
+        "first": rounded(first.T),
+        "first_bias": rounded(state["0.bias"] - first @ scale.mean),
+        "second": state["2.weight"][0].astype(np.float32),
+        "second_bias": state["2.bias"].astype(np.float32),
+    }
+
+
+def predict_net(arrays: dict[str, Floats], table: Table) -> npt.NDArray[np.float64]:
+    """The log-odds by the arrays, in double precision."""
+    double = {name: array.astype(np.float64) for name, array in arrays.items()}
+    hidden = table.features.astype(np.float64) @ double["first"] + double["first_bias"]
+    found: npt.NDArray[np.float64] = (
+        np.maximum(hidden, 0) @ double["second"] + double["second_bias"]
+    )
+    return found
