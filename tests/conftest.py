@@ -72,8 +72,8 @@ LONGEST_FIRST = (
     "statistics/test_statistics.py",
     "arena/test_agent_process.py",
     "arena/test_workers.py",
-    "test_sigint.py",
-    "test_load_trial.py",
+    "isolation/test_sigint.py",
+    "isolation/test_isolated_load.py",
     "cli/test_cli_arena.py",
     "arena/test_hostile_agents.py",
     "benchmarks/test_benchmarks.py",
@@ -94,8 +94,8 @@ COLD = (
     "arena/test_events.py",
     "arena/test_hostile_agents.py",
     "arena/test_workers.py",
-    "test_load_trial.py",
-    "test_sigint.py",
+    "isolation/test_isolated_load.py",
+    "isolation/test_sigint.py",
 )
 """Where the package's own processes start as they do for users, with nothing loaded."""
 

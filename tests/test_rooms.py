@@ -18,7 +18,7 @@ ROOMS = (
     "extras",
     "reading",
     "shape",
-    "sigint",
+    "isolation.sigint",
     "board",
     "position picture",  # a position draws itself
     "display",
@@ -26,8 +26,7 @@ ROOMS = (
     "machine",
     "files",
     "revision",
-    "containment",
-    "scratch",
+    "isolation",
     "apart",
     "user_files",
     "load_trial",

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from knightfall.containment import end_with_parent
+from knightfall.isolation.exit_status import describe_exit
+from knightfall.isolation.limits import exit_with_parent
 from knightfall.position import Side
 
 LOADING = 120.0
@@ -67,7 +68,7 @@ class _Process:
             return json.loads(said[0])
         if code is None:
             raise Ended(f"does not come to an end within {seconds:g} s")
-        raise Ended(how_it_ended(code))
+        raise Ended(describe_exit(code))
 
     def exit_code(self, patience: float = 0.0) -> int | None:
         """How it ended; None if it has not."""
@@ -119,7 +120,7 @@ class _Copy(_Process):
         pid = os.fork()
         if pid == 0:
             try:
-                end_with_parent()
+                exit_with_parent()
                 os.setsid()
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 faulthandler.disable()  # somebody may have told it where to write
@@ -160,15 +161,6 @@ def _hear(file: int, said: list[bytes]) -> None:
         said.append(stream.read(MOST_BYTES))
 
 
-def how_it_ended(code: int) -> str:
-    """What a process did of which that is the exit code."""
-    if code >= 0:
-        return f"ends its process, with exit status {code}"
-    with suppress(ValueError):
-        return f"crashes: its process died with signal {-code} ({signal.Signals(-code).name})"
-    return f"crashes: its process died with signal {-code}"
-
-
 # -- inside such a process -------------------------------------------------------------------
 
 
@@ -182,7 +174,7 @@ def hush() -> None:
 
 def quietly() -> int:
     """Keep the standard output for `tell`, and let nobody else write to it; end with the parent."""
-    end_with_parent()
+    exit_with_parent()
     mine = os.dup(1)
     hush()
     return mine

@@ -56,8 +56,8 @@ def test_without_a_namespace_whoever_left_the_group_is_found() -> None:
     """A supervisor ends a daemon that has left its session and lost its parents."""
     script = """
 import os, signal, sys
-from knightfall import containment
-containment._prctl(containment._SET_CHILD_SUBREAPER, 1)
+from knightfall.isolation import limits
+limits._prctl(limits._SET_CHILD_SUBREAPER, 1)
 heard, told = os.pipe()
 watcher = os.fork()
 if watcher == 0:
@@ -78,9 +78,9 @@ if watcher == 0:
 os.close(told)
 with os.fdopen(heard) as lines:
     agent, daemon = sorted(int(lines.readline()) for _ in range(2))
-before = containment.descendants(os.getpid())
-containment.end_all(watcher, -agent)
-print(before == {watcher, -agent, daemon}, containment.descendants(os.getpid()))
+before = limits.descendants(os.getpid())
+limits.kill_tree(watcher, -agent)
+print(before == {watcher, -agent, daemon}, limits.descendants(os.getpid()))
 """
     said = subprocess.check_output([sys.executable, "-c", script], text=True, timeout=60)
     assert said == "True set()\n"

@@ -297,7 +297,7 @@ def check_the_guilty(runner: Runner, guilty: tuple[str, ...]) -> None:
                 assert re.search(r"did not answer within [\d.]+ s", game.detail)
             else:
                 assert game.reason == "crash"
-                assert "ended its process with exit status 9" in game.detail
+                assert "ended with exit status 9" in game.detail
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot be compiled")

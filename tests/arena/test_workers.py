@@ -17,10 +17,10 @@ import pytest
 import worker_jobs as jobs
 
 from knightfall.arena.runners.calls import Calls, in_order
-from knightfall.arena.runners.obituary import obituary
 from knightfall.arena.runners.worker import Job
 from knightfall.arena.runners.workers import Workers
 from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
+from knightfall.isolation.exit_status import describe_exit
 
 PATIENCE = 60.0
 
@@ -144,10 +144,10 @@ def test_workers_that_cannot_start_say_why(how: str, told: str) -> None:
 
 
 def test_what_became_of_a_process() -> None:
-    assert obituary(3) == "ended with exit status 3"
-    assert obituary(-11) == "was killed by SIGSEGV"
-    assert obituary(-99) == "was killed by signal 99"
-    long = obituary(-6, b"x" * 10_000)
+    assert describe_exit(3) == "ended with exit status 3"
+    assert describe_exit(-11) == "was killed by SIGSEGV"
+    assert describe_exit(-99) == "was killed by signal 99"
+    long = describe_exit(-6, b"x" * 10_000)
     assert long.startswith("was killed by SIGABRT, saying: xxx")
     assert len(long) < 500
 

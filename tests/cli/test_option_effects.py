@@ -151,7 +151,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     told: dict[str, Any] = {"shown": []}
     address = SimpleNamespace(loopback=True, url="http://there", host="there", port=1)
     monkeypatch.setattr("knightfall.web.lab.address.listen", lambda host, port: (None, address))
-    monkeypatch.setattr("knightfall.sigint.raise_from_here", lambda: None)
+    monkeypatch.setattr("knightfall.isolation.sigint.enable_keyboard_interrupt", lambda: None)
     monkeypatch.setattr(serve, "_has_display", lambda: True)
     monkeypatch.setattr("webbrowser.open", told["shown"].append)
 

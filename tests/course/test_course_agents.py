@@ -19,8 +19,8 @@ from knightfall.arena.runners.backlog import check_agents, play_chunk
 from knightfall.course.agent import CourseAgent
 from knightfall.course.clocks import CountedClock
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation.scratch import copy_beside
 from knightfall.position import Position
-from knightfall.scratch import copy_beside
 
 OPENING = "7/7/1N5/7/7/4n2/7 w"
 START = Position.from_fen(OPENING)
@@ -325,7 +325,7 @@ def test_a_scratch_copy_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (folder / ".git" / "config").write_text("secret")
     (folder / "film").write_bytes(b"x" * 5000)
     os.mkfifo(folder / "endless")
-    monkeypatch.setattr("knightfall.scratch.MOST_BYTES", 1000)
+    monkeypatch.setattr("knightfall.isolation.scratch.MOST_BYTES", 1000)
     into = tmp_path / "copy"
     into.mkdir()
     assert copy_beside(folder / "game_agent.py", into) == ["film"]

@@ -590,8 +590,8 @@ BROKEN = {
     "import": ("import tensorflow_of_2017\n", "imports tensorflow_of_2017, which is not there"),
     "raises": ("1 / 0\n", "raises ZeroDivisionError"),
     "exits": ("import sys\nsys.exit(0)\n", "raises SystemExit"),
-    "really exits": ("import os\nos._exit(7)\n", "ends its process, with exit status 7"),
-    "dies": ("import os\nos.kill(os.getpid(), 9)\nos.abort()\n", "crashes"),
+    "really exits": ("import os\nos._exit(7)\n", "ended with exit status 7"),
+    "dies": ("import os\nos.kill(os.getpid(), 9)\nos.abort()\n", "was killed by SIGSEGV"),
     "hangs": ("while True:\n    pass\n", "does not come to an end within 2 s"),
     "forks": (
         "import os, time\nos.fork()\nos.fork()\nwhile True:\n    time.sleep(1)\n",

@@ -20,7 +20,7 @@ from knightfall.arena.game.records import PairRecord, PairTask
 from knightfall.arena.runners.backlog import play_chunk
 from knightfall.arena.runners.pool import Pool
 from knightfall.board import Board
-from knightfall.containment import enter_namespace
+from knightfall.isolation.limits import enter_namespace
 from knightfall.openings import openings, shuffled
 
 INNOCENT = ("id(improved, nodes=300)", "alphabeta(open, depth=3)", "random")

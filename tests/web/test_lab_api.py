@@ -342,7 +342,7 @@ def test_whoever_hangs_or_dies_harms_nobody(tmp_path: Path) -> None:
     with lab(tmp_path, "hostile.py") as server:
         dead = server.post("/api/choose", agent="python(hostile.py:dies)", fen=FEN)
         assert dead.status_code == 422
-        assert "ended its process" in dead.json()["error"]
+        assert "ended with exit status" in dead.json()["error"]
         late = server.post("/api/choose", agent="python(hostile.py:hangs, time=200ms)", fen=FEN)
         assert late.status_code == 422
         assert "did not answer" in late.json()["error"]

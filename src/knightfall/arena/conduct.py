@@ -17,7 +17,7 @@ from knightfall.arena.results.scoreboard import Scoreboard, scoreboard_of
 from knightfall.arena.store.repeats import Repeats
 from knightfall.arena.store.run import Run
 from knightfall.errors import KnightfallError, RunnerFailure
-from knightfall.sigint import raise_from_here
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 
 if TYPE_CHECKING:
     from knightfall.arena.runners.runner import Runner
@@ -40,7 +40,7 @@ def conduct(
     Raise a `KnightfallError` if one of `files` (path to hash) is edited meanwhile.  By default
     these are all files of the plan; a run that plays from copies has fewer to watch.
     """
-    raise_from_here()
+    enable_keyboard_interrupt()
     board = scoreboard_of(run)
     on_pairs(board)
     if run.finished:

@@ -9,9 +9,9 @@ def main() -> None:
     """Run the command line; the console script's entry point."""
     try:
         # Before anything else is imported, so that even an early Ctrl-C ends quietly.
-        from knightfall.sigint import end_again, end_at_once
+        from knightfall.isolation.sigint import exit_on_sigint, exit_on_sigint_again
 
-        end_at_once()
+        exit_on_sigint()
         from knightfall.cli.app import app
         from knightfall.cli.screen.guard import close_output, tolerate_any_stream
 
@@ -19,7 +19,7 @@ def main() -> None:
         try:
             app(prog_name="knightfall")
         except SystemExit as exit:
-            end_again()  # or Ctrl-C would be a traceback while the interpreter winds up
+            exit_on_sigint_again()  # or Ctrl-C would be a traceback while the interpreter winds up
             sys.exit(close_output(exit))
     except KeyboardInterrupt:
         sys.exit(130)

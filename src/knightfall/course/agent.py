@@ -11,15 +11,12 @@ from typing import Any, Self
 
 from knightfall.agents.base import Agent, Clock, read_seed
 from knightfall.board import Board
-from knightfall.containment import limit_memory
 from knightfall.course.reference import Reference, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 from knightfall.position import Position, Side
 from knightfall.search.budget import Budget, parse_budget
 from knightfall.search.report import Report
-
-MEMORY = 1 << 30
-"""Bytes that a submission may have."""
 
 _TEXT = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
 
@@ -223,7 +220,7 @@ class CourseAgent(Agent):
         """See `Agent`."""
         from knightfall.course.player import settle
 
-        limit_memory(MEMORY)
+        limit_memory(SUBMISSION_MEMORY)
         settle()
         self.prepare()
 

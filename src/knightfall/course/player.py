@@ -19,7 +19,6 @@ from types import ModuleType
 from typing import Any, SupportsFloat
 
 from knightfall.apart import seed_random
-from knightfall.containment import limit_processor
 from knightfall.course.clocks import CountedClock, WallClock, count_all_clocks, running
 from knightfall.course.crashes import Telling, describe, without_addresses
 from knightfall.course.modules import imports_numpy, reachable
@@ -31,6 +30,7 @@ from knightfall.course.score_player import ScorePlayer
 from knightfall.course.seat_board import SeatBoard
 from knightfall.course.submission import checked
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation.limits import limit_processor_time
 from knightfall.position import Position, Side
 
 RESIGNED = "resigned: it answered"
@@ -113,7 +113,7 @@ class Session:
         if self._game is None:
             seed_random(seed, position.to_move)
             self._game = SeatBoard(self._player, position.to_move)
-        limit_processor(self._time / 1000.0 if not self._counted else None)
+        limit_processor_time(self._time / 1000.0 if not self._counted else None)
         board = self._game.board(position)
         legal = board.get_legal_moves()
         copy = board.copy()
@@ -166,7 +166,7 @@ class Session:
         score = getattr(self._player, "score", None)
         if not callable(score):
             raise AgentFailure("crash", f"{self.submission.file.name}: its player has no score")
-        limit_processor(PATIENT)
+        limit_processor_time(PATIENT)
         game = SeatBoard(self._player, position.to_move)
         found: dict[str, float | None] = {}
         for name in position.legal_moves:
@@ -184,7 +184,7 @@ class Session:
 
         The player is asked under a profiler, which is slow: by the wall clock it has more time.
         """
-        limit_processor(PATIENT)
+        limit_processor_time(PATIENT)
         seed_random(seed, position.to_move)
         board = SeatBoard(self._player, position.to_move).board(position)
         legal = board.get_legal_moves()

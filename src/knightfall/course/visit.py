@@ -19,7 +19,7 @@ from types import ModuleType
 from knightfall.course.modules import files_named, reachable
 from knightfall.course.old_names import for_a_while
 from knightfall.course.paths import folder
-from knightfall.scratch import copy_some
+from knightfall.isolation.scratch import copy_some
 
 OURS = ("isolation", "sample_players")
 """The course's modules, which are but other names for ours."""

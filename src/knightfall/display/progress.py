@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.display.printable import console as visible_console
 from knightfall.display.printable import print_line, printable
-from knightfall.sigint import raise_from_here
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -165,7 +165,7 @@ class _Terminal(_Outlet):
     def begin(self) -> None:
         from rich.live import Live
 
-        raise_from_here()  # or Ctrl-C would leave the terminal without a cursor
+        enable_keyboard_interrupt()  # or Ctrl-C would leave the terminal without a cursor
         console = visible_console(stderr=True)
         bar = None if self.state.total is None else self._bar(console, self.state.total)
 

@@ -21,7 +21,8 @@ from typing import Any, TypeVar
 import numba
 from numba.core import config, event, typeinfer
 
-from knightfall import files, sigint
+from knightfall import files
+from knightfall.isolation import sigint
 from knightfall.kernel import no_blas
 from knightfall.kernel.machine_code import MachineCode
 from knightfall.kernel.sources import hash_of

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from knightfall.errors import AgentFailure
+from knightfall.isolation.sigint import HeldOff, enable_keyboard_interrupt
 from knightfall.kernel.geometry import GeometryArray
-from knightfall.sigint import HeldOff, raise_from_here
 
 GRACE = 1.0
 """Seconds to wait for work that was told to stop.  Only a heuristic that hangs takes longer."""
@@ -105,7 +105,7 @@ def ctrl_c_later() -> Iterator[None]:
 
     A terminal sends it to them all, but only the one that started the others is to act on it.
     """
-    raise_from_here()  # or they would outlive us
+    enable_keyboard_interrupt()  # or they would outlive us
     with HeldOff():
         if not hasattr(signal, "pthread_sigmask"):
             yield

@@ -17,11 +17,11 @@ from knightfall.arena.runners.workers import MOST_WORKERS, Workers
 from knightfall.display.progress import OnProgress, shown_or_told
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, begin_folder
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.learning.data import arrow, read_shard
 from knightfall.learning.data_settings import FILE, DataSettings, Shard, difference, read_settings
 from knightfall.learning.dataset_card import LOG, write_card
 from knightfall.learning.shard_builder import make_shard, prepare
-from knightfall.sigint import raise_from_here
 
 
 def generate(
@@ -34,7 +34,7 @@ def generate(
     if not 1 <= workers <= MOST_WORKERS:
         raise KnightfallError(f"workers={workers} must be from 1 to {MOST_WORKERS}")
     arrow()
-    raise_from_here()
+    enable_keyboard_interrupt()
     begin(folder, settings)
     shards = settings.shards()
     missing = missing_shards(folder, settings)

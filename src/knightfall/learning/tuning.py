@@ -33,13 +33,13 @@ from knightfall.display.progress import progress as shown
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, begin_folder
 from knightfall.heuristics.expression import Expression
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.learning.start_positions import sample
 from knightfall.learning.tune_report import Step, TuneReport, confirmed
 from knightfall.learning.tune_settings import TuneSettings, agent_of, difference
 from knightfall.learning.weights import Sum, measured, written
 from knightfall.reading import parse_json, read_text
 from knightfall.shape import Whole, check
-from knightfall.sigint import raise_from_here
 
 if TYPE_CHECKING:
     from knightfall.arena.runners.runner import Runner
@@ -266,7 +266,7 @@ def tune(
         raise KnightfallError(f"workers={workers} must be from 1 to {MOST_WORKERS}")
     plan = generation_plan(settings, 0, [settings.given])
     check_plan(plan, Crew(0 if workers == 1 else workers))
-    raise_from_here()
+    enable_keyboard_interrupt()
     found = measured(settings.given, sample(settings.starts.tuning, settings.seed))
     journal = opened(folder, settings)
     steps: list[Step] = []

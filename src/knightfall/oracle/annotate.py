@@ -11,13 +11,13 @@ from knightfall.arena.store import scoresheets
 from knightfall.arena.store.scoresheets import is_game_name
 from knightfall.display.progress import OnProgress, shown_or_told
 from knightfall.errors import KnightfallError, nearest
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.notation.reader import looks_like_a_game, read_game
 from knightfall.notation.saved_games import LAST, games_folder, read_game_file, saved_games
 from knightfall.notation.scoresheet import Scoresheet
 from knightfall.oracle.annotation import Annotation, Remark
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position, Side, other
-from knightfall.sigint import raise_from_here
 
 
 def annotate(
@@ -58,7 +58,7 @@ def questions(game: Scoresheet) -> int:
 
 def _judge(game: Scoresheet, on_progress: OnProgress) -> tuple[list[tuple[str, ...] | None], Side]:
     """The winning moves of each position that has a move, and who wins the last position."""
-    raise_from_here()
+    enable_keyboard_interrupt()
     truth = Truth(game.start.board)
     winning: list[tuple[str, ...] | None] = [None] * len(game.moves)
     last: Side | None = None

@@ -15,6 +15,7 @@ from knightfall.agents import Agent, parse_agent
 from knightfall.arena.game.agent_process import player as ready_player
 from knightfall.board import Board
 from knightfall.display.progress import OnProgress, shown_or_told
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.oracle.grade_report import FirstBlunder, Grade, Keeping, Reliability
 from knightfall.oracle.measures import Scored, auc, clustered_error, quantile_bins
 from knightfall.oracle.record import (
@@ -26,7 +27,6 @@ from knightfall.oracle.record import (
     draw_openings,
     records_of,
 )
-from knightfall.sigint import raise_from_here
 from knightfall.statistics.rates import Share
 
 OPENINGS = 50
@@ -49,7 +49,7 @@ def grade(
     over, or is a function that hears it.  Ctrl-C, too, ends it with what is known by then, once a
     game is over.
     """
-    raise_from_here()
+    enable_keyboard_interrupt()
     start = time.perf_counter()
     board = Board.named(board) if isinstance(board, str) else board
     drawn = draw_openings(board, openings, seed)

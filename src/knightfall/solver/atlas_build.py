@@ -16,9 +16,9 @@ from pathlib import Path
 
 from knightfall.board import Board
 from knightfall.files import atomic_write, data_folder, locked
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.position import Position
 from knightfall.reading import read_bytes
-from knightfall.sigint import raise_from_here
 from knightfall.solver.atlas import (
     BYTES,
     USER_FILE,
@@ -59,7 +59,7 @@ class Builder:
 
     def build(self, on_progress: OnProgress | None = None) -> bytes:
         """Solve what is missing and return the board's entries; the journal may go then."""
-        raise_from_here()
+        enable_keyboard_interrupt()
         done = self.resumed()
         missing = [cells for cells in self.classes if cells not in done]
         if on_progress:

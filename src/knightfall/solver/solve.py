@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import KnightfallError
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.position import Position, Side, other
-from knightfall.sigint import raise_from_here
 from knightfall.solver.atlas import Entry, canonical, lookup
 from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget
 from knightfall.solver.reflection import loses_by_reflection, mirror_move
@@ -190,7 +190,7 @@ def solve(
         except BaseException as error:
             found.failure = error
 
-    raise_from_here()
+    enable_keyboard_interrupt()
     worker = threading.Thread(target=work, name="knightfall-solver", daemon=True)
     worker.start()
     try:

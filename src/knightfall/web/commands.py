@@ -138,7 +138,7 @@ def serve(
     else:
         print_line(f"the lab is at {address.url} (Ctrl-C ends it)")
     sys.stdout.flush()
-    from knightfall.sigint import raise_from_here
+    from knightfall.isolation.sigint import enable_keyboard_interrupt
     from knightfall.web.lab.server import serve as serve_lab
 
     where = os.path.abspath(os.path.expanduser(store_path(store) or user_store()))
@@ -146,7 +146,7 @@ def serve(
         import webbrowser
 
         webbrowser.open(address.url)
-    raise_from_here()
+    enable_keyboard_interrupt()
     try:
         stopped = serve_lab(listening, address, files or [], where)
     except KeyboardInterrupt:

@@ -29,6 +29,8 @@ from knightfall.arena.game import answers
 from knightfall.arena.game.lines import AT_ONCE, Lines, TooLong
 from knightfall.board import Board
 from knightfall.errors import AgentFailure
+from knightfall.isolation.exit_status import describe_exit
+from knightfall.isolation.limits import agent_environment, submission_environment
 from knightfall.machine import ENOUGH, core_share
 from knightfall.position import Position, Side
 from knightfall.search.report import Report
@@ -51,9 +53,6 @@ MOST_WAITING = 8
 _TIME = re.compile(rb"-|([0-9]{1,15}),([0-9]{1,15})")
 _SERVER = "supervisor" if hasattr(os, "fork") else "agent_server"
 
-
-KEPT = ("PATH", "LANG", "LC_", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "PYTHON", "LD_LIBRARY")
-"""How the names begin of what a submission's process inherits: what Python needs, no secrets."""
 
 NOT_READY = "was not ready to play"
 
@@ -97,7 +96,7 @@ class Child:
             bufsize=0,
             start_new_session=True,  # Ctrl-C is not for it
             cwd=scratch,
-            env=_environment(scratch),
+            env=agent_environment() if scratch is None else submission_environment(scratch),
         )
         self._answers: _Answers = queue.SimpleQueue()
         # The thread must not know the child, or nobody would ever notice that it is forgotten.
@@ -294,9 +293,7 @@ class Child:
             status = self._process.wait(timeout=1)
         except subprocess.TimeoutExpired:
             return "closed the connection"
-        if status < 0:
-            return f"died with signal {-status}"
-        return f"ended with exit status {status}"
+        return describe_exit(status)
 
 
 _Answers = queue.SimpleQueue[tuple[float, bytes | None]]
@@ -314,7 +311,7 @@ def _read(stream: IO[bytes], said: _Answers) -> None:
 
 def scratch_of(file: Path) -> str:
     """A new folder with a copy of a file and of what lies beside it."""
-    from knightfall.scratch import copy_beside
+    from knightfall.isolation.scratch import copy_beside
 
     folder = tempfile.mkdtemp(prefix="knightfall-")
     try:
@@ -323,23 +320,6 @@ def scratch_of(file: Path) -> str:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return folder
-
-
-def _environment(scratch: str | None) -> dict[str, str]:
-    """Return the environment of an agent's process; a submission's is told next to nothing.
-
-    Sets of texts have the same order always.  Libraries for linear algebra start no threads, unless
-    the user says how many: they would keep the process from forking, and sums from being the same
-    on any machine.
-    """
-    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-    if scratch is None:
-        return {**threads, **os.environ, "PYTHONHASHSEED": "0"}
-    kept = {key: value for key, value in os.environ.items() if key.upper().startswith(KEPT)}
-    if kept.get("PYTHONPATH"):  # it works in another folder
-        paths = [os.path.abspath(path) for path in kept["PYTHONPATH"].split(os.pathsep) if path]
-        kept["PYTHONPATH"] = os.pathsep.join(paths)
-    return {**kept, **threads, "PYTHONHASHSEED": "0", "HOME": scratch}
 
 
 def _end(process: subprocess.Popen[bytes], scratch: str | None = None) -> None:

@@ -18,13 +18,13 @@ import time
 import warnings
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 from knightfall.agents import Agent, parse_agent
 from knightfall.apart import hush
 from knightfall.board import Board
-from knightfall.containment import end_with_parent
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation.limits import exit_like, exit_with_parent
 from knightfall.position import Position
 from knightfall.user_files import expendable
 
@@ -97,7 +97,7 @@ class _Server:
         if game == 0:
             try:
                 os.close(ended)
-                end_with_parent()
+                exit_with_parent()
                 os.setsid()  # what it starts is in its process group, and ends with the game
                 self._forks = False
                 self._say(word, self._answer_in_time(question))
@@ -112,7 +112,7 @@ class _Server:
         with suppress(BlockingIOError):
             over = os.read(ended, 100)
         os.close(ended)
-        return over if _WORD.fullmatch(over) else _die_like(status)
+        return over if _WORD.fullmatch(over) else exit_like(status)
 
     def _answer_in_time(self, question: dict[str, Any]) -> dict[str, Any]:
         limit = question["limit"]
@@ -176,16 +176,6 @@ def _is_alone() -> bool:
             return True
         time.sleep(0.001)
     return False
-
-
-def _die_like(status: int) -> NoReturn:
-    """End this process as another one ended."""
-    code = os.waitstatus_to_exitcode(status)
-    if code < 0:
-        with suppress(OSError, ValueError):
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    os._exit(max(code, 0))
 
 
 def _worth_telling(caught: list[warnings.WarningMessage]) -> list[str]:

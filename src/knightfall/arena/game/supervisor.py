@@ -26,9 +26,10 @@ import time
 from contextlib import suppress
 from typing import NoReturn
 
-from knightfall import containment
 from knightfall.apart import hush
 from knightfall.arena.game.lines import AT_ONCE, Lines, TooLong
+from knightfall.isolation import limits
+from knightfall.isolation.exit_status import describe_exit
 from knightfall.machine import seconds_waited
 
 LOOK = 1.0
@@ -47,7 +48,7 @@ def supervise(text: str, scratch: str = "") -> NoReturn:
     asking = os.getppid()
     questions, answers = os.dup(0), os.dup(1)
     hush()
-    apart = containment.enter_namespace()
+    apart = limits.enter_namespace()
     (heard, ask), (told, tell), (died, dying) = os.pipe(), os.pipe(), os.pipe()
     watcher = os.fork()
     if watcher == 0:
@@ -56,7 +57,7 @@ def supervise(text: str, scratch: str = "") -> NoReturn:
         _watch(text, heard, tell, dying)
     for theirs in (heard, tell, dying):
         os.close(theirs)
-    containment.be_private()
+    limits.forbid_inspection()
     os.set_blocking(ask, False)
     agent = os.read(died, 20)  # its number, where numbers mean the same to us
     here = "".join(_children(str(watcher))[:1]) if apart else agent.decode()
@@ -66,7 +67,7 @@ def supervise(text: str, scratch: str = "") -> NoReturn:
             with suppress(OSError):
                 os.write(answers, b"! " + end.encode() + b"\n")
     finally:
-        containment.end_all(watcher, None if apart else int(agent or b"0"))
+        limits.kill_tree(watcher, None if apart else int(agent or b"0"))
         if scratch:
             import shutil
 
@@ -171,15 +172,15 @@ def _write(file: int, line: bytes) -> None:
 
 def _watch(text: str, heard: int, tell: int, dying: int) -> NoReturn:
     """Have the agent served by a child of this process, and tell how that one ended."""
-    containment.end_with_parent()
+    limits.exit_with_parent()
     if _nobody_reads(dying):  # the supervisor ended before we could say so
         os._exit(1)
-    containment.be_modest()
+    limits.offer_to_oom_killer()
     agent = os.fork()
     if agent == 0:
         try:
             os.close(dying)
-            containment.end_with_parent()
+            limits.exit_with_parent()
             os.setsid()
             from knightfall.arena.game.agent_server import serve
 
@@ -193,9 +194,7 @@ def _watch(text: str, heard: int, tell: int, dying: int) -> NoReturn:
         pid, status = os.wait()  # for others, too, whose parents have died
         if pid == agent:
             break
-    code = os.waitstatus_to_exitcode(status)
-    said = f"died with signal {-code}" if code < 0 else f"ended its process with exit status {code}"
-    os.write(dying, said.encode())
+    os.write(dying, describe_exit(os.waitstatus_to_exitcode(status)).encode())
     os._exit(0)
 
 

@@ -93,7 +93,7 @@ class Snapshot:
             yield beside
 
     def _copy_beside(self, file: Path) -> None:
-        from knightfall.scratch import copy_beside
+        from knightfall.isolation.scratch import copy_beside
 
         copy = Path(self._copy_of(str(file)))
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -18,9 +18,9 @@ from subprocess import PIPE, Popen, TimeoutExpired
 from typing import IO, Any
 
 from knightfall.arena.game.agent_process import STARTING
-from knightfall.arena.runners.obituary import LAST_WORDS, obituary
 from knightfall.arena.runners.worker import COMMAND, Job
 from knightfall.errors import RunnerFailure
+from knightfall.isolation.exit_status import KEPT_OUTPUT, describe_exit
 
 
 @dataclass
@@ -131,7 +131,7 @@ class WorkerProcess:
         except TimeoutExpired:
             return "closed the connection"
         self.printing.join(1)
-        return obituary(status, bytes(self.last_words))
+        return describe_exit(status, bytes(self.last_words))
 
     def _begin(self) -> None:
         """What it has in hand now, it has begun."""
@@ -184,4 +184,4 @@ def _remember(stream: IO[bytes], last_words: bytearray) -> None:
     with stream:
         while printed := os.read(stream.fileno(), 4096):
             last_words += printed
-            del last_words[:-LAST_WORDS]
+            del last_words[:-KEPT_OUTPUT]

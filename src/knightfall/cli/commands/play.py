@@ -19,7 +19,7 @@ from knightfall.cli.options.common import (
 )
 from knightfall.cli.screen.guard import INTERRUPTED, say
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.sigint import raise_from_here
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 
 if TYPE_CHECKING:
     from knightfall.agents import Agent
@@ -177,7 +177,7 @@ def _run(game: Game, view: GameView) -> None:
     from knightfall.arena.game.agent_process import player
 
     keeper = _Keeper(game)
-    raise_from_here()
+    enable_keyboard_interrupt()
     try:
         if game.winner is None:
             keeper.save()

@@ -15,7 +15,7 @@ from knightfall.cli.options.store import LAST, StorePath, reading
 from knightfall.cli.screen.output import console, effort, print_json, verdict
 from knightfall.display.numbers import for_json
 from knightfall.errors import KnightfallError
-from knightfall.sigint import raise_from_here
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -150,7 +150,7 @@ def _animate(played: _Played, screen: Console, delay: float) -> None:
 
     from knightfall.cli.screen.drawing import knight, show
 
-    raise_from_here()
+    enable_keyboard_interrupt()
     easel = console()  # what is drawn here, Live shows there, always in the same place
     line, reports = played.sheet.positions, played.reports
     title = Text(f"Game {played.id}", "bold")

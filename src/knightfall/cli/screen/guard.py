@@ -17,8 +17,8 @@ from typer.core import TyperGroup
 
 from knightfall.display.printable import one_line
 from knightfall.errors import KnightfallError
-from knightfall.sigint import INTERRUPTED as INTERRUPTED
-from knightfall.sigint import end_again
+from knightfall.isolation.sigint import INTERRUPTED as INTERRUPTED
+from knightfall.isolation.sigint import exit_on_sigint_again
 
 BAD_INPUT, INTERNAL = 2, 1
 
@@ -69,7 +69,7 @@ def guarded() -> Iterator[None]:
         message = error.format_message().replace("Value error, ", "").rstrip(".")
         _fail(f"{message} (see {where} --help)", BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        end_again()
+        exit_on_sigint_again()
         _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
         _silence(sys.stdout)

@@ -14,12 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from knightfall.containment import (
-    be_modest,
-    end_with_parent,
-    enter_namespace,
-    limit_memory,
-)
 from knightfall.course.checker import successor
 from knightfall.course.checker.declared import is_complete, scores_are_floats
 from knightfall.course.checker.outcome import BY_ID, KINDS, Finding, Outcome
@@ -29,9 +23,7 @@ from knightfall.course.checker.searching import finds_best_moves, says_so_withou
 from knightfall.course.checker.subject import Subject, told
 from knightfall.course.checker.timing import answers_in_time, deepens, stops_in_time
 from knightfall.course.clocks import count_all_clocks
-
-MEMORY = 1 << 30
-"""Bytes that a submission may use."""
+from knightfall.isolation.limits import contain_submission
 
 SEED = 1
 
@@ -128,30 +120,12 @@ def serve(file: Path, generation: str, requests: int, answers: int) -> NoReturn:
     os._exit(0)
 
 
-def be_contained() -> None:
-    """Become a process whose end ends all that it started, with a bound on its memory."""
-    end_with_parent()
-    be_modest()
-    limit_memory(MEMORY)
-    if hasattr(os, "fork") and enter_namespace():
-        pid = os.fork()
-        if pid:
-            os.closerange(3, 4096)
-            _, status = os.waitpid(pid, 0)
-            code = os.waitstatus_to_exitcode(status)
-            if code < 0:
-                with suppress(OSError):
-                    os.kill(os.getpid(), -code)
-            os._exit(code if code >= 0 else 128 - code)
-        end_with_parent()
-
-
 def main() -> None:
     """Keep the ways to the examiner apart from the standard streams, and serve."""
     requests, answers = os.dup(0), int(sys.argv[3])
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)
-    be_contained()
+    contain_submission()
     serve(Path(sys.argv[1]), sys.argv[2], requests, answers)
 
 

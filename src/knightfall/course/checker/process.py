@@ -16,14 +16,15 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from knightfall.apart import LOADING, Ended, how_it_ended
+from knightfall.apart import LOADING, Ended
 from knightfall.course.checker.outcome import Kind, Outcome, read_outcome
-from knightfall.scratch import copy_beside
+from knightfall.isolation.exit_status import describe_exit
+from knightfall.isolation.limits import submission_environment
+from knightfall.isolation.scratch import copy_beside
 
 PACKAGE = Path(__file__).resolve().parents[2]
 
 MOST_PRINTED, MOST_SAID = 20_000, 1 << 20
-KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TMPDIR", "LD_LIBRARY_PATH")
 
 
 class Examinee:
@@ -78,16 +79,12 @@ class Examinee:
 
     def _start(self) -> None:
         hears, says = os.pipe()
-        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        environment |= {
-            "PYTHONPATH": str(PACKAGE.parent),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONHASHSEED": "0",
-            "PYTHONIOENCODING": "utf-8:replace",
-            "HOME": str(self._folder),
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-        }
+        environment = submission_environment(
+            home=str(self._folder),
+            PYTHONPATH=str(PACKAGE.parent),
+            PYTHONDONTWRITEBYTECODE="1",
+            PYTHONIOENCODING="utf-8:replace",
+        )
         words = [sys.executable, "-P", "-W", "ignore", "-m", "knightfall.course.checker.child"]
         try:
             self._process = subprocess.Popen(
@@ -135,7 +132,7 @@ class Examinee:
                 raise ValueError("too long")
             if not data:
                 with suppress(subprocess.TimeoutExpired):
-                    raise Ended(how_it_ended(self._process.wait(max(0.1, left))))
+                    raise Ended(describe_exit(self._process.wait(max(0.1, left))))
                 raise Ended(f"does not come to an end within {seconds:g} s")
         line, _, self._rest = self._rest.partition(b"\n")
         return line

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from knightfall import sigint
 from knightfall.apart import quietly
 from knightfall.display.numbers import count
 from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError
+from knightfall.isolation import sigint
 
 GENTLE = 10
 """How much longer it waits for a processor than those who answer somebody."""
@@ -28,7 +28,7 @@ Tell = Callable[..., None]
 
 def main() -> int:
     """Do what the first line says."""
-    sigint.end_at_once()
+    sigint.exit_on_sigint()
     spec = json.loads(sys.stdin.buffer.readline())
     writing = quietly()
     if hasattr(os, "nice"):
@@ -162,7 +162,7 @@ def _grade(spec: dict[str, Any], tell: Tell) -> int:
     if grading.finished:
         tell(notice="it was graded before: these are its numbers")
         return 0
-    sigint.raise_from_here()
+    sigint.enable_keyboard_interrupt()
     for number, record in enumerate(records_of(noting, drawn[done:]), start=done):
         check_unchanged(elsewhere)
         stored.append(grading.id, number, noting.game(record), record)

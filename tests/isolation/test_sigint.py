@@ -91,7 +91,7 @@ def test_in_the_background_it_is_ignored() -> None:
 
 def test_what_was_printed_before_is_not_lost() -> None:
     code = (
-        "import signal\nfrom knightfall import sigint\nsigint.end_at_once()\n"
+        "import signal\nfrom knightfall.isolation import sigint\nsigint.exit_on_sigint()\n"
         "print('so far')\nsignal.raise_signal(signal.SIGINT)\n"
     )
     done = ended(code)
@@ -134,9 +134,9 @@ def test_it_may_come_before_python_dash_m_has_found_the_command_line() -> None:
 def test_it_may_come_when_a_command_is_over() -> None:
     """One that wanted exceptions; the interpreter does not."""
     code = (
-        "import atexit, os, signal\nfrom knightfall import sigint\n"
+        "import atexit, os, signal\nfrom knightfall.isolation import sigint\n"
         "from knightfall.cli import main\nfrom knightfall.cli.screen import guard\n"
-        "guard._refuse_unquoted = lambda args: sigint.raise_from_here()\n"
+        "guard._refuse_unquoted = lambda args: sigint.enable_keyboard_interrupt()\n"
         "atexit.register(os.kill, os.getpid(), signal.SIGINT)\nmain()\n"
     )
     done = ended(code, "--version")
@@ -144,16 +144,16 @@ def test_it_may_come_when_a_command_is_over() -> None:
     assert done.stdout.startswith("knightfall ")
 
 
-@pytest.mark.parametrize("hold", ["sigint.HeldOff", "kernel.interrupt.ctrl_c_later"])
+@pytest.mark.parametrize("hold", ["isolation.sigint.HeldOff", "kernel.interrupt.ctrl_c_later"])
 def test_from_some_point_on_it_is_an_exception_but_not_where_that_would_hurt(hold: str) -> None:
     """With another thread about, which may be the one to get the signal."""
     module, _, name = hold.rpartition(".")
     code = (
         "import os, signal, threading, time\n"
-        f"from knightfall import sigint\nfrom knightfall.{module} import {name} as hold\n"
+        f"from knightfall.isolation import sigint\nfrom knightfall.{module} import {name} as hold\n"
         "threading.Thread(target=lambda: time.sleep(600), daemon=True).start()\n"
-        "sigint.end_at_once()\nassert not sigint.raises()\n"
-        "sigint.raise_from_here()\nassert sigint.raises()\n"
+        "sigint.exit_on_sigint()\nassert not sigint.raises()\n"
+        "sigint.enable_keyboard_interrupt()\nassert sigint.raises()\n"
         "try:\n    with hold():\n        os.kill(os.getpid(), signal.SIGINT)\n"
         "        time.sleep(0.01)\n        print('first')\n"
         "except KeyboardInterrupt:\n    print('then')\n"

@@ -1,9 +1,9 @@
 """Ctrl-C, so that it is never lost.
 
 Python raises `KeyboardInterrupt` wherever the main thread happens to be.  Finalizers and callbacks
-from C drop it, and LLVM, which asks Python for cached machine code, may crash of it.  So a command
-begins with `end_at_once`: nothing is at stake while it imports and compiles.  Whoever has workers
-to end, results to keep or a cursor to bring back calls `raise_from_here` first.
+from C drop it, and LLVM, which asks Python for cached machine code, may crash because of it.  So a
+command begins with `exit_on_sigint`: nothing is at stake while it imports and compiles.  Code that
+has workers to end, results to keep or a cursor to bring back calls `enable_keyboard_interrupt`.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ INTERRUPTED = 130
 _a_command = False
 
 
-def end_at_once() -> None:
-    """Let Ctrl-C end the process, until somebody asks for `KeyboardInterrupt`."""
+def exit_on_sigint() -> None:
+    """Let Ctrl-C end the process, until `enable_keyboard_interrupt` is called."""
     global _a_command
     if raises():  # not in the background, where it is ignored
         signal.signal(signal.SIGINT, _end)
         _a_command = True
 
 
-def end_again() -> None:
-    """Let Ctrl-C end the process once more: what was at stake since `raise_from_here` is safe.
+def exit_on_sigint_again() -> None:
+    """Let Ctrl-C end the process once more: what `enable_keyboard_interrupt` was for is done.
 
-    In a program that never called `end_at_once` nothing changes.
+    In a program that never called `exit_on_sigint` nothing changes.
     """
     if _a_command:
-        end_at_once()
+        exit_on_sigint()
 
 
-def raise_from_here() -> None:
+def enable_keyboard_interrupt() -> None:
     """Let Ctrl-C raise `KeyboardInterrupt` for the rest of a command.
 
-    In a program that never called `end_at_once` it does so anyway.
+    In a program that never called `exit_on_sigint` it does so anyway.
     """
     if signal.getsignal(signal.SIGINT) is _end:
         try:  # noqa: SIM105 - see above
@@ -54,13 +54,13 @@ def raise_from_here() -> None:
 
 
 def raises() -> bool:
-    """Whether Ctrl-C raises `KeyboardInterrupt`."""
+    """Return whether Ctrl-C raises `KeyboardInterrupt`."""
     handler: object = signal.getsignal(signal.SIGINT)
     return handler is signal.default_int_handler
 
 
 class HeldOff:
-    """Hear of Ctrl-C when the block is over.
+    """Defer Ctrl-C until the block is over.
 
     To block the signal would not do: it then comes through any other thread.
     """

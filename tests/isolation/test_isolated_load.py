@@ -17,9 +17,9 @@ from knightfall.user_files import UserFunction
 SCORE = "def score(board, open, me, opp, to_move):\n    {}\n"
 
 DEEDS = {
-    "import os; os._exit(3)": "ends its process, with exit status 3",
-    "import os; os._exit(0)": "ends its process, with exit status 0",
-    "import ctypes; ctypes.string_at(0)": "crashes: its process died with signal 11 (SIGSEGV)",
+    "import os; os._exit(3)": "ended with exit status 3",
+    "import os; os._exit(0)": "ended with exit status 0",
+    "import ctypes; ctypes.string_at(0)": "was killed by SIGSEGV",
     "raise KeyboardInterrupt": "raises KeyboardInterrupt",
 }
 
@@ -83,7 +83,7 @@ def test_what_a_heuristic_does_as_plain_python(tmp_path: Path) -> None:
     file.write_text(SCORE.format(PLAIN + "os._exit(9)"))
     with pytest.raises(KnightfallError) as failed:
         evaluator(f"{file}:score")
-    assert str(failed.value) == f"heuristic {file}:score ends its process, with exit status 9"
+    assert str(failed.value) == f"heuristic {file}:score ended with exit status 9"
     file.write_text(SCORE.format(PLAIN + "raise KeyboardInterrupt"))
     with pytest.raises(KnightfallError, match="score, line 2: KeyboardInterrupt"):
         evaluator(f"{file}:score")
@@ -123,7 +123,7 @@ def mine(tmp_path: Path) -> str:
 @pytest.mark.usefixtures("warm")
 def test_agents_of_users_are_asked_elsewhere_by_every_command(mine: str) -> None:
     for name, time, said in (
-        ("leaves", "30s", "ended its process with exit status 3"),
+        ("leaves", "30s", "ended with exit status 3"),
         ("sleeps", "100ms", "did not answer within 0.1 s"),
         ("interrupts", "30s", "KeyboardInterrupt"),
     ):
@@ -147,4 +147,4 @@ def test_heuristics_of_users_are_asked_elsewhere(mine: str) -> None:
     result = run("eval", "--heuristic", f"{mine}:deadly", FEN, small)
     assert result.exit_code == 2
     assert '"values": {' in result.stdout  # the first position, which does no harm
-    assert "deadly) ended its process with exit status 9" in result.stderr
+    assert "deadly) ended with exit status 9" in result.stderr

@@ -1,0 +1,1 @@
+"""Code in other processes: isolated calls, conversations, agent hosts, and their limits."""

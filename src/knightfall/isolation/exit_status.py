@@ -1,0 +1,37 @@
+"""How a process ended, in words."""
+
+from __future__ import annotations
+
+import signal
+
+KEPT_OUTPUT, SHOWN_LINES, SHOWN_LETTERS = 4000, 3, 400
+"""How much of a process's output is worth keeping, in bytes, and shown, in lines and letters."""
+
+
+def describe_exit(status: int, output: bytes = b"") -> str:
+    """Return a clause such as ``ended with exit status 3``; below 0, a signal ended the process.
+
+    `status` is what `subprocess` calls the return code.  The last lines of the process's `output`
+    are appended, if there are any.
+    """
+    shown = last_lines(output)
+    return _clause(status) + (f", saying: {shown}" if shown else "")
+
+
+def _clause(status: int) -> str:
+    if status >= 0:
+        return f"ended with exit status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    if name == "SIGKILL":
+        return f"was killed by {name}: perhaps the machine is short of memory"
+    return f"was killed by {name}"
+
+
+def last_lines(output: bytes) -> str:
+    """Return the last lines of an output as one line that is safe to print."""
+    lines = [" ".join(line.split()) for line in output.decode("utf-8", "replace").splitlines()]
+    shown = " / ".join([line for line in lines if line][-SHOWN_LINES:])[-SHOWN_LETTERS:]
+    return "".join(letter if letter.isprintable() else "�" for letter in shown)

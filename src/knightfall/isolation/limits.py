@@ -1,0 +1,216 @@
+"""What a process that runs somebody else's code may have, and how it is kept from all others.
+
+Memory, processor time, environment variables, and containment: a process namespace, an end that
+comes with the parent's.  Everything here is requested and not insisted upon: where the system has
+no such thing, that code has a little more freedom (see docs/security.md).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+_CLONE_NEWUSER, _CLONE_NEWPID = 0x10000000, 0x20000000
+_SET_PDEATHSIG, _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 1, 4, 36
+
+# -- memory, processor time, environment -----------------------------------------------------
+
+SUBMISSION_MEMORY = 1 << 30
+"""Bytes that a submission of the course may use."""
+
+SPARE_SECONDS = 5
+"""Processor time beyond its limit that a move may take, in whole seconds: for other threads."""
+
+INHERITED = ("PATH", "LANG", "LC_", "TZ", "TMP", "TEMP", "SYSTEMROOT", "PYTHON", "LD_LIBRARY")
+"""How the names begin of variables that a submission inherits: what Python needs, no secrets."""
+
+REPEATABLE = {
+    **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")},
+    "PYTHONHASHSEED": "0",
+}
+"""Environment in which code does the same in every process: sets of texts have one order, and
+libraries for linear algebra start no threads.  These would keep a process from forking, and sums
+from being the same on any machine."""
+
+
+def limit_memory(bytes: int) -> None:
+    """Limit the memory of this process and of each it starts, and the size of files they write."""
+    with suppress(ImportError):
+        import resource
+
+        for what, most in (
+            (resource.RLIMIT_DATA, bytes),
+            (resource.RLIMIT_AS, 8 * bytes),  # a reservation is not yet memory
+            (resource.RLIMIT_FSIZE, bytes),
+        ):
+            with suppress(OSError, ValueError):
+                _, hard = resource.getrlimit(what)
+                limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.setrlimit(what, (limit, limit))
+
+
+def limit_processor_time(seconds: float | None) -> None:
+    """Kill this process if it computes for longer than that and some from now on; None: never."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        soft = resource.RLIM_INFINITY
+        if seconds is not None:
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            soft = int(used.ru_utime + used.ru_stime + seconds) + SPARE_SECONDS
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def agent_environment() -> dict[str, str]:
+    """Return the environment of a process that plays an agent: the user's own, but repeatable.
+
+    A number of threads that the user has set stays.
+    """
+    return {**REPEATABLE, **os.environ, "PYTHONHASHSEED": "0"}
+
+
+def submission_environment(home: str, **more: str) -> dict[str, str]:
+    """Return the environment of a process that runs a submission in the folder `home`.
+
+    It has what Python needs, and none of the user's secrets.
+    """
+    kept = {key: value for key, value in os.environ.items() if key.upper().startswith(INHERITED)}
+    if kept.get("PYTHONPATH"):  # it works in another folder
+        paths = [os.path.abspath(path) for path in kept["PYTHONPATH"].split(os.pathsep) if path]
+        kept["PYTHONPATH"] = os.pathsep.join(paths)
+    return {**kept, **REPEATABLE, "HOME": home, **more}
+
+
+def offer_to_oom_killer() -> None:
+    """Make this process the first to be killed when memory runs out, and write no core dump."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+# -- containment -----------------------------------------------------------------------------
+
+
+def exit_with_parent() -> None:
+    """Have this process killed when its parent ends."""
+    _prctl(_SET_PDEATHSIG, int(signal.SIGKILL))
+
+
+def forbid_inspection() -> None:
+    """Let no process of the same user read or change this one's memory."""
+    _prctl(_SET_DUMPABLE, 0)
+
+
+def enter_namespace() -> bool:
+    """Put the processes that this one starts into a namespace of their own, if the system can.
+
+    There they see and signal only each other, and all end with the first of them.  Return whether
+    it is so; if not, orphans among them become children of this process.
+    """
+    _prctl(_SET_CHILD_SUBREAPER, 1)
+    libc = _linux()
+    if libc is None or not hasattr(libc, "unshare"):
+        return False
+    user, group = os.geteuid(), os.getegid()
+    if user == 0:  # who would lose its power over others' files in a user namespace
+        return bool(libc.unshare(_CLONE_NEWPID) == 0)
+    if not os.access("/proc/self/uid_map", os.W_OK):
+        return False
+    if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWPID) != 0:
+        return False
+    with suppress(OSError):  # a user unknown to itself still owns its files
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    return True
+
+
+def contain_submission() -> None:
+    """Limit this process's memory, and continue in a namespace where there is one.
+
+    The end of this process is then the end of all that it has started.
+    """
+    exit_with_parent()
+    offer_to_oom_killer()
+    limit_memory(SUBMISSION_MEMORY)
+    if hasattr(os, "fork") and enter_namespace():
+        pid = os.fork()
+        if pid:
+            os.closerange(3, 4096)
+            _, status = os.waitpid(pid, 0)
+            exit_like(status)
+        exit_with_parent()
+
+
+def exit_like(status: int) -> NoReturn:
+    """End this process as another one ended, whose status `os.waitpid` returned."""
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        with suppress(OSError, ValueError):
+            signal.signal(-code, signal.SIG_DFL)
+        with suppress(OSError):
+            os.kill(os.getpid(), -code)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+SEARCHES = 100
+"""How often descendants are looked for that are still alive: some fork while they are killed."""
+
+
+def kill_tree(child: int, group: int | None) -> None:
+    """Kill a child of this process and all it has started.
+
+    `group` is the process group to kill first; None where there is a namespace, which ends at once.
+    """
+    if group:
+        with suppress(OSError):
+            os.killpg(group, signal.SIGKILL)
+        for _ in range(SEARCHES):
+            found = descendants(os.getpid()) - {child}
+            if not found:
+                break
+            for pid in found:
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+    with suppress(OSError):
+        os.kill(child, signal.SIGKILL)
+    with suppress(OSError):
+        os.waitpid(child, 0)  # in a namespace, that is when everybody in it has ended
+
+
+def descendants(root: int) -> set[int]:
+    """Return the living processes that descend from one, as far as the system tells."""
+    children: dict[int, set[int]] = defaultdict(set)
+    with suppress(OSError):
+        for entry in os.listdir("/proc"):
+            if entry.isdigit():
+                with suppress(OSError, ValueError):
+                    stat = Path(f"/proc/{entry}/stat").read_text()
+                    state, parent = stat.rpartition(")")[2].split()[:2]
+                    if state != "Z":
+                        children[int(parent)].add(int(entry))
+    found, fresh = set[int](), {root}
+    while fresh:
+        fresh = {pid for parent in fresh for pid in children[parent]} - found
+        found |= fresh
+    return found
+
+
+def _linux() -> ctypes.CDLL | None:
+    return ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def _prctl(option: int, value: int) -> None:
+    libc = _linux()
+    if libc is not None:
+        libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0)
