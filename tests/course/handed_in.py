@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from knightfall.course.checker.outcome import Outcome
-from knightfall.course.checker.report import Examination
+from knightfall.course.checker.examination import Examination, Outcome
 
 RIGHT_2017B = '''\
 """A submission of 2017b as it should be."""

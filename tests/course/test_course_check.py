@@ -17,21 +17,18 @@ from naive_course import Naive2017b
 from right_agents import RIGHT_AGENTS
 from submissions import OLDEST_BOARD
 
-from knightfall.course.checker import pruning, reference, resigning, searching
+from knightfall.course.checker import fixtures, search_checks
+from knightfall.course.checker import textbook_search as textbook
+from knightfall.course.checker.examination import CHECKS, Examination, read_outcome
 from knightfall.course.checker.examine import examine
-from knightfall.course.checker.outcome import CHECKS, read_outcome
-from knightfall.course.checker.places import Place
-from knightfall.course.checker.report import Examination
-from knightfall.course.checker.watched import Watch, scrambled
+from knightfall.course.checker.fixtures import Place
+from knightfall.course.checker.recording_board import Watch, scrambled
 from knightfall.course.scores import improved_score
 from knightfall.position import Position
 
-PLACES = {
-    name: value
-    for module in (searching, resigning)
-    for name, value in vars(module).items()
-    if isinstance(value, Place)
-} | {f"stuck{i}": p for i, p in enumerate(searching.STUCK)}
+PLACES = {name: value for name, value in vars(fixtures).items() if isinstance(value, Place)} | {
+    f"stuck{i}": p for i, p in enumerate(fixtures.STUCK)
+}
 
 
 def marks(found: Examination) -> dict[str, str]:
@@ -712,7 +709,7 @@ def test_the_reference_agrees_with_the_naive_board(name: str) -> None:
         return float(len(game.get_legal_moves("me")) - len(game.get_legal_moves("other")))
 
     for depth in (1, 2, 3):
-        values = reference.values_of_moves(place.board("me"), depth, improved_score)
+        values = textbook.values_of_moves(place.board("me"), depth, improved_score)
         assert set(values) == set(naive.get_legal_moves())
         for move, value in values.items():
             assert naive_value(naive.forecast_move(move), depth - 1, improved, False) == value
@@ -732,11 +729,11 @@ def negamax(
     return alpha
 
 
-@pytest.mark.parametrize(("place", "salt", "depth"), pruning.PRUNED)
+@pytest.mark.parametrize(("place", "salt", "depth"), search_checks.PRUNED)
 def test_the_textbooks_leaves_are_those_of_negamax(place: Place, salt: int, depth: int) -> None:
     watch, seen = Watch(), []
     score = scrambled(salt)
-    value = reference.alphabeta(place.board("me", watch), depth, watch.scorer(score), "me")
+    value = textbook.alphabeta(place.board("me", watch), depth, watch.scorer(score), "me")
 
     def leaf(game: Any) -> float:
         seen.append(game.path)
@@ -744,13 +741,13 @@ def test_the_textbooks_leaves_are_those_of_negamax(place: Place, salt: int, dept
 
     assert negamax(place.board("me"), depth, -inf, inf, 1, leaf) == value
     assert seen == watch.leaves(depth)
-    assert value == reference.minimax(place.board("me"), depth, score, "me")
+    assert value == textbook.minimax(place.board("me"), depth, score, "me")
 
 
 def test_the_puzzles_tell_depths_and_signs_apart() -> None:
-    for place, score, name in searching.PUZZLES[:3]:
+    for place, score, name in fixtures.PUZZLES[:3]:
         best = [
-            reference.best_of(reference.values_of_moves(place.board("me"), depth, score))
+            textbook.best_of(textbook.values_of_moves(place.board("me"), depth, score))
             for depth in (1, 2, 3, 4)
         ]
         assert len({tuple(moves) for moves in best}) == 4
@@ -759,32 +756,32 @@ def test_the_puzzles_tell_depths_and_signs_apart() -> None:
 
 
 def test_only_a_search_that_knows_who_has_lost_finds_the_best_move_near_an_end() -> None:
-    won = searching.WON.board("me")
+    won = fixtures.WON.board("me")
     wins = [m for m in won.get_legal_moves() if not won.forecast_move(m).get_legal_moves()]
     assert len(wins) == 1
-    (score,) = (score for place, score, _ in searching.PUZZLES if place is searching.WON)
+    (score,) = (score for place, score, _ in fixtures.PUZZLES if place is fixtures.WON)
     for depth in (1, 2, 3):
-        assert reference.best_of(reference.values_of_moves(won, depth, score)) == wins
-    (score,) = (score for place, score, _ in searching.PUZZLES if place is searching.RISKY)
-    risky = searching.RISKY.board("me")
-    right = reference.values_of_moves(risky, 3, score)
-    unaware = reference.values_of_moves(risky, 3, score, end=lambda game, player, depth: 0.0)
+        assert textbook.best_of(textbook.values_of_moves(won, depth, score)) == wins
+    (score,) = (score for place, score, _ in fixtures.PUZZLES if place is fixtures.RISKY)
+    risky = fixtures.RISKY.board("me")
+    right = textbook.values_of_moves(risky, 3, score)
+    unaware = textbook.values_of_moves(risky, 3, score, end=lambda game, player, depth: 0.0)
     assert -inf in right.values()
-    assert not set(reference.best_of(right)) & set(reference.best_of(unaware))
+    assert not set(textbook.best_of(right)) & set(textbook.best_of(unaware))
 
 
 def test_lost_and_stuck_places_are_what_they_are_called() -> None:
-    for place in resigning.LOST:
-        values = reference.values_of_moves(place.board("me"), 2, improved_score)
+    for place in fixtures.LOST:
+        values = textbook.values_of_moves(place.board("me"), 2, improved_score)
         assert len(values) > 1
         assert set(values.values()) == {-inf}
-    assert all(not place.board("me").get_legal_moves() for place in searching.STUCK)
+    assert all(not place.board("me").get_legal_moves() for place in fixtures.STUCK)
 
 
 def test_no_two_positions_have_the_same_made_up_score() -> None:
-    for place, score, _ in searching.PUZZLES[:3]:
+    for place, score, _ in fixtures.PUZZLES[:3]:
         watch = Watch()
-        reference.minimax(place.board("me", watch), 3, score, "me")
+        textbook.minimax(place.board("me", watch), 3, score, "me")
         leaves = [path for path in watch.visited if len(path) == 3]
         assert leaves
         values, others = [], []
@@ -860,4 +857,4 @@ def test_a_submission_is_found_in_the_one_folder_below(tmp_path: Path) -> None:
 
 
 def test_positions_are_shown_with_the_courses_coordinates() -> None:
-    assert searching.STUCK[0].picture.splitlines()[1].startswith("0  |")
+    assert fixtures.STUCK[0].picture.splitlines()[1].startswith("0  |")

@@ -9,11 +9,10 @@ from cli_runner import answer, refused, run
 from handed_in import outcome_of
 from submissions import write
 
-from knightfall.course.checker import successor
+from knightfall.course.checker import successor_checks
+from knightfall.course.checker.examination import SUCCESSOR_CHECKS, Examination
 from knightfall.course.checker.examine import examine
-from knightfall.course.checker.outcome import SUCCESSOR_CHECKS
-from knightfall.course.checker.report import Examination
-from knightfall.course.checker.subject import Subject
+from knightfall.course.checker.submission_api import Subject
 from knightfall.course.sample_players_successor import GreedyPlayer
 from knightfall.course.successor import Isolation
 
@@ -148,12 +147,12 @@ def test_what_costs_nothing_is_a_warning(text: str, check: str, short: str, tmp_
 
 
 def test_positions_are_what_they_should_be() -> None:
-    for plies in successor.PLIES:
-        state = successor.random_state(plies)
+    for plies in successor_checks.PLIES:
+        state = successor_checks.random_state(plies)
         assert state.ply_count == plies
         assert state.actions()
         assert plies < 2 or not state.terminal_test()
-    for state in successor.last_states(successor.NEAR):
+    for state in successor_checks.last_states(successor_checks.NEAR):
         assert not state.terminal_test()
         wins = [a for a in state.actions() if state.result(a).utility(state.player()) > 0]
         assert wins
@@ -163,9 +162,9 @@ def test_positions_are_what_they_should_be() -> None:
 def test_checking_leaves_the_board_as_it_is(tmp_path: Path) -> None:
     """What a fork watches is watched there alone."""
     before = Isolation.result
-    state = successor.random_state(9)
+    state = successor_checks.random_state(9)
     subject = Subject(tmp_path / "my_custom_player.py", "successor")
-    puts = successor._asked(subject, GreedyPlayer(1), state, 30.0)
+    puts = successor_checks._asked(subject, GreedyPlayer(1), state, 30.0)
     assert [put.note for put in puts] == [1]
     assert Isolation.result is before
 

@@ -16,8 +16,7 @@ from printed_table import html_rows, printed_rows
 from knightfall.arena.plan.plan import Entrant, Plan, tournament
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.store.store import Store
-from knightfall.course.checker.outcome import CHECKS, Outcome
-from knightfall.course.checker.report import Examination
+from knightfall.course.checker.examination import CHECKS, Examination, Outcome
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.course.classroom.likeness import Likeness
 from knightfall.course.classroom.report import ClassReport

@@ -14,14 +14,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from knightfall.course.checker import successor
-from knightfall.course.checker.declared import is_complete, scores_are_floats
-from knightfall.course.checker.outcome import BY_ID, KINDS, Finding, Outcome
-from knightfall.course.checker.pruning import prunes
-from knightfall.course.checker.resigning import plays_on
-from knightfall.course.checker.searching import finds_best_moves, says_so_without_moves
-from knightfall.course.checker.subject import Subject, told
-from knightfall.course.checker.timing import answers_in_time, deepens, stops_in_time
+from knightfall.course.checker import successor_checks
+from knightfall.course.checker.examination import BY_ID, KINDS, Finding, Outcome
+from knightfall.course.checker.get_move_checks import (
+    answers_in_time,
+    deepens,
+    plays_on,
+    stops_in_time,
+)
+from knightfall.course.checker.interface_checks import is_complete, scores_are_floats
+from knightfall.course.checker.search_checks import finds_best_moves, prunes, says_so_without_moves
+from knightfall.course.checker.submission_api import Subject, told
 from knightfall.course.clocks import count_all_clocks
 from knightfall.isolation.limits import contain_submission
 
@@ -37,11 +40,11 @@ DOES: dict[str, Callable[[Subject, Any], str]] = {
 }
 
 ON_11X9: dict[str, Callable[[Subject], str]] = {
-    "player": successor.has_player,
-    "actions": successor.puts_legal_actions,
-    "ends": successor.sees_the_end,
-    "games": successor.plays_games,
-    "further": successor.looks_further,
+    "player": successor_checks.has_player,
+    "actions": successor_checks.puts_legal_actions,
+    "ends": successor_checks.sees_the_end,
+    "games": successor_checks.plays_games,
+    "further": successor_checks.looks_further,
 }
 
 

@@ -7,10 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from knightfall.apart import Ended
-from knightfall.course.checker.outcome import BY_ID, KINDS, Check, Kind, Outcome, checks_of
+from knightfall.course.checker.examination import (
+    BY_ID,
+    KINDS,
+    Check,
+    Examination,
+    Kind,
+    Outcome,
+    checks_of,
+)
 from knightfall.course.checker.process import Examinee
-from knightfall.course.checker.report import Examination
-from knightfall.course.checker.subject import CLASSES
+from knightfall.course.checker.submission_api import CLASSES
 from knightfall.course.find import find_file
 from knightfall.course.submission import read_submission
 from knightfall.errors import KnightfallError, nearest

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from knightfall.apart import LOADING, Ended
-from knightfall.course.checker.outcome import Kind, Outcome, read_outcome
+from knightfall.course.checker.examination import Kind, Outcome, read_outcome
 from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.limits import submission_environment
 from knightfall.isolation.scratch import copy_beside

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from knightfall.course.checker.report import Examination
+from knightfall.course.checker.examination import Examination
 from knightfall.course.find import USUAL
 from knightfall.course.paths import folder as generation_folder
 from knightfall.course.reference import Reference, parse_reference

@@ -1,13 +1,20 @@
-"""The positions that submissions are examined in, and how they are shown."""
+"""The positions that submissions are examined in, as boards, pictures and FENs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from knightfall.course.checker.watched import AnyBoard, Watch, WatchedBoard
+from knightfall.course.checker.recording_board import (
+    AnyBoard,
+    ScoreFn,
+    Watch,
+    WatchedBoard,
+    scrambled,
+)
 from knightfall.course.knights import Cell
 from knightfall.course.sample_players_2017b import RandomPlayer
+from knightfall.course.scores import improved_score
 
 OPPONENT = RandomPlayer()
 """Whoever plays against the submission; nobody asks it for a move."""
@@ -73,3 +80,39 @@ class Place:
         if cell in knights:
             return "Nn"[knights.index(cell) ^ second]
         return "." if board.move_is_legal(cell) else "*"
+
+
+# -- the positions -----------------------------------------------------------------------------
+
+EARLY = Place("56 02 35 23 14 31 33 52 45")
+MIDDLE = Place("01 46 22 65 41 53 60 61 52 40 44 32")
+LATE = Place("15 36 23 24 04 03 25 11 06 32 14 40 22 52 30")
+TIES = Place("15 13 34 01 22 20 14 12 35 31 23 43")
+NEAR_THE_END = Place("32 64 53 43 41 35 20 14 12 06 24 25 03 33 15 52 34 44 55")
+WON = Place("22 15 03 34 24 53 05 32 26 40 14 52 33 60")
+"""Only (4, 1) wins at once."""
+RISKY = Place("22 15 03 34 11 55 32 43 51 62 30 54 42 46 50 65 31 44 52")
+"""After (6, 3) the opponent's best reply leaves no move."""
+STUCK = (
+    Place("03 10 22 02 01 21 20 33 41 54 53 42 45 61 66 40"),
+    Place("41 12 22 24 43 45 31 33 52 54 40 42 32 21 53 00 65"),
+)
+
+# In the first three, another move is best at each of the depths 1 to 4, and none is best with the
+# signs turned around or by the opponent's score, negated.  In the last two, a game ends before the
+# horizon.
+PUZZLES: tuple[tuple[Place, ScoreFn, str], ...] = (
+    (EARLY, scrambled(24624), "made-up scores"),
+    (MIDDLE, scrambled(69693), "made-up scores"),
+    (LATE, scrambled(12770), "made-up scores"),
+    (NEAR_THE_END, improved_score, "improved_score"),
+    (MIDDLE, improved_score, "improved_score"),  # which has ties, unlike made-up scores
+    (WON, scrambled(25753), "made-up scores"),
+    (RISKY, scrambled(39493), "made-up scores"),
+)
+
+LOST = (
+    Place("65 22 53 10 41 31 33 23 54 35 66 16 45 24 26 05 14 13"),
+    Place("62 04 43 12 31 24 10 32 22 51 34 30 13 11 25 23 44 15 63"),
+)
+"""Every move loses, if the opponent finds the replies."""

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from knightfall.course.checker.outcome import NO_MOVE, Finding, Kind
-from knightfall.course.checker.places import OPPONENT, Place
-from knightfall.course.checker.watched import (
+from knightfall.course.checker.examination import NO_MOVE, Finding, Kind
+from knightfall.course.checker.fixtures import OPPONENT, Place
+from knightfall.course.checker.recording_board import (
     MOST_CALLS,
     AnyBoard,
     Clock,

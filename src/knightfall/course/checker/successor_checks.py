@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from knightfall.course.checker.outcome import Finding
-from knightfall.course.checker.subject import Subject, shown, told
+from knightfall.course.checker.examination import Finding
+from knightfall.course.checker.submission_api import Subject, shown, told
 from knightfall.course.successor import DebugState, Isolation
 from knightfall.course.successor_moves import Put, all_puts
 

@@ -8,10 +8,10 @@ from functools import partial
 from math import isnan
 from typing import Any
 
-from knightfall.course.checker.outcome import KINDS, Finding
-from knightfall.course.checker.places import Place
-from knightfall.course.checker.searching import EARLY, LATE, MIDDLE, NEAR_THE_END, STUCK
-from knightfall.course.checker.subject import (
+from knightfall.course.checker.examination import KINDS, Finding
+from knightfall.course.checker.fixtures import EARLY, LATE, MIDDLE, NEAR_THE_END, STUCK, Place
+from knightfall.course.checker.recording_board import Clock, Watch
+from knightfall.course.checker.submission_api import (
     CLASSES,
     Subject,
     missing_arguments,
@@ -19,7 +19,6 @@ from knightfall.course.checker.subject import (
     shown,
     timeout_of,
 )
-from knightfall.course.checker.watched import Clock, Watch
 from knightfall.course.player import parameters
 
 CONSTRUCTOR: dict[str, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""Does a search find the best moves, and what does it answer without moves?"""
+"""Checks of `minimax` and `alphabeta`: best moves, pruning, and what they answer without moves."""
 
 from __future__ import annotations
 
@@ -6,41 +6,20 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from knightfall.course.checker.mistakes import Answer, explanation
-from knightfall.course.checker.outcome import Finding, Kind
-from knightfall.course.checker.places import Place
-from knightfall.course.checker.reference import best_of
-from knightfall.course.checker.subject import WAYS, Subject, is_no_move, shown
-from knightfall.course.checker.watched import Clock, ScoreFn, Watch, scrambled
+from knightfall.course.checker.examination import Finding, Kind
+from knightfall.course.checker.fixtures import EARLY, LATE, MIDDLE, PUZZLES, STUCK, TIES, Place
+from knightfall.course.checker.recording_board import Clock, Path, ScoreFn, Watch, scrambled
+from knightfall.course.checker.submission_api import WAYS, Subject, is_move, is_no_move, shown
+from knightfall.course.checker.textbook_search import (
+    Answer,
+    alphabeta,
+    best_of,
+    explanation,
+    minimax,
+    order_of,
+)
 from knightfall.course.knights import Cell
 from knightfall.course.scores import improved_score
-
-EARLY = Place("56 02 35 23 14 31 33 52 45")
-MIDDLE = Place("01 46 22 65 41 53 60 61 52 40 44 32")
-LATE = Place("15 36 23 24 04 03 25 11 06 32 14 40 22 52 30")
-TIES = Place("15 13 34 01 22 20 14 12 35 31 23 43")
-NEAR_THE_END = Place("32 64 53 43 41 35 20 14 12 06 24 25 03 33 15 52 34 44 55")
-WON = Place("22 15 03 34 24 53 05 32 26 40 14 52 33 60")
-"""Only (4, 1) wins at once."""
-RISKY = Place("22 15 03 34 11 55 32 43 51 62 30 54 42 46 50 65 31 44 52")
-"""After (6, 3) the opponent's best reply leaves no move."""
-STUCK = (
-    Place("03 10 22 02 01 21 20 33 41 54 53 42 45 61 66 40"),
-    Place("41 12 22 24 43 45 31 33 52 54 40 42 32 21 53 00 65"),
-)
-
-# In the first three, another move is best at each of the depths 1 to 4, and none is best with the
-# signs turned around or by the opponent's score, negated.  In the last two, a game ends before the
-# horizon.
-PUZZLES: tuple[tuple[Place, ScoreFn, str], ...] = (
-    (EARLY, scrambled(24624), "made-up scores"),
-    (MIDDLE, scrambled(69693), "made-up scores"),
-    (LATE, scrambled(12770), "made-up scores"),
-    (NEAR_THE_END, improved_score, "improved_score"),
-    (MIDDLE, improved_score, "improved_score"),  # which has ties, unlike made-up scores
-    (WON, scrambled(25753), "made-up scores"),
-    (RISKY, scrambled(39493), "made-up scores"),
-)
 
 DEPTHS = (1, 2, 3)
 
@@ -239,3 +218,118 @@ def _expect_no_move(answer: Any, what: str, place: Place) -> None:
             place,
             mark="warning",
         )
+
+
+# -- pruning -----------------------------------------------------------------------------------
+
+
+PRUNED = ((EARLY, 24624, 3), (MIDDLE, 69693, 3), (MIDDLE, 69693, 4), (LATE, 12770, 3))
+
+
+def prunes(subject: Subject) -> str:
+    """Count the positions that alphabeta scores, and compare with the textbook's."""
+    mine = textbook = without = 0
+    for place, salt, depth in PRUNED:
+        score = scrambled(salt)
+        answer = _answer(subject, place, score, depth)
+        found = answer.watch.leaves(depth)
+        usual = _reference_leaves(place, score, depth)
+        every = _reference_leaves(place, score, depth, pruning=False)
+        if len(found) > len(usual) and found != sorted(found):
+            usual = _reference_leaves(place, score, depth, like=found)
+        if len(found) > len(usual):
+            raise _too_many(answer, usual, every)
+        mine, textbook, without = mine + len(found), textbook + len(usual), without + len(every)
+    found = _answer(subject, TIES, improved_score, 3).watch.leaves(3)
+    usual = _reference_leaves(TIES, improved_score, 3)
+    if len(found) > len(usual) and found == sorted(found):
+        raise Finding(
+            "goes on where values are equal to a bound",
+            (
+                f"With equal values it scores {len(found)} positions and the textbook "
+                f"{len(usual)}: a branch can be left as soon as a value equals the bound (>= beta, "
+                "<= alpha), not only when it is beyond.",
+            ),
+            place=TIES,
+            mark="warning",
+        )
+    return f"{mine} leaves scored; the textbook {textbook}, minimax {without}"
+
+
+def _too_many(answer: Answer, usual: list[Path], every: list[Path]) -> Finding:
+    """Return the finding of a search that scores more than it need."""
+    depth, found = answer.depth, answer.watch.leaves(answer.depth)
+    own_order = found != sorted(found)
+    whose = "your" if own_order else "the board's"
+    counts = (
+        f"alphabeta(game, depth={depth}) scored {len(found)} positions {plies(depth)} ahead. "
+        f"Textbook alpha-beta, which takes moves in {whose} order, "
+        f"scores {len(usual)} of them and minimax {len(every)}."
+    )
+    if own_order and len(found) < len(every):
+        before = [path for path, _ in answer.watch.scored if 0 < len(path) < depth]
+        sorts = f"It also scored {len(before)} positions less far ahead." if before else ""
+        return Finding(
+            "orders moves itself, and scores more for it",
+            (f"{counts} {sorts}".strip(),),
+            place=answer.place,
+            mark="warning",
+        )
+    extra = [path for path in found if path not in set(usual)]
+    example = " ".join(map(str, extra[0])) if extra else ""
+    return Finding(
+        "does not prune" if len(found) >= len(every) else "does not prune enough",
+        (
+            counts,
+            f"For instance it scored what comes after {example}: by then it was known that this "
+            "branch would not be chosen."
+            if example
+            else "It scored positions that could not matter any more.",
+            "At your own moves, leave the loop when the best value is at least beta, else raise "
+            "alpha to it; at the opponent's, leave when the least is at most alpha, else lower "
+            "beta. Both bounds go down with every call.",
+        ),
+        f"at most {len(usual)} positions scored",
+        f"{len(found)}",
+        answer.place,
+    )
+
+
+def _answer(subject: Subject, place: Place, score: ScoreFn, depth: int) -> Answer:
+    """Return what alphabeta answers where pruning is looked at; it has to be minimax's move."""
+    answer = ask_fairly(subject, "alphabeta", place, score, depth)
+    if answer.extends:
+        raise extension("alphabeta", answer)
+    values = answer.values
+    if not is_move(answer.move, best_of(values)):
+        raise Finding(
+            "prunes what matters",
+            (
+                f"alphabeta(game, depth={depth}) has to answer what minimax does. Your moves are "
+                f"worth: {listed(values)}.",
+                *hints_for(subject, "alphabeta", answer),
+            ),
+            expected(best_of(values), None),
+            shown(answer.move),
+            place,
+        )
+    return answer
+
+
+def _reference_leaves(
+    place: Place,
+    score: ScoreFn,
+    depth: int,
+    *,
+    pruning: bool = True,
+    like: list[Path] | None = None,
+) -> list[Path]:
+    """What the textbook scores, with moves in the board's order or in that of other leaves."""
+    watch = Watch()
+    game = place.board("reference", watch)
+    if not pruning:
+        minimax(game, depth, watch.scorer(score), "reference")
+        return watch.leaves(depth)
+    order = order_of(like or [], depth)
+    alphabeta(game, depth, watch.scorer(score), "reference", order=order)
+    return watch.leaves(depth)
