@@ -104,7 +104,7 @@ wasm: $(VENV)/ready-to-test
 
 studies: $(VENV)/ready-to-test
 	$(BIN)/knightfall reproduce all --pairs 700 --budget all --seed 0 --fit --output docs/studies
-	cp docs/studies/fit.json src/knightfall/studies/conditions/fitted.json
+	cp docs/studies/fit.json src/knightfall/studies/data/fitted.json
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

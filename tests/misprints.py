@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 
-from knightfall.studies.published.published import Study
+from knightfall.studies.published import Study
 
 
 @dataclass(frozen=True)

@@ -11,20 +11,20 @@ from pathlib import Path
 
 from knightfall.heuristics.published import published_ids
 from knightfall.studies import costs
-from knightfall.studies.costs.costs import (
+from knightfall.studies.costs import (
     BASELINE,
     COMPILED_FILE,
     LARGE_FILE,
     WISH_FILE,
     NodeCosts,
 )
-from knightfall.studies.published.published import WISH_BUDGETS, studies
+from knightfall.studies.published import WISH_BUDGETS, studies
 
 from .measure import COMPILED_ROUNDS, compiled_costs
 from .positions import FENS, large_positions
 from .record import as_toml
 
-FOLDER = Path(costs.__file__).parent
+FOLDER = Path(costs.__file__).parent / "data"
 
 
 def main(names: list[str]) -> None:

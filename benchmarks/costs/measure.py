@@ -24,7 +24,7 @@ from knightfall.search.alphabeta import plain_deepening
 from knightfall.search.budget import DEEPEST
 from knightfall.search.settings import LEAF_STEP_LIMIT
 from knightfall.search.state import DTYPE
-from knightfall.studies.costs.costs import BASELINE, NodeCosts
+from knightfall.studies.costs import BASELINE, NodeCosts
 
 from .positions import FENS
 

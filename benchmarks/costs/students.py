@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from knightfall import agents
 from knightfall.position import Position
-from knightfall.studies.student_costs import BOARDS, FILE, StudentCosts
+from knightfall.studies import costs
+from knightfall.studies.costs import BOARDS, STUDENT_FILE, StudentCosts
 
 from ..course_board import CourseBoard, Score, set_up
 from ..early_board import EarlyBoard
@@ -269,7 +269,7 @@ def main() -> None:
         told=lambda round: print(f"round {round} of {ROUNDS}", file=sys.stderr, flush=True),
     )
     text = as_toml(found, len(positions), ROUNDS)
-    Path(agents.__file__).with_name(FILE).write_text(text, "utf-8")
+    (Path(costs.__file__).parent / "data" / STUDENT_FILE).write_text(text, "utf-8")
     print(text)
 
 

@@ -28,7 +28,7 @@ from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
 from knightfall.search.state import PROVEN, WIN
 from knightfall.search.think import think
-from knightfall.studies.costs.costs import COMPILED_FILE, NodeCosts
+from knightfall.studies.costs import COMPILED_FILE, NodeCosts
 
 Cell = tuple[int, int]
 IDS = list(published_ids())
@@ -197,7 +197,7 @@ def test_costs_are_written_as_they_are_read() -> None:
 
 def test_what_is_on_record_was_measured_like_this() -> None:
     for file in (COMPILED_FILE,):
-        text = resources.files("knightfall.studies.costs").joinpath(file).read_text("utf-8")
+        text = (resources.files("knightfall.studies") / "data" / file).read_text("utf-8")
         table = tomllib.loads(text)
         assert list(table["cost"]) == IDS
         assert table["positions"] == len(FENS)

@@ -16,7 +16,7 @@ from knightfall.arena.store.store import Store
 from knightfall.cli.commands import replay
 from knightfall.learning.fitting import FitReport
 from knightfall.statistics.sprt import Sprt
-from knightfall.studies import commands as reproduce
+from knightfall.studies import reproduce
 from knightfall.web import commands as serve
 
 
@@ -93,7 +93,7 @@ def reproduced(monkeypatch: pytest.MonkeyPatch) -> Any:
         raise SystemExit
 
     monkeypatch.setattr("knightfall.arena.runs.play_all", play_all)
-    monkeypatch.setattr("knightfall.studies.report.build.build_report", build)
+    monkeypatch.setattr("knightfall.studies.report_builder.build_report", build)
     monkeypatch.setattr(reproduce, "_graded", lambda *args: ["graded"])
     monkeypatch.setattr(reproduce, "_choices", lambda *args: {"chosen": 1})
 

@@ -233,7 +233,7 @@ ARRIVES = {
     ),
     "reproduce, plans": Arrives(
         ["reproduce", "staged", "--output", "there"],
-        "knightfall.studies.judging.plans.study_plan",
+        "knightfall.studies.plans.study_plan",
         dict([
             one("--budget", "nodes", "1", "nodes"),
             one("--pairs", "11", "3", 11),
@@ -256,7 +256,7 @@ ARRIVES = {
     ),
     "reproduce, fit": Arrives(
         ["reproduce", "staged", "--output", "there", "--budget", "course", "--fit"],
-        "knightfall.studies.conditions.fit.fit",
+        "knightfall.studies.condition_fit.fit",
         dict([one("--seed", "7", "seed", 7), one("--workers", "3", "workers", 3)]),
     ),
     "learn fit": Arrives(

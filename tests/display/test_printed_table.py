@@ -7,7 +7,7 @@ from printed_table import html_rows, markdown_rows, printed_rows
 
 from knightfall.display.report import as_text
 from knightfall.display.table import Table
-from knightfall.studies.report.markdown import table as markdown
+from knightfall.studies.markdown import table as markdown
 
 TITLES = ["", "Agent", "Elo", "95 %", "note"]
 ROWS = [["1", "id(open, nodes=5)", "+12 ± 3", "1–2", ""], ["2", "random", "−7 ± 11", "3–4", "odd"]]

@@ -27,8 +27,8 @@ from knightfall.heuristics.variants import VARIANTS
 from knightfall.kernel.geometry import RULES, geometry, rules_of
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
-from knightfall.studies.judging.plans import league_heuristics
-from knightfall.studies.published.published import studies
+from knightfall.studies.plans import league_heuristics
+from knightfall.studies.published import studies
 
 SIDES: tuple[Side, Side] = ("w", "b")
 FEW = 12

@@ -21,7 +21,7 @@ from knightfall.heuristics.printed_names import (
     printed_names,
 )
 from knightfall.heuristics.published import published_ids
-from knightfall.studies.published.published import studies
+from knightfall.studies.published import studies
 from knightfall.user_files import UserFunction
 
 WHOLE = [f"{study}:{name}" for study, names in PRINTED.items() for name in names]

@@ -17,7 +17,7 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.kernel.geometry import POCKET
 from knightfall.position import Position
 from knightfall.search.habits import CHOICES, Habits
-from knightfall.studies.student_costs import student_costs
+from knightfall.studies.costs import student_costs
 
 EVERY = [
     dict(zip(CHOICES, choice, strict=True)) for choice in product(*CHOICES.values())

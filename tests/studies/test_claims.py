@@ -14,9 +14,9 @@ import scipy
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import difference
 from knightfall.statistics.rates import Share
-from knightfall.studies.judging import claims, facts
-from knightfall.studies.judging.choices import PHASES, choices, choosing_heuristics, questions
-from knightfall.studies.judging.claims import (
+from knightfall.studies import claims
+from knightfall.studies import findings as facts
+from knightfall.studies.claims import (
     COST_ERROR,
     ONCE,
     Evidence,
@@ -28,10 +28,11 @@ from knightfall.studies.judging.claims import (
     meaning,
     phase_choices,
 )
-from knightfall.studies.judging.comparisons import Range, chance, compare_scores, compare_spreads
-from knightfall.studies.judging.facts import FACTS, Grounds, judge_fact, judge_prevention
-from knightfall.studies.judging.plans import PLIES, SIZES
-from knightfall.studies.published.published import (
+from knightfall.studies.comparisons import Range, chance, compare_scores, compare_spreads
+from knightfall.studies.findings import FACTS, Grounds, judge_fact, judge_prevention
+from knightfall.studies.oracle_grades import PHASES, choices, choosing_heuristics, questions
+from knightfall.studies.plans import PLIES, SIZES
+from knightfall.studies.published import (
     CHANCE,
     Claim,
     Fact,

@@ -15,15 +15,13 @@ import scipy
 
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
-from knightfall.studies.conditions import fit as fitting
-from knightfall.studies.conditions import trials
-from knightfall.studies.conditions.condition import CODED, Condition
-from knightfall.studies.conditions.fit import fitted
-from knightfall.studies.conditions.likelihood import Prediction, predicted
-from knightfall.studies.conditions.record import as_json, read_fits, recorded_fits
-from knightfall.studies.conditions.variants import KNOWN, plausible, variants
-from knightfall.studies.published.printed import PrintedTable, read_cell
-from knightfall.studies.published.published import Study, studies
+from knightfall.studies import condition_fit as fitting
+from knightfall.studies import condition_trials as trials
+from knightfall.studies.condition import CODED, KNOWN, Condition, plausible, variants
+from knightfall.studies.condition_fit import as_json, fitted, read_fits, recorded_fits
+from knightfall.studies.condition_trials import Prediction, predicted
+from knightfall.studies.printed import PrintedTable, read_cell
+from knightfall.studies.published import Study, studies
 
 ALL = list(studies().values())
 DOCS = Path(__file__).parents[2] / "docs" / "studies"

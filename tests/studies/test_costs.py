@@ -9,7 +9,7 @@ import pytest
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.published import published_ids
-from knightfall.studies.costs.costs import (
+from knightfall.studies.costs import (
     COMPILED_FILE,
     LARGE_FILE,
     WISH_FILE,
@@ -19,7 +19,7 @@ from knightfall.studies.costs.costs import (
     large_costs,
     wish_costs,
 )
-from knightfall.studies.published.published import studies
+from knightfall.studies.published import studies
 
 
 def test_what_is_on_record() -> None:
@@ -28,7 +28,7 @@ def test_what_is_on_record() -> None:
         costs = read()
         assert costs.ratios["improved"] == 1
         assert costs.nodes("improved") == 2500
-        text = resources.files("knightfall.studies.costs").joinpath(file).read_text("utf-8")
+        text = (resources.files("knightfall.studies") / "data" / file).read_text("utf-8")
         table = tomllib.loads(text)
         assert table["machine"]
         assert table["python"].startswith("CPython 3.")

@@ -10,7 +10,7 @@ from naive import NAIVE, naive_static_reach
 
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.position import Position
-from knightfall.studies.published.published import studies
+from knightfall.studies.published import studies
 
 Cell = tuple[int, int]
 

@@ -13,16 +13,18 @@ import pytest
 from printed_table import markdown_rows, printed_rows
 
 from knightfall.display.numbers import plus_minus, signed
-from knightfall.studies.judging.claims import ONCE
-from knightfall.studies.judging.plans import TITLES
-from knightfall.studies.judging.verdicts import MARKS
-from knightfall.studies.report.fit_section import conditions_of, fit_section
-from knightfall.studies.report.league_section import league_section, needed_section
-from knightfall.studies.report.printed_section import printed_section
-from knightfall.studies.report.report import StudiesReport
-from knightfall.studies.report.resigning_section import resigning_section
-from knightfall.studies.report.study_section import study_section
-from knightfall.studies.report.wishes_section import wishes_section
+from knightfall.studies.claims import ONCE
+from knightfall.studies.common_sections import (
+    conditions_of,
+    fit_section,
+    league_section,
+    needed_section,
+    resigning_section,
+)
+from knightfall.studies.comparisons import MARKS
+from knightfall.studies.plans import TITLES
+from knightfall.studies.studies_report import StudiesReport
+from knightfall.studies.study_section import printed_section, study_section, wishes_section
 
 REPORT = Path(__file__).parents[2] / "docs" / "studies" / "report.json"
 

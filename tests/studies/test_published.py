@@ -23,9 +23,9 @@ from knightfall.cli.app import app
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.published import STUDIES, published_ids
-from knightfall.studies.published.contradictions import contradictions
-from knightfall.studies.published.printed import PrintedTable, read_cell, same_tournament
-from knightfall.studies.published.published import (
+from knightfall.studies.comparisons import contradictions
+from knightfall.studies.printed import PrintedTable, read_cell, same_tournament
+from knightfall.studies.published import (
     CHANCE,
     FILE,
     Claim,
@@ -48,7 +48,7 @@ def named(study: Study) -> str:
 
 def test_there_are_the_five_studies_in_the_order_of_the_registry() -> None:
     assert [study.id for study in ALL] == [name for name in STUDIES if name != "course"]
-    assert resources.files("knightfall.studies.published").joinpath(FILE).is_file()
+    assert (resources.files("knightfall.studies") / "publications" / FILE).is_file()
 
 
 @pytest.mark.parametrize("study", ALL, ids=named)
@@ -228,7 +228,7 @@ def test_cells_are_read_as_they_are_written() -> None:
     ],
 )
 def test_a_damaged_table_is_refused(old: str, new: str, told: str) -> None:
-    text = resources.files("knightfall.studies.published").joinpath(FILE).read_text("utf-8")
+    text = (resources.files("knightfall.studies") / "publications" / FILE).read_text("utf-8")
     assert old in text
     with pytest.raises(KnightfallError, match=told):
         read_studies(text.replace(old, new, 1))
@@ -771,7 +771,7 @@ def test_tuned_weights_are_those_of_their_command() -> None:
 
 
 def test_a_wish_that_nothing_measures_is_refused() -> None:
-    text = resources.files("knightfall.studies.published").joinpath(FILE).read_text("utf-8")
+    text = (resources.files("knightfall.studies") / "publications" / FILE).read_text("utf-8")
     spoilt = text.replace('finding = "reflections"\n', "")
     assert spoilt != text
     with pytest.raises(KnightfallError, match="staged: nothing measures the wish 'reflections"):

@@ -26,28 +26,34 @@ from typer.testing import CliRunner
 
 from knightfall.arena import runs
 from knightfall.cli.screen.guard import GuardedGroup
-from knightfall.studies.commands import PAIRS, reproduce
-from knightfall.studies.conditions.condition import Condition
-from knightfall.studies.costs.costs import compiled_costs
-from knightfall.studies.judging import grades, plans
-from knightfall.studies.judging.claims import ONCE, meaning
-from knightfall.studies.judging.grades import HeuristicGrade
-from knightfall.studies.judging.measured import Rating, Tournament
-from knightfall.studies.judging.needed_games import SIZES, NeededGames, needed_games
-from knightfall.studies.judging.verdicts import MARKS
-from knightfall.studies.published.published import Claim, studies
-from knightfall.studies.report.build import correlation
-from knightfall.studies.report.league_section import needed_section
-from knightfall.studies.report.markdown import BEGIN, END
-from knightfall.studies.report.report import StudiesReport
-from knightfall.studies.report.write import rendered
+from knightfall.studies import oracle_grades as grades
+from knightfall.studies import plans
+from knightfall.studies.claims import ONCE, meaning
+from knightfall.studies.common_sections import needed_section
+from knightfall.studies.comparisons import MARKS
+from knightfall.studies.condition import Condition
+from knightfall.studies.costs import compiled_costs
+from knightfall.studies.document import rendered
+from knightfall.studies.markdown import BEGIN, END
+from knightfall.studies.measured import (
+    TOURNAMENT_SIZES,
+    NeededGames,
+    Rating,
+    Tournament,
+    needed_games,
+)
+from knightfall.studies.oracle_grades import HeuristicGrade
+from knightfall.studies.published import Claim, studies
+from knightfall.studies.report_builder import correlation
+from knightfall.studies.reproduce import PAIRS, reproduce
+from knightfall.studies.studies_report import StudiesReport
 
 app = typer.Typer(cls=GuardedGroup, pretty_exceptions_enable=False)
 app.command(name="reproduce")(reproduce)
 app.command(name="other")(lambda: None)  # with a single command there would be no group
 
 PAGES = ("studies.md", "index.html")
-NO_PICTURES = mock.patch("knightfall.studies.report.charts._svg", return_value="<svg></svg>")
+NO_PICTURES = mock.patch("knightfall.studies.studies_charts._svg", return_value="<svg></svg>")
 """For tests of what is beside them, which takes less time to write."""
 DOCS = Path(__file__).parents[2] / "docs" / "studies"
 
@@ -900,6 +906,6 @@ def test_needed_games_on_made_up_results() -> None:
     # The difference of two independent binomials of n games is nearly normal.
     (close,) = (curve for curve in found.curves if curve.least == 2)
     gap = (scores[1].mean() - scores[0].mean()) / 2
-    for games, chance in zip(SIZES, close.chances, strict=True):
+    for games, chance in zip(TOURNAMENT_SIZES, close.chances, strict=True):
         assert chance == pytest.approx(scipy.stats.norm.cdf(gap * sqrt(games / 0.5)), abs=0.06)
     assert close.needed == pytest.approx(0.5 * (1.645 / gap) ** 2, rel=0.35)

@@ -12,15 +12,15 @@ import pytest
 
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.published import published_ids
-from knightfall.studies.student_costs import (
+from knightfall.studies.costs import (
     BOARDS,
-    FILE,
+    STUDENT_FILE,
     StudentCosts,
     read_student_costs,
     student_costs,
 )
 
-TEXT = resources.files("knightfall.studies").joinpath(FILE).read_text("utf-8")
+TEXT = (resources.files("knightfall.studies") / "data" / STUDENT_FILE).read_text("utf-8")
 TABLE = read_student_costs(TEXT)
 EVALUATION = ("score", "score_open", "score_move")
 
@@ -162,7 +162,7 @@ def test_the_page_tells_what_is_on_record() -> None:
 def test_looking_costs_up_loads_no_compiler() -> None:
     code = """
 import sys
-from knightfall.studies.student_costs import student_costs
+from knightfall.studies.costs import student_costs
 student_costs("early", "open+static_reach(1/20)")
 assert "numba" not in sys.modules
 """

@@ -47,14 +47,13 @@ from knightfall.solver import atlas
 from knightfall.solver.atlas_build import Builder
 from knightfall.solver.certificate import certify
 from knightfall.solver.verify import Refused, verify
-from knightfall.studies.conditions import trials
-from knightfall.studies.conditions.condition import Condition
-from knightfall.studies.conditions.record import read_fits
-from knightfall.studies.costs.costs import read_costs
-from knightfall.studies.judging import grades
-from knightfall.studies.published.published import read_studies
-from knightfall.studies.published.published import studies as published_studies
-from knightfall.studies.student_costs import read_student_costs
+from knightfall.studies import condition_trials as trials
+from knightfall.studies import oracle_grades as grades
+from knightfall.studies.condition import Condition
+from knightfall.studies.condition_fit import read_fits
+from knightfall.studies.costs import read_costs, read_student_costs
+from knightfall.studies.published import read_studies
+from knightfall.studies.published import studies as published_studies
 
 SOURCE = Path(atlas.__file__).parents[1]
 
@@ -101,10 +100,12 @@ def kinds(folder: Path) -> dict[str, Kind]:
         "atlas": Kind(_atlases(), _read_atlas),
         "atlas journal": Kind([_journal()], _journal_reader()),
         "certificate": Kind(_certificates(), _read_certificate, _wound_certificate),
-        "studies (toml)": Kind(_shipped("studies/published/published.toml"), _read_studies),
-        "costs (toml)": Kind(_shipped("studies/costs/*costs.toml"), _read_costs),
-        "students' costs (toml)": Kind(_shipped("studies/student_costs.toml"), _read_student_costs),
-        "fits (json)": Kind(_shipped("studies/conditions/fitted.json"), _read_fits),
+        "studies (toml)": Kind(_shipped("studies/publications/published.toml"), _read_studies),
+        "costs (toml)": Kind(_shipped("studies/data/[cw]*costs*.toml"), _read_costs),
+        "students' costs (toml)": Kind(
+            _shipped("studies/data/student_costs.toml"), _read_student_costs
+        ),
+        "fits (json)": Kind(_shipped("studies/data/fitted.json"), _read_fits),
         "trials": Kind([_trials()], _read_trials),
         "grades": Kind([_grades()], _read_grades),
         "lessons of a class": Kind([_lessons()], lambda path: lessons.from_json(read_text(path))),

@@ -4,5 +4,5 @@ from knightfall.extensions import Extension
 
 EXTENSION = Extension(
     agents={"student": "knightfall.studies.student_agent:StudentAgent"},
-    commands={"reproduce": "knightfall.studies.commands:reproduce"},
+    commands={"reproduce": "knightfall.studies.reproduce:reproduce"},
 )

@@ -51,7 +51,7 @@ class StudentAgent(SearchAgent):
     @property
     def search(self) -> CompiledSearch:
         """The search, and what each of its steps cost in plain Python."""
-        from knightfall.studies.student_costs import student_costs
+        from knightfall.studies.costs import student_costs
 
         costs = student_costs(self.habits.board, self.heuristic)
         style = self.habits.style(at_once=self.budget.depth is not None)

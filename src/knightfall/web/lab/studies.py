@@ -30,7 +30,7 @@ def _read(name: str) -> bytes | None:
 @cache
 def in_short() -> dict[str, Any]:
     """Each study with its claims; with verdicts where there is a report."""
-    from knightfall.studies.published.published import studies
+    from knightfall.studies.published import studies
 
     text = _read(NUMBERS)
     measured = None if text is None else json.loads(text)

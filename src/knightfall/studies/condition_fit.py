@@ -1,0 +1,318 @@
+"""Which of the plausible conditions a study's numbers prefer, and with which time of a move.
+
+The variant comes from the author's program where that is public, and else from the likelihood of
+all that was published; a few games of each suffice.  The time of a move is then fitted with more of
+them.  Every variant that was tried stays in the result.  To see whether a fit predicts anything, it
+is also done on every other heuristic of the study and held against those that were left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from importlib import resources
+from math import sqrt
+from typing import Any
+
+from knightfall.errors import KnightfallError
+from knightfall.heuristics.published import STUDIES
+from knightfall.reading import decoded, parse_json
+from knightfall.shape import Between, OneOf, Whole, check
+from knightfall.studies.condition import TIMES, Condition, plausible, told, variants
+from knightfall.studies.condition_trials import Cell, Prediction, trials
+from knightfall.studies.published import Study
+
+GAMES, LEAST_PAIRS = 2800, 30
+"""About as many games of ours are played to try one condition, and at least so many in a cell."""
+
+OTHER_SEED = 1
+"""Added to the seed: a condition is not judged by the games it was chosen by."""
+
+MORE = 5
+"""As many times the pairs are played for the times of the variant that was chosen."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A variant at the time that suits it best, and how likely it makes what was published."""
+
+    variant: str
+    time: int
+    loglikelihood: float
+    chi_square: float
+    cells: int
+    plausible: bool
+    """Whether it could be chosen: not where an author's program says otherwise."""
+
+
+@dataclass(frozen=True)
+class TimeTried:
+    """A time of a move for the variant that was chosen."""
+
+    time: int
+    loglikelihood: float
+    chi_square: float
+
+
+@dataclass(frozen=True)
+class Half:
+    """Fitted on every other heuristic, held against the rest: chi-square of so many cells."""
+
+    variant: str
+    time: int
+    chi_square: float
+    cells: int
+
+
+@dataclass(frozen=True)
+class StudyFit:
+    """The condition that was chosen for a study, and what else was tried.
+
+    `choices` is how many variants and times it was chosen among.
+    """
+
+    study: str
+    condition: Condition
+    told: str
+    choices: int
+    tried: tuple[Tried, ...]
+    times: tuple[TimeTried, ...]
+    halves: tuple[Half, ...]
+
+
+def pairs_for(study: Study) -> int:
+    """How many pairs of each heuristic against each opponent a trial has."""
+    return max(LEAST_PAIRS, GAMES // (2 * len(study.opponents) * len(study.heuristics)))
+
+
+def fit(
+    chosen: Sequence[Study],
+    *,
+    seed: int = 0,
+    workers: int = 1,
+    times: Sequence[int] = TIMES,
+    pairs: Callable[[Study], int] = pairs_for,
+    progress: Callable[[int], None] = lambda done: None,
+) -> dict[str, StudyFit]:
+    """Fit the conditions of some studies anew; `progress` hears how many trials are over."""
+    by_id, seed = {study.id: study for study in chosen}, seed + OTHER_SEED
+    wanted = every_variant(chosen, times)
+    found = trials(wanted, lambda id: pairs(by_id[id]), seed, workers, progress)
+    fits = {
+        study.id: fitted(study, {one[1]: found[one] for one in wanted if one[0] == study.id})
+        for study in chosen
+    }
+    tried: dict[tuple[str, Condition], Prediction] = {}
+    for more in (_all_times(times), _times_between(times)):
+        again = [
+            (id, replace(one.condition, time=time))
+            for id, one in fits.items()
+            for time in more(one)
+        ]
+        before = len(wanted) + len(tried)
+        tried |= trials(
+            again,
+            lambda id: MORE * pairs(by_id[id]),
+            seed,
+            workers,
+            partial(_count_on, progress, before),
+        )
+        fits = {
+            id: timed(by_id[id], one, {each[1]: tried[each] for each in tried if each[0] == id})
+            for id, one in fits.items()
+        }
+    progress(number_of_trials(chosen))  # at an end of the times there is one less in between
+    return fits
+
+
+def _count_on(progress: Callable[[int], None], before: int, done: int) -> None:
+    progress(before + done)
+
+
+def _all_times(times: Sequence[int]) -> Callable[[StudyFit], Sequence[int]]:
+    return lambda fit: times
+
+
+def _times_between(times: Sequence[int]) -> Callable[[StudyFit], Sequence[int]]:
+    """Halfway to the times before and after the best so far."""
+
+    def around(fit: StudyFit) -> list[int]:
+        at = times.index(fit.condition.time)
+        near = {*times[max(0, at - 1) : at + 2]} - {times[at]}
+        return [round(sqrt(times[at] * other) / 100) * 100 for other in sorted(near)]
+
+    return around
+
+
+def number_of_trials(chosen: Sequence[Study]) -> int:
+    """How many conditions a fit tries, some of them twice."""
+    return len(every_variant(chosen)) + (len(TIMES) + 2) * len(chosen)
+
+
+def every_variant(
+    chosen: Sequence[Study], times: Sequence[int] = TIMES
+) -> list[tuple[str, Condition]]:
+    """Every variant of every study at every time."""
+    return [
+        (study.id, replace(variant, time=time))
+        for study in chosen
+        for variant in variants(study)
+        for time in times
+    ]
+
+
+def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
+    """The most likely condition of a study, given predictions for each that was tried."""
+    known = plausible(study)
+    cells = {condition: _evidence(study, one) for condition, one in found.items()}
+    best = _best(cells, known)
+    tried = []
+    for variant in variants(study):
+        mine = _best({one: each for one, each in cells.items() if _is(one, variant)}, (variant,))
+        tables = found[mine].cells(study)
+        tried.append(
+            Tried(
+                variant.words(),
+                mine.time,
+                loglikelihood(cells[mine]),
+                sum(cell.z**2 for cell in tables),
+                len(tables),
+                variant in known,
+            )
+        )
+    times = len({condition.time for condition in found})
+    return StudyFit(
+        study.id,
+        best,
+        told(study),
+        times * len(known),
+        tuple(sorted(tried, key=lambda one: -one.loglikelihood)),
+        (),
+        tuple(_half(study, found, known, part) for part in (0, 1)),
+    )
+
+
+def timed(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) -> StudyFit:
+    """The same fit with the most likely time, given predictions for each of its variant."""
+    tried = {
+        condition: TimeTried(
+            condition.time,
+            loglikelihood(_evidence(study, one)),
+            sum(cell.z**2 for cell in one.cells(study)),
+        )
+        for condition, one in found.items()
+    }
+    best = max(tried, key=lambda condition: tried[condition].loglikelihood)
+    in_order = sorted(tried.values(), key=lambda one: one.time)
+    # Each variant that could be had all times but those in between, which come later.
+    choices = fit.choices + (len(in_order) - len(fit.times) if fit.times else 0)
+    return replace(fit, condition=best, times=tuple(in_order), choices=choices)
+
+
+def _evidence(study: Study, prediction: Prediction) -> list[Cell]:
+    """Return all that was published, once: every cell, and totals of which no cells are shown."""
+    return [*prediction.cells(study), *prediction.tournaments(study)]
+
+
+def loglikelihood(cells: Sequence[Cell]) -> float:
+    """Of all cells together."""
+    return sum(cell.loglikelihood for cell in cells)
+
+
+def _is(condition: Condition, variant: Condition) -> bool:
+    return replace(condition, time=variant.time) == variant
+
+
+def _best(cells: Mapping[Condition, Sequence[Cell]], known: Sequence[Condition]) -> Condition:
+    among = [one for one in cells if any(_is(one, variant) for variant in known)]
+    return max(among, key=lambda one: loglikelihood(cells[one]))
+
+
+def _half(
+    study: Study,
+    found: Mapping[Condition, Prediction],
+    known: Sequence[Condition],
+    part: int,
+) -> Half:
+    """Fit on the heuristics of one parity, judge by the tables of the other."""
+    shown = [id for id in study.heuristics if id in study.wins]
+    mine = set(shown[part::2])
+    cells = {
+        condition: [cell for cell in _evidence(study, one) if cell.heuristic in mine]
+        for condition, one in found.items()
+    }
+    best = _best(cells, known)
+    others = [cell for cell in found[best].cells(study) if cell.heuristic not in mine]
+    variant = next(one for one in variants(study) if _is(best, one))
+    return Half(variant.words(), best.time, sum(cell.z**2 for cell in others), len(others))
+
+
+# -- fits as JSON --------------------------------------------------------------------------
+
+
+FILE = "fitted.json"
+
+
+def as_json(fits: Mapping[str, StudyFit]) -> str:
+    """What `read_fits` reads."""
+    rows = {id: asdict(one) for id, one in fits.items()}
+    return json.dumps(rounded_json(rows, 4), indent=1, ensure_ascii=False) + "\n"
+
+
+def rounded_json(data: Any, digits: int) -> Any:
+    """Return JSON data with every float rounded to so many digits."""
+    if isinstance(data, float):
+        return round(data, digits)
+    if isinstance(data, dict):
+        return {key: rounded_json(item, digits) for key, item in data.items()}
+    return [rounded_json(item, digits) for item in data] if isinstance(data, list | tuple) else data
+
+
+@cache
+def recorded_fits() -> dict[str, StudyFit]:
+    """The conditions as they were fitted once; ``knightfall reproduce --fit`` fits them anew."""
+    there = resources.files("knightfall.studies") / "data" / FILE
+    return read_fits(decoded(there.read_bytes(), FILE))
+
+
+def read_fits(text: str) -> dict[str, StudyFit]:
+    """The fits that `as_json` wrote; an error says what is wrong."""
+    try:
+        rows = parse_json(text)
+        check({str: _FIT}, rows)
+    except KnightfallError as error:
+        raise KnightfallError(f"the studies' conditions cannot be read: {error}") from None
+    return {
+        id: StudyFit(
+            row["study"],
+            Condition(**row["condition"]),
+            row["told"],
+            row["choices"],
+            tuple(Tried(**one) for one in row["tried"]),
+            tuple(TimeTried(**one) for one in row["times"]),
+            tuple(Half(**one) for one in row["halves"]),
+        )
+        for id, row in rows.items()
+    }
+
+
+_TIME, _REAL = Whole(1, 10**9), Between(-1e12, 1e12)
+_CONDITION = {
+    "lost": OneOf(("forfeits", "legal", "keeps")),
+    "ties": OneOf(("first", "last")),
+    "leaves": OneOf(("call", "loop")),
+    "board": OneOf(("later", "early")),
+    "time": _TIME,
+}
+_HALF = {"variant": str, "time": _TIME, "chi_square": _REAL, "cells": Whole()}
+_FIT = {
+    "study": OneOf(STUDIES),
+    "condition": _CONDITION,
+    "told": str,
+    "choices": Whole(1),
+    "tried": [{**_HALF, "loglikelihood": _REAL, "plausible": bool}],
+    "times": [{"time": _TIME, "loglikelihood": _REAL, "chi_square": _REAL}],
+    "halves": [_HALF],
+}

@@ -1,0 +1,283 @@
+"""Games of ours under a condition that is tried, and how likely they make what was published.
+
+A trial is a few pairs of every heuristic of a study against every opponent.  What was counted is
+kept in a file, so that an interrupted fit goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import log, pi, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.arena.game.play import play_pair
+from knightfall.arena.plan.plan import Entrant, Plan, tournament
+from knightfall.arena.plan.version import engine
+from knightfall.arena.runners.calls import Calls
+from knightfall.arena.runners.worker import Job
+from knightfall.arena.runners.workers import Workers
+from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write, data_folder
+from knightfall.reading import parse_json, read_text
+from knightfall.shape import Whole, check
+from knightfall.studies.condition import Condition
+from knightfall.studies.published import Study, studies
+
+# -- how likely published numbers are ------------------------------------------------------
+
+
+LEAST_VARIANCE = 0.02
+"""Of a pair's score: where all of ours went the same way, the next one need not."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One published number and what a condition predicts: rates from 0 to 1.
+
+    `games` were published; `variance` is that of the prediction.  An empty opponent means the
+    total of a whole tournament.  `tournament` counts the study's distinct ones from 1; 0 means
+    all of them.
+    """
+
+    heuristic: str
+    opponent: str
+    tournament: int
+    published: float
+    games: int
+    predicted: float
+    variance: float
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of published less predicted."""
+        return sqrt(self.predicted * (1 - self.predicted) / self.games + self.variance)
+
+    @property
+    def z(self) -> float:
+        """The deviation, in standard deviations."""
+        return (self.published - self.predicted) / self.spread
+
+    @property
+    def loglikelihood(self) -> float:
+        """The logarithm of the density of such a deviation."""
+        return -0.5 * (self.z**2 + log(2 * pi * self.spread**2))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Rates and their variances, a row for each heuristic and a column for each opponent."""
+
+    heuristics: tuple[str, ...]
+    opponents: tuple[str, ...]
+    rates: npt.NDArray[np.float64]
+    variances: npt.NDArray[np.float64]
+
+    def cells(self, study: Study) -> list[Cell]:
+        """Return every cell that a study published, of all its distinct tournaments."""
+        return [
+            Cell(
+                heuristic,
+                self.opponents[column],
+                number,
+                won / study.games_per_opponent,
+                study.games_per_opponent,
+                float(self.rates[row, column]),
+                float(self.variances[row, column]),
+            )
+            for row, heuristic in enumerate(self.heuristics)
+            for number, played in enumerate(study.played, 1)
+            for column, won in enumerate(played.wins(heuristic))
+            if won is not None
+        ]
+
+    def tournaments(self, study: Study) -> list[Cell]:
+        """Return the published totals of distinct tournaments without cells."""
+        found = []
+        for row, heuristic in enumerate(self.heuristics):
+            for rate in study.other_tournaments(heuristic):
+                found.append(self._total(row, heuristic, rate, study.games_per_tournament))
+        return found
+
+    def totals(self, study: Study) -> list[Cell]:
+        """Each heuristic's win rate over all games that were published."""
+        return [
+            self._total(row, id, *study.told_once(id)) for row, id in enumerate(self.heuristics)
+        ]
+
+    def _total(self, row: int, heuristic: str, rate: float, games: int) -> Cell:
+        """A total: the mean over the opponents, and a variance no larger than a binomial's."""
+        mean = float(self.rates[row].mean())
+        own = float(self.variances[row].sum()) / len(self.opponents) ** 2
+        # Opponents differ, so the total of their games varies less than that of equal ones.
+        within = float((self.rates[row] * (1 - self.rates[row])).mean()) / games
+        return Cell(heuristic, "", 0, rate, games, mean, own + within - mean * (1 - mean) / games)
+
+
+def predicted(
+    heuristics: Sequence[str], opponents: Sequence[str], scores: npt.NDArray[np.int8]
+) -> Prediction:
+    """The prediction of games of ours: pair scores 0, 1, 2 by heuristic, opponent and opening.
+
+    Half a pair won and half a pair lost are added to each cell, so that no rate is 0 or 1.
+    """
+    pairs = scores.shape[2]
+    share = scores / 2
+    rates = (share.sum(axis=2) + 0.5) / (pairs + 1)
+    variances = np.maximum(share.var(axis=2), LEAST_VARIANCE) / pairs
+    return Prediction(tuple(heuristics), tuple(opponents), rates, variances)
+
+
+# -- trials --------------------------------------------------------------------------------
+
+
+Counts = list[list[list[int]]]
+"""By heuristic and opponent: pairs with no, one and two games won."""
+
+
+def faithful_plan(study: Study, condition: Condition, pairs: int, seed: int) -> Plan:
+    """A study's tournament as its author's agents would play it."""
+    test = partial(condition.test_agent, study)
+    return tournament_plan(study, test, condition.opponent, pairs, seed)
+
+
+def tournament_plan(
+    study: Study,
+    test: Callable[[str], str],
+    opponent: Callable[[str], str],
+    pairs: int,
+    seed: int,
+    **options: str,
+) -> Plan:
+    """A study's tournament, `improved` first among the test agents.
+
+    `test` names the agent of a heuristic, `opponent` that of one of the course's names.
+    """
+    ids = sorted(study.heuristics, key=lambda id: id != "improved")
+    tests = tuple(Entrant(test(id), id) for id in ids)
+    opponents = tuple(Entrant(opponent(name), name.rpartition(":")[2]) for name in study.opponents)
+    return Plan(
+        kind="tournament",
+        entrants=tests + opponents,
+        matches=tournament(len(tests), len(opponents)),
+        pairs=pairs,
+        seed=seed,
+        options={
+            "protocol": study.protocol,
+            "tests": len(tests),
+            "study": study.id,
+            **options,
+        },
+    )
+
+
+def trial(wanted: tuple[str, Condition], pairs: int, seed: int) -> Counts:
+    """Play a trial, here and now."""
+    id, condition = wanted
+    plan = faithful_plan(studies()[id], condition, pairs, seed)
+    tests = int(plan.options["tests"])
+    counts = np.zeros((tests, len(plan.entrants) - tests, 3), int)
+    for task in plan.tasks():
+        match = plan.matches[task.number % len(plan.matches)]
+        counts[match.a, match.b - tests, play_pair(task).score] += 1
+    found: Counts = counts.tolist()
+    return found
+
+
+def trials(
+    wanted: Sequence[tuple[str, Condition]],
+    pairs: Callable[[str], int],
+    seed: int,
+    workers: int,
+    told: Callable[[int], None] = lambda done: None,
+) -> dict[tuple[str, Condition], Prediction]:
+    """What each study's agents do under each condition; `told` hears how many are known."""
+    kept = _TrialsFile()
+    plans = {one: faithful_plan(studies()[one[0]], one[1], pairs(one[0]), seed) for one in wanted}
+    missing = [one for one in wanted if kept.get(plans[one]) is None]
+    told(len(wanted) - len(missing))
+    # The longest first: the end of a crew is then not one of them waiting for the other.
+    missing.sort(key=lambda one: -one[1].time * (10 if one[1].board == "later" else 1))
+    done = len(wanted) - len(missing)
+    for one, counts in _played(missing, pairs, seed, workers):
+        kept.add(plans[one], counts)
+        done += 1
+        told(done)
+    return {one: _prediction(one[0], kept.get(plans[one]) or []) for one in wanted}
+
+
+def _prediction(id: str, counts: Counts) -> Prediction:
+    study = studies()[id]
+    heuristics = sorted(study.heuristics, key=lambda one: one != "improved")
+    opponents = [name.rpartition(":")[2] for name in study.opponents]
+    return predicted(heuristics, opponents, as_scores(counts))
+
+
+def as_scores(counts: Counts) -> npt.NDArray[np.int8]:
+    """Pair scores in any order, counted as they were."""
+    return np.array(
+        [[np.repeat([0, 1, 2], cell) for cell in row] for row in counts],
+        np.int8,
+    )
+
+
+def _played(
+    missing: Sequence[tuple[str, Condition]],
+    pairs: Callable[[str], int],
+    seed: int,
+    workers: int,
+) -> Iterator[tuple[tuple[str, Condition], Counts]]:
+    one = partial(_trial_of, {id: pairs(id) for id, _ in missing}, seed)
+    if workers < 2 or len(missing) < 2:
+        yield from ((each, one(each)) for each in missing)
+        return
+    with Workers(min(workers, len(missing)), Job(_begin)) as crew:
+        calls = Calls(one, missing, lambda each: f"the trial of {each[0]} ({each[1].words()})")
+        for place, counts in crew.do(calls):
+            yield missing[place], counts
+
+
+def _trial_of(pairs: dict[str, int], seed: int, wanted: tuple[str, Condition]) -> Counts:
+    return trial(wanted, pairs[wanted[0]], seed)
+
+
+def _begin() -> None:
+    """What a process of its own does first: import what takes a while."""
+    from knightfall.search import game_loop as game_loop
+
+
+# -- keeping -------------------------------------------------------------------------------
+
+
+class _TrialsFile:
+    """A file in the data folder, by engine, then by the plan of a trial."""
+
+    def __init__(self) -> None:
+        self.path = data_folder() / "trials.json"
+        self._rows: dict[str, Counts] = {}
+        try:
+            kept = parse_json(read_text(self.path))
+            check({str: {str: [[[Whole()]]]}}, kept)
+        except KnightfallError:
+            return  # nothing kept, or nothing that can be used: it is played anew
+        self._rows = kept.get(engine(), {})
+
+    def get(self, plan: Plan) -> Counts | None:
+        """What was counted, if it was, and if it is what the plan has."""
+        counts, tests = self._rows.get(plan.key(engine())), int(plan.options["tests"])
+        if counts is None or len(counts) != tests:
+            return None
+        cells = [cell for row in counts for cell in row]
+        whole = all(len(row) == len(plan.entrants) - tests for row in counts)
+        right = all(len(cell) == 3 and sum(cell) == plan.rounds for cell in cells)
+        return counts if whole and right else None
+
+    def add(self, plan: Plan, counts: Counts) -> None:
+        """Keep a trial; whoever reads the file sees all of it or what was there before."""
+        self._rows[plan.key(engine())] = counts
+        # Trials of an engine that is gone are of no use to anybody.
+        atomic_write(self.path, json.dumps({engine(): self._rows}))

@@ -1,1 +1,0 @@
-"""What heuristics cost, and so what they get for equal time."""

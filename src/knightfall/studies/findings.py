@@ -1,0 +1,465 @@
+"""Statements and wishes of the studies that a computation settles, not a tournament.
+
+`FACTS` and `FINDINGS` have a function for each by the name that `published.toml` calls it by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from math import hypot, inf, log, sqrt
+from random import Random
+from statistics import fmean, stdev
+
+from knightfall.board import Board
+from knightfall.display.numbers import signed
+from knightfall.openings import openings
+from knightfall.oracle.record import phase_of
+from knightfall.position import Position
+from knightfall.statistics.rates import Share, Z
+from knightfall.studies.comparisons import (
+    ClaimVerdict,
+    Judgement,
+    Range,
+    ScoresByHeuristic,
+    compare_scores,
+    settled,
+)
+from knightfall.studies.condition import Condition
+from knightfall.studies.costs import BASELINE, student_costs
+from knightfall.studies.measured import Gap
+from knightfall.studies.oracle_grades import PHASES
+from knightfall.studies.published import Fact, Study, WishFinding
+
+# -- facts ---------------------------------------------------------------------------------
+
+
+BOARD = Board.of(7, 7)
+RESERVE = 10.0
+"""Milliseconds that the course's agents kept back from their time."""
+
+NEGLIGIBLE_SHARE = 0.01
+"""Of games that are given up."""
+
+Settled = tuple[bool, str]
+"""Whether a statement is true, and what was found."""
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What a fact may depend on: the study and the course's board its agents ran on.
+
+    `given_up` is the share of their games that these gave up under course conditions, `careless`
+    that of the same agents if they do not choose some legal move first; None if not played.
+    """
+
+    study: Study
+    board: str
+    given_up: Share | None = None
+    careless: Share | None = None
+
+
+def judge_fact(name: Fact, grounds: Grounds) -> Judgement | None:
+    """The verdict on a statement; None where it needs games that were not played."""
+    if name == "prevents_forfeits":
+        if grounds.given_up is None or grounds.careless is None:
+            return None
+        return judge_prevention(grounds.given_up, grounds.careless)
+    return settled(*FACTS[name](grounds))
+
+
+# -- the board -----------------------------------------------------------------------------
+
+
+def second_player_wins(grounds: Grounds) -> Settled:
+    """Whether the second player has a winning reply to every first placement."""
+    from knightfall.solver.survey import survey
+
+    if survey(BOARD).second_wins_from_the_empty_board:
+        return True, "settled by exact solution: the second player can win against every placement"
+    return False, "settled by exact solution: the first player has a placement that wins"
+
+
+def parity_changes(grounds: Grounds) -> Settled:
+    """Whether row plus column changes parity with each knight's move."""
+    moves = [(start, end) for start in range(BOARD.cells) for end in BOARD.knight[start]]
+    changes = sum(BOARD.colour(start) != BOARD.colour(end) for start, end in moves)
+    return changes == len(moves), f"it changes with {changes} of the board's {len(moves)} moves"
+
+
+def parity_proves(grounds: Grounds) -> Settled:
+    """Whether the parity of the two knights decides every opening."""
+    from knightfall.solver.survey import survey
+
+    found = survey(BOARD)
+    decided, total = found.hunter_wins, len(found.openings)
+    return decided == total, (
+        f"the player whom parity favours wins {decided:,} of {total:,} openings by exact solution; "
+        + ("it decides all" if decided == total else "the others need more than parity")
+    )
+
+
+def edges_have_fewer_moves(grounds: Grounds) -> Settled:
+    """Whether cells at the edge have fewer knight's moves than the others, on average."""
+    last = BOARD.width - 1
+    edge: list[int] = []
+    inside: list[int] = []
+    for cell in range(BOARD.cells):
+        at_edge = {BOARD.row(cell), BOARD.column(cell)} & {0, last}
+        (edge if at_edge else inside).append(len(BOARD.knight[cell]))
+    return max(edge) <= fmean(inside) and fmean(edge) < fmean(inside), (
+        f"on the empty board a cell at the edge has {min(edge)} to {max(edge)} moves "
+        f"({fmean(edge):.1f} on average), one inside {min(inside)} to {max(inside)} "
+        f"({fmean(inside):.1f})"
+    )
+
+
+# -- terms of heuristics -------------------------------------------------------------------
+
+
+def centre_term_reaches_6(grounds: Grounds) -> Settled:
+    """Whether the difference of two distances from the centre, as coded, reaches ±6."""
+    far = [
+        hypot(BOARD.height / 2 - BOARD.row(cell), BOARD.width / 2 - BOARD.column(cell))
+        for cell in range(BOARD.cells)
+    ]
+    most = max(theirs - mine for mine in far for theirs in far)
+    return abs(most - 6) < 0.005, (
+        f"over all pairs of cells the term reaches from −{most:.2f} to +{most:.2f}"
+    )
+
+
+def cluster_breaks_ties(grounds: Grounds) -> Settled:
+    """Whether the positional term of open_cluster is too small to outweigh a move."""
+    sides, window = BOARD.height + BOARD.width, round(BOARD.height / 2)
+    centres = [top + window // 2 for top in range(BOARD.height - window + 1)]
+    far = [abs(at - centre) for at in range(BOARD.height) for centre in centres]
+    gap = 2 * (max(far) - min(far)) / sides
+    return gap < 1, (
+        f"the term of two positions differs by at most {gap:.2f}, the rest of the value by whole "
+        "numbers; as printed the term never ran (see the errata)"
+    )
+
+
+def doubling_presses(grounds: Grounds) -> Settled:
+    """Whether choosing by own less twice the opponent's moves leaves the opponent fewer moves."""
+    left: dict[int, list[int]] = {1: [], 2: []}
+    for position in _random_positions(BOARD, 1000, Random(0)):
+        after = [position.play(move) for move in position.legal_moves]
+        counts = [
+            (len(one.targets(position.to_move)), len(one.targets(one.to_move))) for one in after
+        ]
+        for weight, found in left.items():
+            found.append(max(counts, key=lambda moves: moves[0] - weight * moves[1])[1])
+    once, twice = fmean(left[1]), fmean(left[2])
+    return twice < once, (
+        f"over {len(left[1]):,} positions of random games the choice by aggressive leaves the "
+        f"opponent {twice:.2f} moves on average, that by improved {once:.2f}"
+    )
+
+
+def _random_positions(board: Board, number: int, rng: Random) -> Iterator[Position]:
+    """Positions of random games that are not over, one of each game."""
+    starts, found = openings(board), 0
+    while found < number:
+        position, plies = Position.from_fen(rng.choice(starts)), rng.randint(0, 20)
+        while plies and position.winner is None:
+            position, plies = position.play(rng.choice(position.legal_moves)), plies - 1
+        if position.winner is None:
+            found += 1
+            yield position
+
+
+# -- time ----------------------------------------------------------------------------------
+
+
+def no_timeouts(grounds: Grounds) -> Settled:
+    """Whether the longest step between two looks at the clock fits into the reserve."""
+
+    def step(heuristic: str) -> float:
+        cost = student_costs(grounds.board, heuristic)
+        lists = 2 * (cost.listing + 8 * cost.per_move)
+        value = cost.score + cost.score_open * (BOARD.cells - 2) + cost.score_move * 16
+        return (cost.call + cost.forecast + lists + value) / 1e6
+
+    dearest = max(grounds.study.heuristics, key=step)
+    return step(dearest) < RESERVE, (
+        f"the dearest step between two looks at the clock, a forecast and an evaluation with "
+        f"{dearest} on an empty board, takes {step(dearest):.2f} ms at our prices; "
+        f"{RESERVE:.0f} ms are kept in reserve"
+    )
+
+
+def judge_prevention(careful: Share, careless: Share) -> Judgement:
+    """Whether a precaution prevents games from being given up that would be without it.
+
+    It does if fewer are given up at 95 % and surely less than one in a hundred is left.  It does
+    not if surely more are left, or if surely less than one in a hundred was there to be prevented.
+    """
+    left, before = careful.rate or 0.0, careless.rate or 0.0
+    (least, most), (fewest, all) = careful.interval, careless.interval
+    # Newcombe's interval for the difference of two independent shares.
+    low = before - left - hypot(before - fewest, most - left)
+    high = before - left + hypot(all - before, left - least)
+    if low > 0 and most < NEGLIGIBLE_SHARE:
+        verdict: ClaimVerdict = "holds"
+    elif least > NEGLIGIBLE_SHARE or high < NEGLIGIBLE_SHARE:
+        verdict = "does not hold"
+    else:
+        verdict = "cannot be told apart"
+    words = (
+        f"without it the same agents give up {_percent(careless)}, with it {_percent(careful)}: "
+        f"{signed(100 * (before - left), 1)} points ({signed(100 * low, 1)} to "
+        f"{signed(100 * high, 1)})"
+    )
+    ends = 100 * (before - left), 100 * low, 100 * high
+    return Judgement(verdict, *ends, careless.of, words, "points fewer games given up")
+
+
+def _percent(share: Share) -> str:
+    low, high = share.interval
+    return (
+        f"{100 * (share.rate or 0.0):.1f} % of {share.of:,} games "
+        f"({100 * low:.1f} to {100 * high:.1f})"
+    )
+
+
+def depth_first_grows(grounds: Grounds) -> Settled:
+    """Whether a search of all lines from a fifth of the board on takes more work on 8×8 than 7×7.
+
+    Without it an evaluation looks at one position on any board.
+    """
+    small, large = (_lines_from_a_fifth(Board.of(side, side)) for side in (7, 8))
+    return fmean(large) > 1.1 * fmean(small), (
+        "where less than a fifth of the board is open, searching all lines looks at "
+        f"{fmean(small):.1f} positions for one value on 7×7 (at most {max(small)}) and at "
+        f"{fmean(large):.1f} on 8×8 (at most {max(large)}), in {len(small):,} random positions "
+        "each; main_less_more looks at one on either board"
+    )
+
+
+def _lines_from_a_fifth(board: Board) -> list[int]:
+    """The number of positions in the whole tree below each of some random ones of that phase."""
+    rng, sizes = Random(board.cells), []
+    for _ in range(2000):
+        first, second, *open = rng.sample(range(board.cells), (board.cells - 1) // 5 + 2)
+        sizes.append(_tree(board, sum(1 << cell for cell in open), first, second))
+    return sizes
+
+
+FACTS: Mapping[Fact, Callable[[Grounds], Settled]] = {
+    "second_player_wins": second_player_wins,
+    "parity_changes": parity_changes,
+    "parity_proves": parity_proves,
+    "centre_term_reaches_6": centre_term_reaches_6,
+    "edges_have_fewer_moves": edges_have_fewer_moves,
+    "no_timeouts": no_timeouts,
+    "doubling_presses": doubling_presses,
+    "cluster_breaks_ties": cluster_breaks_ties,
+    "depth_first_grows": depth_first_grows,
+}
+
+
+# -- wishes --------------------------------------------------------------------------------
+
+
+GAMES = 300
+"""Random games from which positions are taken."""
+
+NODES, DEPTH = 2_500, 9
+"""Of a search from the empty board with and without reflections."""
+
+PLIES = 3
+"""After an opening, up to which positions and their mirror images are counted."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was computed of a wish, as a sentence, and its numbers by name."""
+
+    words: str
+    numbers: dict[str, float]
+
+
+def gap_between(measured: ScoresByHeuristic, who: str, than: str) -> Gap:
+    """How many points a wished heuristic scores more than another on the same openings."""
+    found = compare_scores(measured, who, than, Range())
+    return Gap(found.difference, found.low, found.high)
+
+
+def computed(name: WishFinding, condition: Condition) -> Finding:
+    """Compute what a wish asks for; `condition` is how the author's agents played."""
+    return FINDINGS[name](condition)
+
+
+# -- some value before the time is up ------------------------------------------------------
+
+
+def values_in_time(condition: Condition) -> Finding:
+    """How often one evaluation by all lines to the end takes longer than a whole move."""
+    cost = student_costs(condition.board, BASELINE)
+    step = cost.call + cost.forecast + cost.listing + 4 * cost.per_move
+    most = round(1000 * condition.time / step)
+    late = {
+        phase: sum(lines(one, most + 1) > most for one in random_positions(phase))
+        for phase in PHASES
+    }
+    told, numbers = [], {"positions for a move": float(most)}
+    names = {"opening": "in the opening", "middle": "in the middle game", "end": "near the end"}
+    for phase, times in late.items():
+        share = Share(times, GAMES)
+        low, high = (100 * end for end in share.interval)
+        told.append(
+            f"{100 * times / GAMES:.0f} % of positions {names[phase]} ({low:.0f} to {high:.0f})"
+        )
+        numbers |= {f"late {names[phase]}": 100 * times / GAMES}
+    return Finding(
+        "As printed, one evaluation by all lines to the end takes longer than the author's agents "
+        f"had for a whole move (the time of {most:,} positions) in {', '.join(told)} ({GAMES} "
+        "positions of random games each). Cut short, it returns a value every time.",
+        numbers,
+    )
+
+
+def lines(position: Position, most: int) -> int:
+    """Return the number of positions in the whole tree below one, itself included, or `most`."""
+    from knightfall.kernel.rules import words
+
+    open, mover, waiter = (int(word) for word in words(position)[:3])
+    return _tree(BOARD, open, mover, waiter, most)
+
+
+def _tree(board: Board, open: int, mover: int, waiter: int, most: float = inf) -> int:
+    found = 1
+    for cell in board.knight[mover]:
+        if open >> cell & 1 and found < most:
+            found += _tree(board, open ^ 1 << cell, waiter, cell, most - found)
+    return found
+
+
+def random_positions(phase: str) -> Iterator[Position]:
+    """Yield a position of a phase from each of `GAMES` games of random moves that reach it."""
+    starts, rng, found = openings(BOARD), Random(f"wishes/{phase}"), 0
+    while found < GAMES:
+        position, seen = Position.from_fen(rng.choice(starts)), []
+        while position.winner is None:
+            if phase_of(position) == phase:
+                seen.append(position)
+            position = position.play(rng.choice(position.legal_moves))
+        if seen:
+            found += 1
+            yield rng.choice(seen)
+
+
+# -- reflections ---------------------------------------------------------------------------
+
+
+def reflections(condition: Condition) -> Finding:
+    """What recognising mirror images gains in depth, before and after both knights stand."""
+    plain, mirrored = (_searched(symmetric) for symmetric in (False, True))
+    ratio = plain[1] / mirrored[1]
+    gains, saved = _mirrored_openings()
+    return Finding(
+        f"On the empty board a search of {NODES:,} nodes gets to depth {mirrored[0]} instead of "
+        f"{plain[0]}, and depth {DEPTH} takes {ratio:.1f} times fewer nodes. But games of the "
+        f"course begin with both knights on the board. {_ORDINAL[PLIES]} plies from there mirror "
+        f"images are {100 * saved:.0f} % of all positions: to recognise every one of them would "
+        f"gain {fmean(gains):.2f} plies on average over all {len(gains)} openings that differ, "
+        f"{max(gains):.2f} at most. These are exact counts.",
+        {
+            "depth without": plain[0],
+            "depth with": mirrored[0],
+            "nodes without / with": ratio,
+            "mirror images after an opening in %": 100 * saved,
+            "plies gained from an opening": fmean(gains),
+            "plies gained from an opening, at most": max(gains),
+        },
+    )
+
+
+_ORDINAL = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
+
+
+def _searched(symmetric: bool) -> tuple[int, int]:
+    """Depth that the nodes suffice for from the empty board, and nodes that the depth takes."""
+    from knightfall.heuristics.evaluator import evaluator
+    from knightfall.search.budget import Budget
+    from knightfall.search.think import think
+
+    known, start = replace(evaluator(BASELINE), symmetric=symmetric), Position.start(7, 7)
+    deep = think(start, "deepening", known, Budget(nodes=NODES)).depth
+    return deep, think(start, "deepening", known, Budget(depth=DEPTH)).nodes
+
+
+@cache
+def _mirrored_openings() -> tuple[list[float], float]:
+    """Plies gained from one opening of each class, and the share of positions that are images."""
+    cells = range(BOARD.cells)
+    starts = {_canonical((1 << a | 1 << b, a, b)) for a in cells for b in cells if a != b}
+    gains, positions, classes = [], 0, 0
+    for start in sorted(starts):
+        layer = {start}
+        for _ in range(PLIES):
+            layer = {after for spot in layer for after in _following(spot)}
+        different = len({_canonical(spot) for spot in layer})
+        if len(layer) > 1:
+            gains.append(PLIES * log(len(layer) / different) / log(len(layer)))
+        positions, classes = positions + len(layer), classes + different
+    return gains, 1 - classes / positions
+
+
+_Spot = tuple[int, int, int]
+"""Cells that are not open as bits, the mover's cell and the waiter's."""
+
+
+def _canonical(spot: _Spot) -> _Spot:
+    used, mover, waiter = spot
+    taken = [cell for cell in range(BOARD.cells) if used >> cell & 1]
+    return min(
+        (sum(1 << image[cell] for cell in taken), image[mover], image[waiter])
+        for image in BOARD.symmetries
+    )
+
+
+def _following(spot: _Spot) -> Iterator[_Spot]:
+    used, mover, waiter = spot
+    for cell in BOARD.knight[mover]:
+        if not used >> cell & 1:
+            yield used | 1 << cell, waiter, cell
+
+
+# -- the least occupied cluster ------------------------------------------------------------
+
+
+def cluster_moves(condition: Condition) -> Finding:
+    """How often the window of `open_cluster` moves in a game."""
+    from knightfall.heuristics.explain import explain
+
+    rng, starts = Random("wishes/cluster"), openings(BOARD)
+    moved: list[int] = []
+    while len(moved) < GAMES:
+        position, centers = Position.from_fen(rng.choice(starts)), []
+        while position.winner is None:
+            cluster = explain(position, "open_cluster").cluster
+            if cluster is not None and cluster.counts:
+                centers.append(cluster.center)
+            position = position.play(rng.choice(position.legal_moves))
+        if centers:
+            moved.append(sum(a != b for a, b in pairwise(centers)))
+    reach = Z * stdev(moved) / sqrt(GAMES)
+    mean = fmean(moved)
+    return Finding(
+        f"The least occupied cluster does move: {mean:.1f} times in a game of random moves "
+        f"({mean - reach:.1f} to {mean + reach:.1f}), counted from the moment at which a fifth of "
+        f"the board is occupied ({GAMES} games).",
+        {"times in a game": mean, "low": mean - reach, "high": mean + reach},
+    )
+
+
+FINDINGS: Mapping[WishFinding, Callable[[Condition], Finding]] = {
+    "values_in_time": values_in_time,
+    "reflections": reflections,
+    "cluster_moves": cluster_moves,
+}

@@ -1,1 +1,0 @@
-"""The studies' tournaments played again, and their claims held against the results."""

@@ -1,0 +1,250 @@
+"""What the exact solver says of a heuristic: its grade in play, and its own choices of a move.
+
+For a grade the heuristic's agent plays itself at equal nodes, and the solver counts how often it
+keeps a won position won where it had a real choice.  Grades are kept: none is computed twice.
+
+Choices are compared in positions that are the same for all heuristics.  Each comes from a game of
+random moves of its own, has a side to move that wins, and offers both moves that keep the win and
+moves that give it away.  A heuristic chooses by a search of one ply, so that its judgement counts
+and not the search.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from random import Random
+from typing import get_args
+
+import numpy as np
+
+from knightfall.agents import parse_agent
+from knightfall.arena.plan.version import engine
+from knightfall.board import Board
+from knightfall.errors import KnightfallError
+from knightfall.files import atomic_write, data_folder
+from knightfall.openings import openings, shuffled
+from knightfall.oracle.record import phase_of
+from knightfall.oracle.truth import Truth
+from knightfall.position import Position
+from knightfall.reading import parse_json, read_text
+from knightfall.shape import Between, Whole, check
+from knightfall.studies.comparisons import PairScores
+from knightfall.studies.published import CHANCE, Phase, Study, agent_of
+
+# -- grades --------------------------------------------------------------------------------
+
+
+OPENINGS = 100
+
+
+@dataclass(frozen=True)
+class HeuristicGrade:
+    """How often a heuristic keeps the win, in %, ± its 95 % error, over so many real choices."""
+
+    heuristic: str
+    kept: float
+    error: float
+    choices: int
+    seconds: float
+    """What it took to find out."""
+
+
+def grades(
+    heuristics: Sequence[str],
+    *,
+    openings: int = OPENINGS,
+    seed: int = 0,
+    workers: int = 1,
+    told: Callable[[int], None] = lambda done: None,
+) -> list[HeuristicGrade]:
+    """The grades of some heuristics in the order given; `told` hears how many are there."""
+    kept = _GradesFile(openings, seed)
+    missing = [id for id in heuristics if id not in kept]
+    told(len(heuristics) - len(missing))
+    for done, grade in enumerate(_graded(missing, openings, seed, workers), 1):
+        kept.add(grade)
+        told(len(heuristics) - len(missing) + done)
+    return [kept[id] for id in heuristics]
+
+
+def missing_grades(heuristics: Sequence[str], openings: int = OPENINGS, seed: int = 0) -> int:
+    """How many of them are still to be computed."""
+    kept = _GradesFile(openings, seed)
+    return sum(id not in kept for id in heuristics)
+
+
+# -- computing -----------------------------------------------------------------------------
+
+
+def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
+    """The grade of one heuristic, computed here and now."""
+    from knightfall.oracle.grade import grade
+    from knightfall.statistics.rates import Z
+
+    found = grade(agent_of(heuristic), openings=openings, seed=seed, progress=False)
+    if found.partial:
+        raise KeyboardInterrupt
+    overall = found.keeping["overall"]
+    low, high = overall.kept.interval
+    error = (high - low) / 2 if not overall.error else Z * overall.error
+    return HeuristicGrade(
+        heuristic,
+        kept=100 * (overall.kept.rate or 0.0),
+        error=100 * error,
+        choices=overall.kept.of,
+        seconds=round(found.seconds, 1),
+    )
+
+
+def _graded(
+    heuristics: Sequence[str], openings: int, seed: int, workers: int
+) -> Iterator[HeuristicGrade]:
+    if workers < 2 or len(heuristics) < 2:
+        yield from (grade_of(id, openings, seed) for id in heuristics)
+        return
+    from knightfall.arena.runners.calls import Calls
+    from knightfall.arena.runners.worker import Job
+    from knightfall.arena.runners.workers import Workers
+
+    one = partial(grade_of, openings=openings, seed=seed)
+    with Workers(min(workers, len(heuristics)), Job(_begin)) as crew:
+        # In any order: each is kept as soon as it is there.
+        for _, grade in crew.do(Calls(one, heuristics, lambda id: f"the grade of {id}")):
+            yield grade
+
+
+def _begin() -> None:
+    """What a process of its own does first: import what takes a while."""
+    from knightfall.oracle import grade as grade
+
+
+# -- keeping -------------------------------------------------------------------------------
+
+
+_GRADE = {
+    "heuristic": str,
+    "kept": Between(0, 100),
+    "error": Between(0, 100),
+    "choices": Whole(),
+    "seconds": Between(0, 1e9),
+}
+
+
+class _GradesFile:
+    """A file in the data folder, by agent, engine, openings and seed."""
+
+    def __init__(self, openings: int, seed: int) -> None:
+        self.path = data_folder() / "grades.json"
+        self._key = f"{engine()}/{openings}/{seed}"
+        self._all: dict[str, dict[str, HeuristicGrade]] = {}
+        try:
+            kept = parse_json(read_text(self.path))
+            check({str: {str: _GRADE}}, kept)
+        except KnightfallError:
+            return  # nothing kept, or nothing that can be used: it is computed anew
+        for key, rows in kept.items():
+            self._all[key] = {agent: HeuristicGrade(**row) for agent, row in rows.items()}
+
+    def __contains__(self, heuristic: str) -> bool:
+        return agent_of(heuristic) in self._all.get(self._key, {})
+
+    def __getitem__(self, heuristic: str) -> HeuristicGrade:
+        return self._all[self._key][agent_of(heuristic)]
+
+    def add(self, grade: HeuristicGrade) -> None:
+        """Keep a grade; whoever reads the file sees all of it or what was there before."""
+        self._all.setdefault(self._key, {})[agent_of(grade.heuristic)] = grade
+        rows = {
+            key: {agent: asdict(row) for agent, row in sorted(of_key.items())}
+            for key, of_key in self._all.items()
+        }
+        atomic_write(self.path, json.dumps(rows, indent=1))
+
+
+# -- choices -------------------------------------------------------------------------------
+
+
+POSITIONS = 300
+"""For each phase."""
+
+PHASES: tuple[Phase, ...] = get_args(Phase)
+
+Choices = Mapping[str, Mapping[str, PairScores]]
+"""By phase, then by heuristic: one row, a 1 for each position whose win is kept and a 0 for each
+that is given away.  `CHANCE` has the share of winning moves among the legal ones instead."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A position with a real choice, and the moves that keep its win."""
+
+    position: Position
+    winning: tuple[str, ...]
+
+    @property
+    def chance(self) -> float:
+        """Return the probability that a random legal move keeps the position won."""
+        return len(self.winning) / len(self.position.legal_moves)
+
+
+def choosing_heuristics(studies: Sequence[Study]) -> tuple[str, ...]:
+    """The heuristics that some claim compares by their choices."""
+    claims = [claim for study in studies for claim in study.claims if claim.measure == "choices"]
+    named = [id for claim in claims for id in (*claim.who, *claim.than) if id != CHANCE]
+    return tuple(dict.fromkeys(named))
+
+
+def choices(
+    heuristics: Sequence[str],
+    positions: int = POSITIONS,
+    seed: int = 0,
+    told: Callable[[int], None] = lambda done: None,
+) -> Choices:
+    """Ask every heuristic about so many positions of each phase."""
+    agents = {id: parse_agent(f"id({id}, depth=1, plain)") for id in heuristics}
+    found: dict[str, dict[str, PairScores]] = {}
+    for number, phase in enumerate(PHASES):
+        asked = list(questions(phase, positions, seed))
+        found[phase] = {CHANCE: np.array([[one.chance for one in asked]])}
+        for id, agent in agents.items():
+            kept = [agent.analyse(one.position).move in one.winning for one in asked]
+            found[phase][id] = np.array([kept], float)
+        told(number + 1)
+    return found
+
+
+def questions(phase: Phase, number: int, seed: int) -> Iterator[Question]:
+    """Positions of a phase with a real choice, the same for the same seed."""
+    board = Board.of(7, 7)
+    truth, found = Truth(board), 0
+    starts = shuffled(openings(board), seed)
+    rng = Random(f"{phase}/{seed}")
+    while found < number:
+        position = _random_position(Position.from_fen(rng.choice(starts)), phase, rng)
+        if position is None or len(position.legal_moves) < 2:
+            continue
+        winning = truth.winning_moves(position)
+        if 0 < len(winning) < len(position.legal_moves):
+            found += 1
+            yield Question(position, winning)
+
+
+def _random_position(start: Position, phase: Phase, rng: Random) -> Position | None:
+    """A position of a phase in a game of random moves; None if the game ends before."""
+    cells = start.board.cells
+    first, last = {"opening": (2, cells // 3), "middle": (cells // 3, 2 * cells // 3)}.get(
+        phase, (2 * cells // 3, cells - 6)
+    )
+    position, wanted = start, rng.randint(first, last)
+    while cells - len(position.open) < wanted or phase_of(position) != phase:
+        if position.winner is not None or phase_of(position) == _after(phase):
+            return None
+        position = position.play(rng.choice(position.legal_moves))
+    return position if position.winner is None else None
+
+
+def _after(phase: Phase) -> str:
+    return {"opening": "middle", "middle": "end"}.get(phase, "")

@@ -1,0 +1,306 @@
+"""What is played to re-run the studies: a tournament for each study and budget, and a league.
+
+A study is played by its own protocol: its test agents against its seven opponents.  All test
+agents meet an opponent from the same openings, and no opening comes twice: the earlier course
+played each one twice, which tells nothing new of agents that always choose the same move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal, get_args
+
+from knightfall.agents import COURSE_NODES, Agent, DeepeningAgent, parse_agent
+from knightfall.arena.plan.plan import Entrant, Match, Plan, everyone, tournament
+from knightfall.errors import KnightfallError, nearest
+from knightfall.search.budget import Budget
+from knightfall.studies.condition import Condition
+from knightfall.studies.condition_trials import tournament_plan
+from knightfall.studies.costs import (
+    BASELINE,
+    compiled_costs,
+    equal_time_nodes,
+    large_costs,
+)
+from knightfall.studies.published import Measure, Study, agent_of, studies
+from knightfall.studies.student_agent import STUDENTS_TIME
+
+BudgetName = Literal["course", "time", "nodes", "never"]
+BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
+"""In the order of the report: what the authors had comes first."""
+
+STUDENTS: tuple[BudgetName, ...] = ("course", "never")
+"""The ones in which agents play as students wrote them: as they did, and without resigning."""
+
+TITLES: Mapping[str, str] = {
+    "course": "course conditions",
+    "time": "equal time",
+    "nodes": "equal nodes",
+    "never": "never resigning",
+}
+
+PAIRS = 700
+"""For each opponent, unless said otherwise: a total's 95 % interval is then within ±1 point."""
+
+LEAGUE_SHARE = 20
+"""A league's couple plays this part of a tournament's pairs: everyone meets forty others."""
+
+POWER = "power"
+"""What plans with more computing power call their budget."""
+
+MORE_POWER = 10
+"""So many times the time of a move."""
+
+FORFEITS = "without the safety move"
+"""What plans call their budget in which agents give up instead of making some legal move."""
+
+PLIES = (2, 3, 4)
+"""Depths of the agent that searches a ply less."""
+
+SIZES = ("7x7", "8x8")
+"""Boards on which heuristics meet that a claim compares by the size of the board."""
+
+SIZE_SHARE = 3
+"""So many times the pairs of a tournament are played on each: there is one opponent, not seven."""
+
+WISHES = "wishes"
+"""How the budgets begin of plans in which the heuristics of a study's wishes play."""
+
+PLAYS_OUT = ("longest_win", "longest_win_difference")
+"""Not in the league: a leaf of theirs plays out whole games, so that at equal nodes a move takes as
+long as a hundred games of the others, and no study entered them by themselves."""
+
+
+DEAR = (*PLAYS_OUT, "shortest_win", "shortest_win_difference")
+"""Heuristics whose leaves search on: a node costs 9 to 103 times as much as one of `improved`."""
+
+DEAR_SHARE = 10
+"""At equal nodes wishes with such heuristics are played from this part of the openings."""
+
+
+def budgets_named(text: str) -> tuple[BudgetName, ...]:
+    """What ``--budget`` asks for: one of them, or all."""
+    if text == "all":
+        return BUDGETS
+    found = tuple(budget for budget in BUDGETS if budget == text)
+    if not found:
+        known = (*BUDGETS, "all")
+        raise KnightfallError(
+            f"unknown budget {text!r}{nearest(text, known)} (there are {', '.join(known)})"
+        )
+    return found
+
+
+def nodes_of(budget: BudgetName) -> Callable[[str], int]:
+    """How many nodes a heuristic's agent gets."""
+    match budget:
+        case "time":
+            return equal_time_nodes
+        case "nodes":
+            return lambda heuristic: COURSE_NODES
+    raise KnightfallError(f"under {TITLES[budget]} agents have time, not nodes")
+
+
+# -- tournaments ---------------------------------------------------------------------------
+
+
+def study_plan(
+    study: Study,
+    budget: BudgetName,
+    condition: Condition,
+    pairs: int = PAIRS,
+    seed: int = 0,
+) -> Plan:
+    """A study's tournament, `improved` first among the test agents.
+
+    `condition` is how its author's agents played, where that is what the budget asks for.
+    """
+    return _tournament(study, budget, condition, pairs, seed, budget)
+
+
+def wish_plan(
+    study: Study,
+    budget: BudgetName,
+    condition: Condition,
+    pairs: int = PAIRS,
+    seed: int = 0,
+) -> Plan | None:
+    """The same tournament, from the same openings, for the heuristics of the study's wishes.
+
+    None where no wish asks for games at this budget of others than the study's own.  With dear
+    heuristics among them only a part of the openings is played at equal nodes, none of a few.
+    """
+    wished = study.wished(budget)
+    if budget == "nodes" and set(wished) & set(DEAR):
+        pairs //= DEAR_SHARE
+    if not wished or not pairs:
+        return None
+    few = replace(study, entrants={id: id for id in wished})
+    return _tournament(few, budget, condition, pairs, seed, f"{WISHES} {budget}")
+
+
+def _tournament(
+    study: Study, budget: BudgetName, condition: Condition, pairs: int, seed: int, called: str
+) -> Plan:
+    if budget in STUDENTS:
+        faithful = condition if budget == "course" else condition.never_resigning()
+        return _faithful(study, faithful, pairs, seed, called)
+    nodes = nodes_of(budget)
+    opponent = partial(_opponent, nodes=nodes)
+    return tournament_plan(
+        study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=called
+    )
+
+
+def _faithful(study: Study, condition: Condition, pairs: int, seed: int, called: str) -> Plan:
+    test = partial(condition.test_agent, study)
+    return tournament_plan(study, test, condition.opponent, pairs, seed, budget=called)
+
+
+# -- what single claims need ---------------------------------------------------------------
+
+
+def claim_plans(
+    study: Study,
+    condition: Condition,
+    budgets: Sequence[BudgetName],
+    pairs: int = PAIRS,
+    seed: int = 0,
+) -> dict[str, Plan]:
+    """Return the games that only some of a study's claims need, by what they are called.
+
+    Those as the author's agents played are of half as many pairs, and only there where course
+    conditions are played; boards are compared only where equal time is.
+    """
+    found: dict[str, Plan] = {}
+    half = max(1, pairs // 2)
+    if "course" in budgets and (few := _compared_by(study, "power")):
+        entrants = {name: id for name, id in study.entrants.items() if id in few}
+        mighty = replace(condition, time=MORE_POWER * condition.time)
+        found[POWER] = _faithful(replace(study, entrants=entrants), mighty, half, seed, POWER)
+    if "course" in budgets and any(one.fact == "prevents_forfeits" for one in study.claims):
+        careless = replace(condition, lost="forfeits")
+        found[FORFEITS] = _faithful(study, careless, half, seed, FORFEITS)
+    if two := _compared_by(study, "ply"):
+        deeper, shallower = two
+        for depth in PLIES:
+            agents = [
+                f"alphabeta({deeper}, depth={depth + 1})",
+                f"alphabeta({shallower}, depth={depth})",
+            ]
+            found[f"ply {depth}"] = _match(study, two, agents, pairs, seed, f"ply {depth}")
+    if "time" in budgets and (two := _compared_by(study, "board")):
+        for board, costs in zip(SIZES, (compiled_costs(), large_costs()), strict=True):
+            agents = [agent_of(id, costs.nodes(id)) for id in two]
+            plan = _match(study, two, agents, SIZE_SHARE * pairs, seed, f"board {board}")
+            found[f"board {board}"] = replace(plan, board=board)
+    return found
+
+
+def _compared_by(study: Study, measure: Measure) -> tuple[str, ...]:
+    """The heuristics that the study's claims compare by a measure: `who` first, then `than`."""
+    claims = [claim for claim in study.claims if claim.measure == measure]
+    return tuple(dict.fromkeys(id for claim in claims for id in (*claim.who, *claim.than)))
+
+
+def _match(
+    study: Study, names: Sequence[str], agents: Sequence[str], pairs: int, seed: int, called: str
+) -> Plan:
+    return Plan(
+        kind="match",
+        entrants=tuple(map(Entrant, agents, names)),
+        matches=(Match(0, 1),),
+        pairs=pairs,
+        seed=seed,
+        options={"study": study.id, "budget": called},
+    )
+
+
+def _opponent(name: str, nodes: Callable[[str], int]) -> str:
+    """An opponent of the course: whoever deepens gets the budget of its heuristic."""
+    agent: Agent = parse_agent(name)
+    if isinstance(agent, DeepeningAgent):
+        agent = replace(agent, budget=Budget(nodes=nodes(agent.heuristic)))
+    return str(agent)
+
+
+# -- resigning -----------------------------------------------------------------------------
+
+SWEEP_TIMES = (2_500, 10_000, 40_000, 160_000)
+"""Of a move, in microseconds: a hundredth of a second is some four hundred nodes."""
+
+SWEEP_OPPONENTS = ("2017a:Random", "2017a:MM_Null", "2017a:MM_Improved", "2017a:AB_Improved")
+
+
+def resigning_plan(pairs: int, seed: int) -> Plan:
+    """Return the games that show what resigning costs: `improved` on the later board.
+
+    It has more and more time, and with each it gives up lost games once and plays on once.  A
+    deeper search sees sooner that a game is lost, and resigning then gives away games that a weak
+    opponent would have lost again.
+    """
+    tests = [
+        Entrant(replace(condition, time=time).agent(BASELINE), f"{BASELINE}, {word}, {time} µs")
+        for condition, word in (
+            (Condition(), "resigning"),
+            (Condition().never_resigning(), "playing on"),
+        )
+        for time in SWEEP_TIMES
+    ]
+    opponents = [
+        Entrant(Condition().opponent(name), name.partition(":")[2]) for name in SWEEP_OPPONENTS
+    ]
+    return Plan(
+        kind="tournament",
+        entrants=(*tests, *opponents),
+        matches=tournament(len(tests), len(opponents)),
+        pairs=pairs,
+        seed=seed,
+        options={"protocol": "2017a", "tests": len(tests), "study": "resigning"},
+    )
+
+
+# -- the league ----------------------------------------------------------------------------
+
+
+def league_heuristics(chosen: Iterable[Study]) -> tuple[str, ...]:
+    """Who takes part: the heuristics of the course and of these studies, `improved` first."""
+    from knightfall.heuristics.registry import REGISTRY
+
+    groups = {"course", *(study.id for study in chosen)}
+    published = {id: study.id for study in studies().values() for id in study.heuristics}
+    declared = {id: row.study for id, row in REGISTRY.items()}
+    owner = published | declared  # a sum is only published, improved is the course's
+    found = [id for id in compiled_costs().ratios if owner[id] in groups and id not in PLAYS_OUT]
+    return tuple(sorted(found, key=lambda id: id != BASELINE))
+
+
+def league_plan(
+    heuristics: Sequence[str], budget: BudgetName, pairs: int = PAIRS, seed: int = 0
+) -> Plan:
+    """Everyone against everyone; `pairs` are those of the tournaments.
+
+    Each couple has openings of its own: with the same few for all, luck with these would stretch
+    or shrink the whole table.
+    """
+    entrants = tuple(Entrant(_league_agent(id, budget), id) for id in heuristics)
+    return Plan(
+        kind="league",
+        entrants=entrants,
+        matches=tuple(
+            replace(match, series=series) for series, match in enumerate(everyone(entrants))
+        ),
+        pairs=max(1, pairs // LEAGUE_SHARE),
+        seed=seed,
+        options={"study": "all", "budget": budget},
+    )
+
+
+def _league_agent(heuristic: str, budget: BudgetName) -> str:
+    """Everyone as the later course's students, or with so many nodes."""
+    if budget not in STUDENTS:
+        return agent_of(heuristic, nodes_of(budget)(heuristic))
+    condition = Condition(time=STUDENTS_TIME)
+    return (condition if budget == "course" else condition.never_resigning()).agent(heuristic)

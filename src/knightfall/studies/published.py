@@ -1,0 +1,453 @@
+"""What the five studies published, as values: figures as they were printed, claims, errata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache, cached_property
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from knightfall.agents import COURSE_NODES
+from knightfall.arena.plan.protocols import protocol_named
+from knightfall.errors import KnightfallError
+from knightfall.reading import decoded, parse_toml
+from knightfall.shape import Between, OneOf, Whole, check
+from knightfall.studies.printed import (
+    EXAMPLE,
+    TABLE,
+    PlayedTournament,
+    PrintedExample,
+    PrintedTable,
+    Rates,
+    played_tournaments,
+    read_example,
+    read_table,
+)
+
+FILE = "published.toml"
+
+Form = Literal[
+    "better",
+    "not_better",
+    "better_by",
+    "alike",
+    "steadier",
+    "won_tournaments",
+    "fact",
+    "untestable",
+]
+"""What a claim says of `who` and `than`; `published.toml` explains each, `claims` judges them."""
+
+Measure = Literal["games", "power", "ply", "board", "depth", "cost", "choices"]
+"""What `who` and `than` are compared by; `published.toml` explains each."""
+
+Phase = Literal["opening", "middle", "end"]
+
+Fact = Literal[
+    "second_player_wins",
+    "parity_changes",
+    "parity_proves",
+    "centre_term_reaches_6",
+    "edges_have_fewer_moves",
+    "no_timeouts",
+    "prevents_forfeits",
+    "doubling_presses",
+    "cluster_breaks_ties",
+    "depth_first_grows",
+]
+"""Statements that are computed instead of played; `facts` has a function for each."""
+
+WishFinding = Literal["values_in_time", "reflections", "cluster_moves"]
+"""What is computed of a wish that games alone do not show; `wishes` has a function for each."""
+
+WISH_BUDGETS = ("course", "time", "nodes", "never")
+"""Where the heuristics of a wish are played unless it says otherwise."""
+
+CHANCE = "chance"
+"""In a comparison of choices: the share of wins that a random legal move keeps."""
+
+Finding = Literal["arithmetic", "claims", "reading"]
+"""How an erratum was found: by recomputing what was printed, by holding a claim against the
+figures beside it, or by nothing a program could do."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a study, made for each of `who` against each of `than`.
+
+    `sentence` is in our words, `where` its place in the study's document.  `published` holds the
+    study's figure for every heuristic concerned that has one.
+    """
+
+    study: str
+    sentence: str
+    where: str
+    form: Form
+    who: tuple[str, ...]
+    than: tuple[str, ...]
+    games_per_opponent: int
+    published: Rates
+    between: tuple[float, float] | None = None
+    """For `better_by` and `alike`: by how much `who` is ahead, in units of the measure."""
+    tournaments: tuple[int, int] | None = None
+    """For `won_tournaments`: how many were won, of how many."""
+    measure: Measure = "games"
+    against: tuple[int, ...] | None = None
+    """For `games`: the numbers of the opponents it is about; None for all of them."""
+    phase: Phase | None = None
+    """For `choices`: the phase of the game it is about; None for the whole game."""
+    fact: Fact | None = None
+    reason: str = ""
+    """For `untestable`: why no measurement can settle it."""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The comparisons the claim is made of."""
+        return tuple((a, b) for a in self.who for b in self.than)
+
+
+@dataclass(frozen=True)
+class WishComparison:
+    """A heuristic that an author wished for, and the study's own that it should improve on.
+
+    `found_by` is the command that found its weights, empty where none are tuned.
+    """
+
+    who: str
+    than: tuple[str, ...]
+    found_by: str = ""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What an author would have tried with more time, in our words, and how to run it.
+
+    It is measured by games of its comparisons at each of `budgets`, by what `finding` names, or by
+    both.
+    """
+
+    wish: str
+    where: str
+    commands: tuple[str, ...]
+    comparisons: tuple[WishComparison, ...]
+    budgets: tuple[str, ...]
+    finding: WishFinding | None
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """Something that is not right in a publication."""
+
+    where: str
+    text: str
+    found_by: Finding
+
+
+@dataclass(frozen=True)
+class Study:
+    """A publication; everything is told by heuristic.  What it does not print is empty."""
+
+    id: str
+    title: str
+    protocol: str
+    games_per_opponent: int
+    entrants: Mapping[str, str]
+    """The agents' names in the publication, and the heuristic of each."""
+    tables: tuple[PrintedTable, ...]
+    """Every table of results, in the order of print."""
+    averages: Rates
+    """Printed averages of the win rates of the tables in `average_of`, counted from 1."""
+    average_of: tuple[int, ...]
+    stated: Mapping[str, int]
+    """Numbers that the text gives for its tournaments: tournaments, matches, games, …"""
+    examples: tuple[PrintedExample, ...]
+    claims: tuple[Claim, ...]
+    errata: tuple[Erratum, ...]
+    not_reproducible: Mapping[str, str]
+    """Heuristics with a result that nobody can play again, and why."""
+    wishes: tuple[Wish, ...] = ()
+
+    @property
+    def heuristics(self) -> tuple[str, ...]:
+        """The heuristics that can be played again, in the study's order."""
+        return tuple(id for id in self.entrants.values() if id not in self.not_reproducible)
+
+    def wished(self, budget: str) -> tuple[str, ...]:
+        """The heuristics of its wishes that are no entrants and are played at a budget."""
+        named = [
+            id
+            for wish in self.wishes
+            if budget in wish.budgets
+            for one in wish.comparisons
+            for id in (one.who, *one.than)
+        ]
+        return tuple(dict.fromkeys(id for id in named if id not in self.heuristics))
+
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """Whom each of them met, as agents of our arena."""
+        return protocol_named(self.protocol).opponents
+
+    @property
+    def games_per_tournament(self) -> int:
+        """How many games an agent plays in one tournament."""
+        return self.games_per_opponent * len(self.opponents)
+
+    @cached_property
+    def played(self) -> tuple[PlayedTournament, ...]:
+        """The distinct tournaments: what was printed twice is here once."""
+        return played_tournaments(self.tables, self.games_per_opponent)
+
+    @cached_property
+    def tournaments(self) -> Mapping[str, tuple[Decimal | None, ...]]:
+        """The win rate in % in each distinct tournament; None where it cannot be read.
+
+        Where the printed rate is illegible and the cells are not, it is what the cells make.
+        """
+        return MappingProxyType(
+            {
+                heuristic: tuple(one.total(heuristic) for one in self.played)
+                for heuristic in self.entrants.values()
+            }
+        )
+
+    @cached_property
+    def totals(self) -> Rates:
+        """Printed win rates of the heuristics of which one tournament is printed, once."""
+        found = {}
+        for heuristic in self.entrants.values():
+            shown = [table for table in self.tables if heuristic in table.heuristics]
+            if len(shown) == 1 and heuristic in shown[0].rates:
+                found[heuristic] = shown[0].rates[heuristic]
+        return MappingProxyType(found)
+
+    @cached_property
+    def wins(self) -> Mapping[str, tuple[int, ...]]:
+        """Games won against each opponent in all tournaments whose cells are known, added up.
+
+        There are `games_against` games against each.
+        """
+        return MappingProxyType(
+            {
+                heuristic: tuple(map(sum, zip(*rows, strict=True)))
+                for heuristic in self.entrants.values()
+                if (rows := self._known_rows(heuristic))
+            }
+        )
+
+    def games_against(self, heuristic: str) -> int:
+        """Return the number of games against each opponent that `wins` is of."""
+        return self.games_per_opponent * len(self._known_rows(heuristic))
+
+    def _known_rows(self, heuristic: str) -> list[tuple[int, ...]]:
+        """The rows of cells of distinct tournaments in which every cell is known."""
+        rows = [tuple(w for w in one.wins(heuristic) if w is not None) for one in self.played]
+        return [row for row in rows if len(row) == len(self.opponents)]
+
+    def games(self, heuristic: str) -> int:
+        """Return the number of games that the heuristic's figure is of."""
+        if heuristic in self.averages:
+            return self.games_per_tournament * len(self.average_of)
+        return self.told_once(heuristic)[1]
+
+    def other_tournaments(self, heuristic: str) -> list[float]:
+        """Return the win rates, from 0 to 1, of distinct tournaments without cells of it."""
+        shown = [one for one in self.played if not any(w is not None for w in one.wins(heuristic))]
+        return [rate for one in shown if (rate := one.rate(heuristic)) is not None]
+
+    def told_once(self, heuristic: str) -> tuple[float, int]:
+        """Return the win rate from 0 to 1 over all games that are told of, and their number.
+
+        Cells go before printed totals, and what was printed twice counts once.
+        """
+        rates = [rate for one in self.played if (rate := one.rate(heuristic)) is not None]
+        if not rates:
+            raise KnightfallError(f"the {self.id} study has no result of {heuristic!r}")
+        return sum(rates) / len(rates), len(rates) * self.games_per_tournament
+
+    def figure(self, heuristic: str) -> Decimal:
+        """Return the win rate in % that the study goes by: its average, else its total, else the
+        mean over all distinct tournaments that can be read."""
+        for rates in (self.averages, self.totals):
+            if heuristic in rates:
+                return rates[heuristic]
+        return Decimal(100 * self.told_once(heuristic)[0]).quantize(Decimal("0.1"))
+
+
+def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:
+    """A study's agent as our arena plays it: deepening plainly, whatever the protocol."""
+    return f"id({heuristic}, nodes={nodes}, plain)"
+
+
+# -- reading -------------------------------------------------------------------------------
+
+
+@cache
+def studies() -> Mapping[str, Study]:
+    """The five studies by their ids, in the order of the heuristics' registry."""
+    there = resources.files("knightfall.studies") / "publications" / FILE
+    return MappingProxyType(read_studies(decoded(there.read_bytes(), FILE)))
+
+
+def read_studies(text: str) -> dict[str, Study]:
+    """The studies that a file of TOML tells of; an error says what is wrong with it."""
+    try:
+        tables = parse_toml(text, parse_float=Decimal)
+        check({str: _STUDY}, tables)
+        return {id: _study(id, table) for id, table in tables.items()}
+    except KnightfallError as error:
+        raise KnightfallError(f"{FILE} cannot be read: {error}") from None
+
+
+_RATE = Between(0, 100)
+_CLAIM = {
+    "sentence": str,
+    "where": str,
+    "form": OneOf(get_args(Form)),
+    "by?": OneOf(get_args(Measure)),
+    "who?": [str],
+    "than?": ([str], OneOf(("others",))),
+    "against?": [str],
+    "phase?": OneOf(get_args(Phase)),
+    "fact?": OneOf(get_args(Fact)),
+    "reason?": str,
+    "between?": [Between(-100, 100)],
+    "about?": [_RATE],
+    "within?": _RATE,
+    "tournaments?": [Whole()],
+}
+_COMPARISON = {"who": str, "than": [str], "found_by?": str}
+_WISH = {
+    "wish": str,
+    "where": str,
+    "commands": [str],
+    "compare?": [_COMPARISON],
+    "budgets?": [OneOf(WISH_BUDGETS)],
+    "finding?": OneOf(get_args(WishFinding)),
+}
+_STUDY = {
+    "title": str,
+    "protocol": str,
+    "games_per_opponent": Whole(1, 10**6),
+    "stated?": {str: Whole(0, 10**6)},
+    "entrants?": {str: str},
+    "tables": [TABLE],
+    "averages?": {str: _RATE},
+    "average_of?": [Whole(1, 1000)],
+    "examples?": [EXAMPLE],
+    "claims": [_CLAIM],
+    "errata?": [{"where": str, "text": str, "found_by": OneOf(get_args(Finding))}],
+    "not_reproducible?": {str: str},
+    "wishes?": [_WISH],
+}
+
+
+def _study(id: str, table: dict[str, Any]) -> Study:
+    tables = tuple(read_table(one) for one in table["tables"])
+    ids = dict.fromkeys(heuristic for one in tables for heuristic in one.heuristics)
+    entrants = table.get("entrants") or {name: name for name in ids}
+    bare = Study(
+        id=id,
+        title=table["title"],
+        protocol=table["protocol"],
+        games_per_opponent=table["games_per_opponent"],
+        entrants=MappingProxyType(entrants),
+        tables=tables,
+        averages=MappingProxyType(table.get("averages", {})),
+        average_of=tuple(table.get("average_of", ())),
+        stated=MappingProxyType(table.get("stated", {})),
+        examples=tuple(read_example(one) for one in table.get("examples", ())),
+        claims=(),
+        errata=tuple(Erratum(**erratum) for erratum in table.get("errata", ())),
+        not_reproducible=MappingProxyType(table.get("not_reproducible", {})),
+        wishes=tuple(_wish(id, one) for one in table.get("wishes", ())),
+    )
+    _check_tables(bare, ids)
+    return replace(bare, claims=tuple(_claim(bare, claim) for claim in table["claims"]))
+
+
+def _wish(study: str, table: dict[str, Any]) -> Wish:
+    comparisons = tuple(
+        WishComparison(one["who"], tuple(one["than"]), one.get("found_by", ""))
+        for one in table.get("compare", ())
+    )
+    if not comparisons and "finding" not in table:
+        raise KnightfallError(f"{study}: nothing measures the wish {table['wish']!r:.60}")
+    return Wish(
+        wish=table["wish"],
+        where=table["where"],
+        commands=tuple(table["commands"]),
+        comparisons=comparisons,
+        budgets=tuple(table.get("budgets", WISH_BUDGETS)),
+        finding=table.get("finding"),
+    )
+
+
+def _check_tables(study: Study, heuristics: Iterable[str]) -> None:
+    for heuristic in heuristics:
+        if heuristic not in study.entrants.values():
+            raise KnightfallError(f"{study.id}: {heuristic!r:.40} is none of its entrants")
+    for table in study.tables:
+        for heuristic, row in table.cells.items():
+            if len(row) != len(study.opponents):
+                raise KnightfallError(
+                    f"{study.id}, {table.name:.40}: {heuristic} has {len(row)} cells, "
+                    f"not {len(study.opponents)}"
+                )
+    for number in study.average_of:
+        if number > len(study.tables):
+            raise KnightfallError(f"{study.id}: there is no table {number} to be averaged")
+
+
+def _claim(study: Study, table: dict[str, Any]) -> Claim:
+    who, than = tuple(table.get("who", ())), table.get("than", ())
+    if than == "others":
+        than = [id for id in study.heuristics if id not in who]
+    for name in ("between", "tournaments"):
+        if name in table and len(table[name]) != 2:
+            raise KnightfallError(f"{study.id}: {name!r} must be two numbers; see {FILE}")
+    tournaments = table.get("tournaments")
+    against = None
+    if "against" in table:
+        names = [name.rpartition(":")[2] for name in study.opponents]
+        unknown = [name for name in table["against"] if name not in names]
+        if unknown:
+            raise KnightfallError(f"{study.id}: unknown opponent {unknown[0]!r}; known: {names}")
+        against = tuple(names.index(name) for name in table["against"])
+    return Claim(
+        study=study.id,
+        sentence=table["sentence"],
+        where=table["where"],
+        form=table["form"],
+        who=who,
+        than=tuple(than),
+        games_per_opponent=study.games_per_opponent,
+        published=MappingProxyType(
+            {id: study.figure(id) for id in (*who, *than) if id in study.heuristics}
+        ),
+        between=_range_of(table),
+        tournaments=(tournaments[0], tournaments[1]) if tournaments else None,
+        measure=table.get("by", "games"),
+        against=against,
+        phase=table.get("phase"),
+        fact=table.get("fact"),
+        reason=table.get("reason", ""),
+    )
+
+
+def _range_of(table: dict[str, Any]) -> tuple[float, float] | None:
+    """Return the range a claim names: `between`, `within` or `about`.
+
+    "About x" means from half of x to one and a half of it, "about a to b" from half of a to one and
+    a half of b.
+    """
+    if "about" in table:
+        return float(min(table["about"])) / 2, float(max(table["about"])) * 1.5
+    if "within" in table:
+        return -float(table["within"]), float(table["within"])
+    if "between" in table:
+        return float(table["between"][0]), float(table["between"][1])
+    return None

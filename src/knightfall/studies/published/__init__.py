@@ -1,1 +1,0 @@
-"""What the five studies printed, as data, and where it contradicts itself."""

@@ -1,1 +1,0 @@
-"""The report on the studies: as data, as Markdown, as a page."""

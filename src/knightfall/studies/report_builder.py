@@ -1,0 +1,477 @@
+"""Building the report from runs in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+
+import numpy as np
+import numpy.typing as npt
+
+from knightfall.arena.store.run import Run
+from knightfall.studies.claims import Evidence, judge_claim, judge_order, meaning
+from knightfall.studies.comparisons import contradictions
+from knightfall.studies.condition import Condition
+from knightfall.studies.condition_fit import StudyFit, loglikelihood
+from knightfall.studies.condition_trials import Cell
+from knightfall.studies.costs import compiled_costs
+from knightfall.studies.findings import Grounds, computed, gap_between
+from knightfall.studies.measured import (
+    Correlation,
+    Rate,
+    Rating,
+    Tournament,
+    depths_of,
+    given_up,
+    head_to_head,
+    needed_games,
+    rank_correlation,
+    rate_of_games,
+    ratings_of,
+    sweep_of,
+    tournament_of,
+)
+from knightfall.studies.oracle_grades import OPENINGS, Choices, HeuristicGrade
+from knightfall.studies.plans import (
+    FORFEITS,
+    POWER,
+    SIZES,
+    STUDENTS,
+    BudgetName,
+    nodes_of,
+)
+from knightfall.studies.printed import PrintedTable
+from knightfall.studies.published import Study, Wish
+from knightfall.studies.studies_report import (
+    CellFit,
+    ClaimReport,
+    FitReport,
+    HeuristicReport,
+    MeasuredResult,
+    PrintedExampleReport,
+    PrintedTableReport,
+    PublishedResult,
+    StudiesLeague,
+    StudiesReport,
+    StudyReport,
+    Timings,
+    WishComparisonReport,
+    WishReport,
+)
+
+
+def build_report(
+    studies: Sequence[Study],
+    runs: Mapping[tuple[str, BudgetName], Run],
+    leagues: Mapping[BudgetName, Run],
+    grades: Sequence[HeuristicGrade],
+    *,
+    fits: Mapping[str, StudyFit],
+    sweep: Run | None = None,
+    extras: Mapping[tuple[str, str], Run] | None = None,
+    wished: Mapping[tuple[str, BudgetName], Run] | None = None,
+    choices: Choices | None = None,
+    command: str,
+    pairs: int,
+    seed: int,
+) -> StudiesReport:
+    """The report of runs that are over: by study and budget, and the league's by budget.
+
+    `extras` are the games that single claims need, by study and what `claim_plans` calls them;
+    `wished` those of the heuristics that the authors wished for, by study and budget.
+    """
+    from knightfall import __version__
+
+    extras, wished = extras or {}, wished or {}
+
+    budgets = tuple(dict.fromkeys(budget for _, budget in runs))
+    tournaments = {key: tournament_of(run) for key, run in runs.items()}
+    report = StudiesReport(
+        version=__version__,
+        command=command,
+        pairs=pairs,
+        seed=seed,
+        budgets=budgets,
+        microseconds=compiled_costs().microseconds,
+        studies=tuple(
+            study_report(
+                study,
+                {budget: tournaments[study.id, budget] for budget in budgets},
+                fits[study.id],
+                evidence_of(
+                    study,
+                    fits[study.id].condition.board,
+                    {budget: runs[study.id, budget] for budget in budgets},
+                    {budget: tournaments[study.id, budget] for budget in budgets},
+                    {called: run for (id, called), run in extras.items() if id == study.id},
+                    choices or {},
+                ),
+                {key[1]: tournament_of(run) for key, run in wished.items() if key[0] == study.id},
+            )
+            for study in studies
+        ),
+        league=league_report(leagues, grades) if leagues else None,
+        sweep=sweep_of(sweep) if sweep else None,
+        needed=needed_games([tournaments[study.id, budgets[0]] for study in studies], seed),
+        timings=_timings(
+            [
+                *runs.values(),
+                *leagues.values(),
+                *([sweep] if sweep else []),
+                *extras.values(),
+                *wished.values(),
+            ],
+            grades,
+        ),
+    )
+    return report.rounded()
+
+
+# -- a study -------------------------------------------------------------------------------
+
+
+def study_report(
+    study: Study,
+    tournaments: Mapping[BudgetName, Tournament],
+    fit: StudyFit,
+    evidence: Evidence,
+    wished: Mapping[BudgetName, Tournament],
+) -> StudyReport:
+    """Return published against measured results, a verdict on every claim, and the wishes."""
+    names = {heuristic: name for name, heuristic in study.entrants.items()}
+    rows = []
+    for heuristic in study.entrants.values():
+        playable = heuristic not in study.not_reproducible
+        measured: dict[str, MeasuredResult] = {
+            budget: MeasuredResult(
+                nodes=_nodes(budget, heuristic, tournament),
+                total=tournament.total(heuristic),
+                against=tuple(tournament.against(heuristic)),
+                ahead=tournament.ahead(heuristic),
+                forfeits=_shares(tournament.forfeits, heuristic, tournament),
+                conceded=_shares(tournament.conceded, heuristic, tournament),
+            )
+            for budget, tournament in tournaments.items()
+            if playable
+        }
+        why = study.not_reproducible.get(heuristic, "")
+        rows.append(
+            HeuristicReport(
+                heuristic, names[heuristic], published_of(study, heuristic), measured, why
+            )
+        )
+    return StudyReport(
+        id=study.id,
+        title=study.title,
+        protocol=study.protocol,
+        games_per_opponent=study.games_per_opponent,
+        stated=dict(study.stated),
+        opponents=tuple(name.rpartition(":")[2] for name in study.opponents),
+        rows=tuple(rows),
+        printed=printed_tables(study),
+        examples=printed_examples(study),
+        claims=tuple(
+            ClaimReport(
+                claim.sentence,
+                claim.where,
+                claim.form,
+                meaning(claim),
+                judge_claim(claim, evidence),
+            )
+            for claim in study.claims
+        ),
+        wishes=tuple(
+            wish_report(wish, fit.condition, tournaments, wished) for wish in study.wishes
+        ),
+        order={
+            budget: judge_order(
+                {id: float(study.figure(id)) for id in study.heuristics}, tournament.measured
+            )
+            for budget, tournament in tournaments.items()
+        },
+        errata=(*study.errata, *contradictions(study)),
+        fit=fit_report(study, fit, tournaments["course"]) if "course" in tournaments else None,
+    )
+
+
+def wish_report(
+    wish: Wish,
+    condition: Condition,
+    tournaments: Mapping[BudgetName, Tournament],
+    wished: Mapping[BudgetName, Tournament],
+) -> WishReport:
+    """Return what a wish brought at each of its budgets that was played."""
+    comparisons: dict[tuple[str, str], WishComparisonReport] = {
+        (one.who, than): WishComparisonReport(one.who, than, one.found_by, {}, {}, {})
+        for one in wish.comparisons
+        for than in one.than
+    }
+    for budget in tournaments:
+        if budget not in wish.budgets:
+            continue
+        both = [one[budget] for one in (tournaments, wished) if budget in one]
+        openings = min(one.scores.shape[2] for one in both)  # the first ones are the same
+        scores = {id: row[:, :openings] for one in both for id, row in one.measured.items()}
+        for (who, than), found in comparisons.items():
+            if not {who, than} <= set(scores):
+                continue
+            home = next(one for one in both if who in one.heuristics)
+            found.gaps[budget] = gap_between(scores, who, than)
+            found.rates[budget] = home.total(who)
+            found.given_up[budget] = float(np.mean(_shares(home.forfeits, who, home)))
+    return WishReport(
+        wish.wish,
+        wish.where,
+        wish.commands,
+        tuple(comparisons.values()),
+        computed(wish.finding, condition) if wish.finding else None,
+    )
+
+
+def _shares(
+    table: npt.NDArray[np.float64], heuristic: str, tournament: Tournament
+) -> tuple[float, ...]:
+    return tuple(map(float, table[tournament.heuristics.index(heuristic)]))
+
+
+def _nodes(budget: BudgetName, heuristic: str, tournament: Tournament) -> int:
+    if budget not in STUDENTS:
+        return nodes_of(budget)(heuristic)
+    return round(float(tournament.nodes[tournament.heuristics.index(heuristic)]))
+
+
+def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport:
+    """Every published number against what the faithful games predict."""
+    from scipy.stats import chi2
+
+    prediction = tournament.prediction()
+    cells, totals = prediction.cells(study), prediction.totals(study)
+    found = sum(cell.z**2 for cell in cells)
+    # The games of a pair tend to be split, so pairs vary less than games taken for independent.
+    pairs, p = tournament.scores.var(axis=2) / 4, prediction.rates
+    rows = [tournament.heuristics.index(cell.heuristic) for cell in cells]
+    columns = [prediction.opponents.index(cell.opponent) for cell in cells]
+    ratios = (2 * pairs / (p * (1 - p)))[rows, columns]
+    expected = float(np.mean(ratios)) if cells else 1.0
+    return FitReport(
+        condition=fit.condition.words(),
+        time=fit.condition.time,
+        told=fit.told,
+        choices=fit.choices,
+        tried=fit.tried,
+        times=fit.times,
+        halves=fit.halves,
+        cells=tuple(_cell_fit(cell) for cell in cells),
+        totals=tuple(_cell_fit(cell) for cell in totals),
+        chi_square=found,
+        p_value=float(chi2.sf(found, len(cells))),
+        loglikelihood=loglikelihood(cells),
+        expected=expected,
+        opponents_p=_by_opponent(cells),
+        totals_p=float(chi2.sf(sum(cell.z**2 for cell in totals), len(totals))),
+    )
+
+
+def _by_opponent(cells: Sequence[Cell]) -> float:
+    """The chance of such sums of deviations, one for each opponent."""
+    from scipy.stats import chi2
+
+    by: dict[str, list[float]] = {}
+    for cell in cells:
+        by.setdefault(cell.opponent, []).append(cell.z)
+    sums = [sum(row) ** 2 / len(row) for row in by.values()]
+    return float(chi2.sf(sum(sums), len(sums))) if sums else 1.0
+
+
+def _cell_fit(cell: Cell) -> CellFit:
+    return CellFit(
+        cell.heuristic,
+        cell.opponent,
+        cell.tournament,
+        100 * cell.published,
+        cell.games,
+        100 * cell.predicted,
+        100 * cell.spread,
+        cell.z,
+    )
+
+
+def evidence_of(
+    study: Study,
+    board: str,
+    runs: Mapping[BudgetName, Run],
+    tournaments: Mapping[BudgetName, Tournament],
+    extras: Mapping[str, Run],
+    choices: Choices,
+) -> Evidence:
+    """All that a study's claims are judged by; `extras` as `claim_plans` calls them.
+
+    Depths are read only where a claim is about them, and only of budgets in which time counts.
+    """
+    deep = any(claim.measure == "depth" for claim in study.claims)
+    course, careless = tournaments.get("course"), extras.get(FORFEITS)
+    plies = [run for called, run in extras.items() if called.startswith("ply ")]
+    return Evidence(
+        Grounds(
+            study,
+            board,
+            given_up(course) if course else None,
+            given_up(tournament_of(careless)) if careless else None,
+        ),
+        games={budget: tournament.measured for budget, tournament in tournaments.items()},
+        depths={
+            budget: depths_of(run)
+            for budget, run in runs.items()
+            if deep and budget in ("course", "time")
+        },
+        power=tournament_of(extras[POWER]).measured if POWER in extras else {},
+        plies=head_to_head(plies) if plies else {},
+        boards={
+            size: head_to_head([extras[called]])
+            for size in SIZES
+            if (called := f"board {size}") in extras
+        },
+        choices=choices,
+    )
+
+
+def published_of(study: Study, heuristic: str) -> PublishedResult:
+    """What the study printed, with the intervals that so many games have."""
+    figure = study.figure(heuristic)
+    games, games_against = study.games(heuristic), study.games_against(heuristic)
+    wins = study.wins.get(heuristic, ())
+    against: tuple[Rate, ...] = tuple(rate_of_games(won, games_against) for won in wins)
+    return PublishedResult(
+        figure=str(figure),
+        rate=rate_of_games(float(figure) / 100 * games, games),
+        wins=wins,
+        games_against=games_against,
+        against=against,
+        total=printed(study.totals.get(heuristic)),
+        average=printed(study.averages.get(heuristic)),
+        tournaments=tuple(printed(rate) for rate in study.tournaments[heuristic]),
+    )
+
+
+def printed(rate: Decimal | None) -> str | None:
+    """A figure with the digits it was printed with."""
+    return None if rate is None else str(rate)
+
+
+# -- what was printed ---------------------------------------------------------------------
+
+
+def printed_tables(study: Study) -> tuple[PrintedTableReport, ...]:
+    """Return the study's tables as they were printed, and which tournament each shows."""
+    return tuple(_printed_table(study, table) for table in study.tables)
+
+
+def _printed_table(study: Study, table: PrintedTable) -> PrintedTableReport:
+    number = next(n for n, one in enumerate(study.played, 1) if table in one.tables)
+    played = study.played[number - 1]
+    return PrintedTableReport(
+        name=table.name,
+        place=table.place,
+        tournament=number,
+        heuristics=tuple(id for id in study.entrants.values() if id in table.heuristics),
+        cells={id: tuple(map(str, row)) for id, row in table.cells.items()},
+        rates={id: str(rate) for id, rate in table.rates.items()},
+        sums={
+            id: str(played.total(id))
+            for id in table.cells
+            if played.printed_rate(id) is None and played.total(id) is not None
+        },
+        same_as=tuple(other.name for other in played.tables if other is not table),
+        notes=tuple(_notes_on(table)),
+    )
+
+
+def _notes_on(table: PrintedTable) -> Iterator[str]:
+    """What is not legible, and what else must be known of a table."""
+    if table.cells_from:
+        yield f"The cells are from {table.cells_from}"
+    if table.illegible:
+        yield f"Illegible: {table.illegible}"
+    for heuristic, numbers in table.unplaced.items():
+        shown = [
+            f"{name} {', '.join(map(str, row))}"
+            for name, row in (("won", numbers.won), ("lost", numbers.lost))
+            if row
+        ]
+        yield f"Legible without an opponent, {heuristic}: {'; '.join(shown)}"
+    if table.without_result:
+        yield f"NA is printed for {' and '.join(table.without_result)}"
+
+
+def printed_examples(study: Study) -> tuple[PrintedExampleReport, ...]:
+    """Return the study's worked examples as they were printed."""
+    return tuple(
+        PrintedExampleReport(
+            one.name,
+            one.place,
+            {name: tuple(rows) for name, rows in one.grids.items()},
+            {name: str(number) for name, number in one.numbers.items()},
+            one.illegible,
+        )
+        for one in study.examples
+    )
+
+
+# -- the league ----------------------------------------------------------------------------
+
+
+def league_report(
+    leagues: Mapping[BudgetName, Run], grades: Sequence[HeuristicGrade]
+) -> StudiesLeague:
+    """Ratings, grades, and how well they agree."""
+    ratings: dict[str, tuple[Rating, ...]] = {
+        budget: tuple(ratings_of(run)) for budget, run in leagues.items()
+    }
+    correlations = {
+        budget: found
+        for budget, rows in ratings.items()
+        if (found := correlation(rows, grades)) is not None
+    }
+    pairs = next(iter(leagues.values())).plan.rounds
+    # What it took to grade is no result.
+    graded = tuple(
+        HeuristicGrade(one.heuristic, one.kept, one.error, one.choices, 0.0) for one in grades
+    )
+    return StudiesLeague(pairs, ratings, graded, OPENINGS, correlations, resigning_order(ratings))
+
+
+def resigning_order(ratings: Mapping[str, Sequence[Rating]]) -> Correlation | None:
+    """The league of students against the same league without resigning."""
+    if not {"course", "never"} <= set(ratings):
+        return None
+    never = {row.heuristic: row.elo for row in ratings["never"]}
+    return rank_correlation([(row.elo, never[row.heuristic]) for row in ratings["course"]])
+
+
+def correlation(ratings: Sequence[Rating], grades: Sequence[HeuristicGrade]) -> Correlation | None:
+    """Between rating and grade, over the heuristics that have both."""
+    elo = {row.heuristic: row.elo for row in ratings}
+    return rank_correlation(
+        [(elo[one.heuristic], one.kept) for one in grades if one.heuristic in elo]
+    )
+
+
+# -- what differs from run to run ----------------------------------------------------------
+
+
+def _timings(runs: Sequence[Run], grades: Sequence[HeuristicGrade]) -> Timings:
+    """From the beginning of each run to its end, as the store has it; pauses are included."""
+    spans = [
+        (datetime.fromisoformat(run.created), datetime.fromisoformat(run.finished or run.created))
+        for run in runs
+    ]
+    seconds = sum((end - begin).total_seconds() for begin, end in spans)
+    games = 2 * sum(run.plan.total for run in runs)
+    return Timings(
+        date=max(end for _, end in spans).date().isoformat(),
+        games=games,
+        seconds=seconds,
+        games_per_second=round(games / seconds) if seconds else None,
+        grading_seconds=round(sum(grade.seconds for grade in grades), 1),
+    )

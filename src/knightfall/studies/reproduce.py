@@ -1,0 +1,274 @@
+"""``knightfall reproduce``: the five studies, played again; which of their claims survive?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from knightfall.cli.options.arena import Again, Dask, Seed, Workers
+from knightfall.cli.options.common import Json, whole_number
+from knightfall.cli.options.store import StorePath
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from knightfall.arena.plan.plan import Plan
+    from knightfall.arena.store.store import Run
+    from knightfall.studies.condition_fit import StudyFit
+    from knightfall.studies.oracle_grades import Choices, HeuristicGrade
+    from knightfall.studies.published import Study
+
+LEAGUE, SWEEP, EXTRA, WISHES = "league", "resigning", "extra", "wishes"
+PAIRS = 700
+"""As `knightfall.studies.plans` has it; here it is so that --help need not load that."""
+
+
+def reproduce(
+    study: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="STUDY",
+            help="lookahead, directional, reachability, staged, aggressive; all by default.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        int,
+        whole_number(
+            "--pairs", "Pairs of games per opponent; a couple of the league gets a twentieth."
+        ),
+    ] = PAIRS,
+    budget: Annotated[
+        str,
+        typer.Option(
+            "--budget",
+            metavar="NAME",
+            help="course (as the authors' agents played), time (equal time), nodes (2,500 for "
+            "all), never (as course, but nobody resigns) or all.",
+        ),
+    ] = "all",
+    seed: Seed = 0,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            metavar="DIR",
+            help="Where the report goes: docs/studies in a checkout, else studies.",
+        ),
+    ] = None,
+    no_league: Annotated[
+        bool, typer.Option("--no-league", help="Leave out the league of all heuristics.")
+    ] = False,
+    no_grades: Annotated[
+        bool, typer.Option("--no-grades", help="Leave out the oracle's grades and choices.")
+    ] = False,
+    fit: Annotated[
+        bool,
+        typer.Option(
+            "--fit",
+            help="Fit the conditions of each study anew (minutes) instead of taking the recorded "
+            "ones; what was found goes to fit.json in the output.",
+        ),
+    ] = False,
+    workers: Workers = None,
+    dask: Dask = None,
+    store: StorePath = None,
+    again: Again = False,
+    json: Json = False,
+) -> None:
+    """Play the five studies again and judge their claims.
+
+    Each study's own tournament as its author's agents played it, then at equal time, at equal
+    nodes and without resigning; the same of what its author wished for; a league of all
+    heuristics, the oracle's grades; then a report: published against measured, a verdict on every
+    claim, and what the wishes brought.  Interrupted, the same command goes
+    on.  Without matplotlib everything but the charts is written.
+
+    \b
+    Examples:
+      knightfall reproduce
+      knightfall reproduce lookahead --pairs 50 --no-league
+      knightfall reproduce staged aggressive --budget course --output /tmp/studies
+    """
+    from knightfall.arena.runners.hire import Crew
+    from knightfall.arena.runs import play_all
+    from knightfall.arena.store.store import Store
+    from knightfall.cli.options.store import store_path
+    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.cli.screen.output import print_report
+    from knightfall.display.report import print_parts
+    from knightfall.errors import KnightfallError
+    from knightfall.files import atomic_write
+    from knightfall.studies import plans
+    from knightfall.studies.condition_fit import as_json, recorded_fits
+    from knightfall.studies.document import why_no_charts, write_report
+    from knightfall.studies.report_builder import build_report
+
+    chosen = _chosen(study or [])
+    budgets = plans.budgets_named(budget)
+    folder = _folder(output)
+    if fit and not {"course", "never"} & set(budgets):
+        raise KnightfallError(f"--fit is for --budget course, never or all, not {budget}")
+    fits = _fitted(chosen, seed, workers) if fit else recorded_fits()
+    wanted: dict[tuple[str, str], Plan] = {
+        (one.id, name): plans.study_plan(one, name, fits[one.id].condition, pairs, seed)
+        for name in budgets
+        for one in chosen
+    }
+    ids = plans.league_heuristics(chosen)
+    if not no_league:
+        wanted |= {(LEAGUE, name): plans.league_plan(ids, name, pairs, seed) for name in budgets}
+    if "course" in budgets and "never" in budgets:
+        wanted[SWEEP, "course"] = plans.resigning_plan(max(1, pairs // 2), seed)
+    for one in chosen:
+        condition = fits[one.id].condition
+        for called, plan in plans.claim_plans(one, condition, budgets, pairs, seed).items():
+            wanted[f"{EXTRA} {one.id}", called] = plan
+        for name in budgets:
+            wishes = plans.wish_plan(one, name, condition, pairs, seed)
+            if wishes is not None:
+                wanted[f"{WISHES} {one.id}", name] = wishes
+    with Store.open(store_path(store)) as opened:
+        played, interrupted = play_all(
+            list(wanted.values()), opened, Crew(workers, dask), again=again, notice=say
+        )
+        if interrupted:
+            say(
+                f"knightfall: interrupted after {len(played)} of {len(wanted)} runs; every game "
+                "played so far is stored, and the same command goes on from there"
+            )
+            raise typer.Exit(INTERRUPTED)
+        runs: Mapping[tuple[str, Any], Run] = dict(zip(wanted, played, strict=True))
+        grades = [] if no_league or no_grades else _graded(ids, seed, workers)
+        report = build_report(
+            chosen,
+            {key: run for key, run in runs.items() if key[0] in {one.id for one in chosen}},
+            {name: run for (kind, name), run in runs.items() if kind == LEAGUE},
+            grades,
+            fits=fits,
+            sweep=runs.get((SWEEP, "course")),
+            extras=_of_studies(EXTRA, chosen, runs),
+            wished=_of_studies(WISHES, chosen, runs),
+            choices={} if no_grades else _choices(chosen, pairs, seed),
+            command=_command(study or [], pairs, budget, seed, no_league, no_grades, fit),
+            pairs=next(iter(wanted.values())).rounds,
+            seed=seed,
+        )
+    files = write_report(report, folder)
+    if fit:
+        atomic_write(folder / "fit.json", as_json(fits))
+    if why_no_charts():
+        say(f"knightfall: {why_no_charts()}")
+    print_report(report, json=json)
+    if not json:
+        print_parts(f"wrote {file}" for file in files)
+
+
+def _chosen(names: Sequence[str]) -> list[Study]:
+    from knightfall.errors import KnightfallError, nearest
+    from knightfall.studies.published import studies
+
+    known = studies()
+    for name in names:
+        if name not in known and name != "all":
+            raise KnightfallError(
+                f"unknown study {name!r}{nearest(name, known)} "
+                f"(there are {', '.join(known)}; all means all of them)"
+            )
+    return [one for id, one in known.items() if not names or "all" in names or id in names]
+
+
+def _of_studies(
+    kind: str, chosen: Sequence[Study], runs: Mapping[tuple[str, Any], Run]
+) -> dict[tuple[str, Any], Run]:
+    """The runs of a kind, by study and what they are called."""
+    return {
+        (one.id, called): run
+        for one in chosen
+        for (key, called), run in runs.items()
+        if key == f"{kind} {one.id}"
+    }
+
+
+def _folder(given: str | None) -> Path:
+    """Make the folder of the report, or raise a KnightfallError before anything is played."""
+    from knightfall.errors import KnightfallError
+    from knightfall.files import make_folder
+
+    if given is not None and not given.strip():
+        raise KnightfallError(f"--output {given!r} is not the name of a folder")
+    default = Path("docs/studies") if Path("src/knightfall/studies").is_dir() else Path("studies")
+    folder = default if given is None else Path(given).expanduser()
+    make_folder(folder)
+    return folder
+
+
+def _command(
+    names: Sequence[str],
+    pairs: int,
+    budget: str,
+    seed: int,
+    no_league: bool,
+    no_grades: bool,
+    fit: bool,
+) -> str:
+    """What makes the same report; what does not change it is left out."""
+    parts = ["knightfall reproduce", *(names or ["all"]), f"--pairs {pairs}", f"--budget {budget}"]
+    parts += [f"--seed {seed}"]
+    parts += ["--no-league"] if no_league else []
+    parts += ["--no-grades"] if no_grades and not no_league else []
+    parts += ["--fit"] if fit else []
+    return " ".join(parts)
+
+
+def _fitted(chosen: Sequence[Study], seed: int, workers: int | None) -> Mapping[str, StudyFit]:
+    """The conditions of some studies, fitted anew."""
+    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.display.progress import progress
+    from knightfall.machine import cores
+    from knightfall.studies.condition_fit import fit, number_of_trials
+
+    try:
+        with progress("trials", number_of_trials(chosen)) as told:
+            hands = cores() if workers is None else max(1, workers)
+            return fit(chosen, seed=seed, workers=hands, progress=told)
+    except KeyboardInterrupt:
+        say(
+            "knightfall: interrupted while fitting; every trial so far is kept, and the same "
+            "command goes on from there"
+        )
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _choices(chosen: Sequence[Study], pairs: int, seed: int) -> Choices:
+    """What heuristics choose, in fewer positions where few games are played."""
+    from knightfall.display.progress import progress
+    from knightfall.studies.oracle_grades import POSITIONS, choices, choosing_heuristics
+
+    with progress("phases of choices", 3) as told:
+        return choices(choosing_heuristics(chosen), min(POSITIONS, pairs), seed, told)
+
+
+def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[HeuristicGrade]:
+    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.display.progress import progress
+    from knightfall.machine import cores
+    from knightfall.studies.oracle_grades import grades, missing_grades
+
+    missing = missing_grades(ids, seed=seed)
+    say(f"grades kept from before: {len(ids) - missing}; to compute now: {missing}")
+    try:
+        with progress("grades", missing) as told:
+            return grades(
+                ids,
+                seed=seed,
+                workers=cores() if workers is None else max(1, workers),
+                told=lambda done: told(done - (len(ids) - missing)),
+            )
+    except KeyboardInterrupt:
+        say(
+            "knightfall: interrupted while grading; all games and the grades so far are stored, "
+            "and the same command goes on from there"
+        )
+        raise typer.Exit(INTERRUPTED) from None
