@@ -40,6 +40,24 @@ class KnightfallError(ValueError):
     """Bad input: the message is one line that names the value and what is accepted."""
 
 
+class NotFound(KnightfallError):
+    """What is named does not exist: a run, a game, a store with any runs."""
+
+
+class FileFault(KnightfallError):
+    """A user's file cannot be loaded, or a function in it fails.
+
+    `line` is the line of the file in which the error arose, None if the file had no part in it.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+    def __reduce__(self) -> tuple[type[FileFault], tuple[str, int | None]]:
+        return (FileFault, (str(self), self.line))
+
+
 class AgentFailure(KnightfallError):
     """An agent did not answer with a legal move.
 

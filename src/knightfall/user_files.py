@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from knightfall.apart import Ended, apart
-from knightfall.errors import KnightfallError, nearest
+from knightfall.errors import FileFault, KnightfallError, nearest
 from knightfall.files import cache_folder, data_folder
 from knightfall.revision import at_revision, commit_of, kept_revisions
 
@@ -211,7 +211,7 @@ def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
     except KnightfallError as error:
         raise KnightfallError(f"{shown}: {error}") from None
     except BaseException as error:  # a file that calls sys.exit() is an error like any other
-        raise KnightfallError(describe(str(file), error, shown)) from None
+        raise FileFault(describe(str(file), error, shown), line_in(str(file), error)) from None
     found = {path for path in imported | read if _is_users(path, file.parent)}
     return _Loaded(module, {path: stamp(path) for path in sorted(found | {str(file)})})
 

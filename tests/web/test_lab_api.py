@@ -19,11 +19,13 @@ import pytest
 from lab_server import COLD, LONG, MINE, LabServer, lab, until
 
 from knightfall.agents import parse_agent
+from knightfall.errors import KnightfallError
 from knightfall.oracle.annotate import annotate
 from knightfall.oracle.grade import grade
 from knightfall.oracle.record import Decision, Record
 from knightfall.position import Position
 from knightfall.web.lab.address import Address
+from knightfall.web.lab.archive import Archive
 from knightfall.web.lab.files import KnownFile
 from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, Refused
@@ -219,11 +221,22 @@ PATHS = [
 
 @pytest.mark.parametrize("text", PATHS)
 def test_files_that_nobody_named_are_refused(text: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(KnightfallError):
         agent_named(text, FILES)
-    assert refused.value.status == 422
-    with pytest.raises(Refused):
+    with pytest.raises(KnightfallError):
         heuristic_named(text, FILES)
+
+
+def test_the_archive_says_whether_something_is_missing_or_wrong(tmp_path: Path) -> None:
+    archive = Archive(str(tmp_path / "runs.sqlite"))
+    missing = archive.answer({"ask": "run", "run": 3})
+    assert missing == {
+        "error": "there is no run 3: nothing has been played yet", "found": False
+    }  # fmt: skip
+    (tmp_path / "runs.sqlite").write_bytes(b"there is no store in this file " * 200)
+    wrong = archive.answer({"ask": "runs", "limit": 5})
+    assert "runs.sqlite" in wrong["error"]
+    assert wrong["found"]
 
 
 def test_and_the_server_refuses_them_everywhere(server: LabServer) -> None:
@@ -274,7 +287,7 @@ def test_a_body_has_its_defaults_and_nothing_else() -> None:
     assert read_body(b"", "", schema) == {"n": 3}
     assert read_body(b'{"n": 4}', "application/json; charset=utf-8", schema) == {"n": 4}
     for bad in (True, None, "3", [3], 3.5):
-        with pytest.raises(Refused):
+        with pytest.raises(KnightfallError):
             check(schema["properties"]["n"], bad, "n")  # type: ignore[index]
 
 

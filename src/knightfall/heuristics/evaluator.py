@@ -149,7 +149,7 @@ class Evaluator:
         for term in self.terms:
             path = file_of(term.python) if term.users else ""
             if term.users and (line_in(path, error) or len(self.terms) == 1):
-                return KnightfallError(f"heuristic {fault(str(term.atom), term.python, error)}")
+                return fault(str(term.atom), term.python, error)
         return KnightfallError(f"heuristic {self.id}: {type(error).__name__}: {error}")
 
     def _failure_in_python(self, boards: GeometryArray) -> KnightfallError:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 from knightfall.apart import Ended, apart, quietly, tell
-from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.errors import AgentFailure, FileFault, KnightfallError
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.interpreted import a_number
 from knightfall.heuristics.registry import Score, ready_for_python
@@ -35,7 +36,9 @@ def cost(shown: str, python: Score) -> float:
         return said
     if isinstance(said, dict) and "endless" in said:
         raise AgentFailure("timeout", f"{said['endless']}")
-    raise KnightfallError(f"{said['error'] if isinstance(said, dict) else said}")
+    if isinstance(said, dict):
+        raise FileFault(f"{said['error']}", said["line"])
+    raise KnightfallError(f"{said}")
 
 
 def _in_a_file(shown: str) -> UserFunction | None:
@@ -43,7 +46,7 @@ def _in_a_file(shown: str) -> UserFunction | None:
     return atom if isinstance(atom, UserFunction) else None
 
 
-def _tried(shown: str, python: Score) -> float | dict[str, str]:
+def _tried(shown: str, python: Score) -> float | dict[str, Any]:
     """The same where nothing is lost: the cost, or what went wrong."""
     expendable()
     try:
@@ -51,7 +54,7 @@ def _tried(shown: str, python: Score) -> float | dict[str, str]:
     except AgentFailure as failure:
         return {"endless": str(failure)}
     except KnightfallError as error:
-        return {"error": str(error)}
+        return {"error": str(error), "line": getattr(error, "line", None)}
 
 
 def _cost_here(shown: str, python: Score) -> float:
@@ -71,9 +74,9 @@ def _cost_here(shown: str, python: Score) -> float:
     except KeyboardInterrupt as interrupt:
         if not is_expendable():
             raise
-        raise KnightfallError(f"heuristic {fault(shown, python, interrupt)}") from None
+        raise fault(shown, python, interrupt) from None
     except BaseException as failure:  # sys.exit() is an error like any other
-        raise KnightfallError(f"heuristic {fault(shown, python, failure)}") from None
+        raise fault(shown, python, failure) from None
     # The first one pays for what is compiled on the way.
     return (answered[-1] - answered[0]) / (len(answered) - 1)
 

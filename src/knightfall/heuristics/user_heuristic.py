@@ -20,7 +20,7 @@ from numba.core.errors import NumbaWarning
 from numba.extending import intrinsic
 
 from knightfall.board import Board
-from knightfall.errors import KnightfallError
+from knightfall.errors import FileFault, KnightfallError
 from knightfall.heuristics.interpreted import a_number, plain_board
 from knightfall.heuristics.registry import Score, check_parameters, ready_for_python
 from knightfall.heuristics.signature import HEURISTIC, ask_once, note_failure
@@ -30,7 +30,7 @@ from knightfall.kernel.geometry import READ_ONLY, geometry
 from knightfall.kernel.interrupt import interruptibly
 from knightfall.kernel.rules import words
 from knightfall.position import Position
-from knightfall.user_files import UserFunction, describe
+from knightfall.user_files import UserFunction, describe, line_in
 
 USERS = HEURISTIC.return_type(BOARD_VIEW, *HEURISTIC.args[1:])
 """The signature of every heuristic, with a board that cannot be written to."""
@@ -124,7 +124,7 @@ def compile_users(shown: str, python: Score) -> tuple[Any, str]:
                 _check_whole_numbers(shown, python, guarded)
             return guarded, ""
     if writes_to_it(refused):
-        raise KnightfallError(f"heuristic {fault(shown, python, refused)}")
+        raise fault(shown, python, refused)
     reason = reason_of(python, refused)
     warn_of_plain_python(shown, python, reason)
     return None, reason
@@ -188,14 +188,14 @@ def file_of(python: Score) -> str:
     return str(inspect.unwrap(python).__code__.co_filename)
 
 
-def fault(shown: str, python: Score, error: BaseException) -> str:
-    """What is wrong with a user's function, and where, in one line."""
+def fault(shown: str, python: Score, error: BaseException) -> FileFault:
+    """Return the error that says what is wrong with a user's function, and where."""
     path, written = file_of(python), writes_to_it(error)
     if written is None:
-        return describe(path, error, shown)
+        return FileFault(f"heuristic {describe(path, error, shown)}", line_in(path, error))
     file, line = written
     where = f", line {line}" if file == path else f": {file}, line {line}" if file else ""
-    return f"{shown}{where}: {READ_ONLY}"
+    return FileFault(f"heuristic {shown}{where}: {READ_ONLY}", line if file == path else None)
 
 
 def warn_of_plain_python(shown: str, python: Score, reason: str) -> None:

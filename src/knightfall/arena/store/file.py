@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from knightfall.errors import KnightfallError
+from knightfall.errors import KnightfallError, NotFound
 from knightfall.files import data_folder
 
 PAGES_AT_ONCE = 1024
@@ -240,7 +240,7 @@ class StoreFile:
 
     def _reader(self) -> sqlite3.Connection:
         if not self.path.exists() or not self.path.stat().st_size:
-            raise KnightfallError(f"no runs yet in {self.path}")
+            raise NotFound(f"no runs yet in {self.path}")
         try:
             db = self._connect("mode=rw")  # a file that cannot be written is only read
         except sqlite3.OperationalError as error:
@@ -253,7 +253,7 @@ class StoreFile:
         db.execute("PRAGMA query_only = ON")
         if db.execute("PRAGMA user_version").fetchone() == (0,):  # somebody is about to make it
             db.close()
-            raise KnightfallError(f"no runs yet in {self.path}")
+            raise NotFound(f"no runs yet in {self.path}")
         return db
 
     def _writer(self) -> sqlite3.Connection:

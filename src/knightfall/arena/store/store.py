@@ -24,7 +24,7 @@ from knightfall.arena.store.file import OF_A_RUN, StoreFile
 from knightfall.arena.store.pair_rows import copy_pairs
 from knightfall.arena.store.run import Run, now
 from knightfall.display.printable import printable
-from knightfall.errors import KnightfallError
+from knightfall.errors import KnightfallError, NotFound
 from knightfall.reading import parse_json
 from knightfall.shape import check
 
@@ -146,14 +146,14 @@ class Store:
     def run(self, id: int) -> Run:
         """The run of that number."""
         if not self.file.rows("SELECT 1 FROM runs WHERE id = ?", (id,)):
-            raise KnightfallError(f"there is no run {id} in {self.file.path}: {self._known()}")
+            raise NotFound(f"there is no run {id} in {self.file.path}: {self._known()}")
         return Run(self.file, id)
 
     def last(self) -> Run:
         """The run that was begun last."""
         ((id,),) = self.file.rows("SELECT max(id) FROM runs")
         if id is None:
-            raise KnightfallError(f"no runs yet in {self.file.path}")
+            raise NotFound(f"no runs yet in {self.file.path}")
         return Run(self.file, id)
 
     def _known(self) -> str:

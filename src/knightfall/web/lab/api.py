@@ -12,12 +12,10 @@ from starlette.responses import Response, StreamingResponse
 
 from knightfall import __version__
 from knightfall.display.printable import json_line, printable
-from knightfall.errors import KnightfallError
+from knightfall.errors import NotFound
 from knightfall.web.lab import inputs, schemas
-from knightfall.web.lab.archive import NOT_THERE
 from knightfall.web.lab.guard import Refused
 from knightfall.web.lab.lab import Lab
-from knightfall.web.lab.lines import Answering
 from knightfall.web.lab.openapi import ENDPOINTS, PARAMETERS, Endpoint
 from knightfall.web.lab.positions import choose, opinions, tab_of
 from knightfall.web.lab.starting import game_spec, grading_spec, resuming
@@ -129,12 +127,12 @@ async def studies(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def runs(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    return await _from_archive(lab, {"ask": "runs", **asked})
+    return await lab.archive.ask({"ask": "runs", **asked})
 
 
 async def run(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    found = await _from_archive(lab, {"ask": "run", **asked})
+    found = await lab.archive.ask({"ask": "run", **asked})
     why = resuming(lab, found.pop("resume"))
     playing = lab.jobs.playing(run=asked["run"])
     if playing is not None:
@@ -145,24 +143,17 @@ async def run(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def games(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    return await _from_archive(lab, {"ask": "games", **asked})
+    return await lab.archive.ask({"ask": "games", **asked})
 
 
 async def game(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    return await _from_archive(lab, {"ask": "game", **asked})
+    return await lab.archive.ask({"ask": "game", **asked})
 
 
 async def truth(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    return await _from_archive(lab, {"ask": "truth", **asked}, lab.judge)
-
-
-async def _from_archive(lab: Lab, question: Asked, archive: Answering | None = None) -> Asked:
-    try:
-        return await (archive or lab.archive).ask(question)
-    except KnightfallError as error:
-        raise Refused(404 if str(error).startswith(NOT_THERE) else 422, str(error)) from None
+    return await lab.judge.ask({"ask": "truth", **asked})
 
 
 # -- runs and gradings -----------------------------------------------------------------------
@@ -190,7 +181,7 @@ async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
     job = lab.jobs.playing(run=asked["run"])
     if job is None:
-        await _from_archive(lab, {"ask": "run", **asked})
+        await lab.archive.ask({"ask": "run", **asked})
         raise Refused(409, f"run {asked['run']} is not being played here")
     lab.jobs.stop(job)
     return job.to_dict()
@@ -198,12 +189,12 @@ async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def gradings(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    return await _from_archive(lab, {"ask": "gradings"})
+    return await lab.archive.ask({"ask": "gradings"})
 
 
 async def grading(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    found = await _from_archive(lab, {"ask": "grading", **asked})
+    found = await lab.archive.ask({"ask": "grading", **asked})
     del found["agent"]
     why = resuming(lab, found.pop("resume"))
     playing = lab.jobs.playing(grading=asked["grading"])
@@ -220,7 +211,7 @@ async def resume_grading(lab: Lab, request: Request, asked: Asked) -> Any:
     if not found["resumable"]:
         raise Refused(409, f"grading {id} cannot be gone on with: {found['why_not']}")
     about = found["grading"]
-    stored = await _from_archive(lab, {"ask": "grading", **asked})
+    stored = await lab.archive.ask({"ask": "grading", **asked})
     spec = {
         "kind": "grading", "grading": id, "agent": stored["agent"], "store": lab.store,
         "files": lab.library.paths,
@@ -233,7 +224,7 @@ async def stop_grading(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
     job = lab.jobs.playing(grading=asked["grading"])
     if job is None:
-        await _from_archive(lab, {"ask": "grading", **asked})
+        await lab.archive.ask({"ask": "grading", **asked})
         raise Refused(409, f"grading {asked['grading']} is not being played here")
     lab.jobs.stop(job)
     return job.to_dict()
@@ -243,7 +234,7 @@ async def dismiss(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
     job = lab.jobs.all.get(asked["job"])
     if job is None:
-        raise Refused(404, f"there is no job {asked['job']}")
+        raise NotFound(f"there is no job {asked['job']}")
     if not job.over:
         raise Refused(409, f"job {job.id} is not over: stop it first")
     lab.jobs.dismiss(job)

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from knightfall import __version__
 from knightfall.display.printable import printable
-from knightfall.errors import KnightfallError
+from knightfall.errors import KnightfallError, NotFound
 from knightfall.web.lab.address import Address
 from knightfall.web.lab.api import endpoint_of, json_answer
 from knightfall.web.lab.guard import REPORT_POLICY, Guard, Refused
@@ -90,7 +90,7 @@ async def _openapi(request: Request) -> Response:
 async def _report(request: Request) -> Response:
     text = report_page()
     if text is None:
-        raise Refused(404, "there is no report here: knightfall reproduce writes one")
+        raise NotFound("there is no report here: knightfall reproduce writes one")
     headers = {"content-security-policy": REPORT_POLICY}
     return Response(text, media_type=kind_of(INDEX), headers=headers)
 
@@ -101,7 +101,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _bad(request: Request, error: Exception) -> Response:
-    return json_answer({"error": printable(str(error))}, 422)
+    status = 404 if isinstance(error, NotFound) else 422
+    return json_answer({"error": printable(str(error))}, status)
 
 
 async def _wrong(request: Request, error: Exception) -> Response:

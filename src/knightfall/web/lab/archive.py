@@ -15,15 +15,11 @@ from typing import Any
 from knightfall.apart import quietly
 from knightfall.arena.store.store import Store
 from knightfall.display.printable import json_line, printable
-from knightfall.errors import KnightfallError
+from knightfall.errors import KnightfallError, NotFound
 from knightfall.web.lab import run_facts
 from knightfall.web.lab.game_truth import game_truth
 from knightfall.web.lab.gradings import Gradings, StoredGrading
 from knightfall.web.lab.names import short_names
-
-NOT_THERE = "there is no"
-"""How an error begins that means: not found."""
-
 
 VERDICTS = 0.5
 """Seconds that verdicts may take in one list of runs."""
@@ -56,7 +52,7 @@ class Archive:
         try:
             return {"answer": asked[what](**question)}
         except KnightfallError as error:
-            return {"error": printable(str(error))}
+            return {"error": printable(str(error)), "found": not isinstance(error, NotFound)}
         except Exception as error:  # a store that somebody is just replacing, say
             self._opened = None
             return {"error": printable(f"the store cannot be read: {error}")}
@@ -67,16 +63,14 @@ class Archive:
         if self._opened is None:
             try:
                 self._opened = Store.open(self._path, read_only=True)
-            except KnightfallError as error:
-                if str(error).startswith("no runs yet"):
-                    return None
-                raise
+            except NotFound:
+                return None
         return self._opened
 
     def _run(self, id: int) -> Any:
         store = self._store
         if store is None:
-            raise KnightfallError(f"{NOT_THERE} run {id}: nothing has been played yet")
+            raise NotFound(f"there is no run {id}: nothing has been played yet")
         return store.run(id)
 
     # -- questions -------------------------------------------------------------------------
@@ -140,8 +134,8 @@ class Archive:
         """One game."""
         found = self._run(run)
         if pair >= found.played:
-            raise KnightfallError(
-                f"{NOT_THERE} pair {pair} in run {run}: it has {found.played:,}, counted from 0"
+            raise NotFound(
+                f"there is no pair {pair} in run {run}: it has {found.played:,}, counted from 0"
             )
         return run_facts.one_game(found, pair, game)
 
@@ -160,7 +154,7 @@ class Archive:
         """Return all about a grading."""
         found = self._gradings.one(grading)
         if found is None:
-            raise KnightfallError(f"{NOT_THERE} grading {grading}")
+            raise NotFound(f"there is no grading {grading}")
         grade = found.grade()
         return {
             "grading": _grading_in_short(found),

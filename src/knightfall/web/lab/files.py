@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from knightfall.apart import Apart, Ended
-from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.user_files import Stamp, stamp
-from knightfall.web.lab.look_at import line_of
+from knightfall.web.lab.look_at import nothing_in_it
 from knightfall.web.lab.names import can_be_named, listed_name
 
 LOOK = 1.0
@@ -27,7 +26,7 @@ class KnownFile:
 
     def __init__(self, name: str, path: str) -> None:
         self.name, self.path = name, path
-        self.seen: dict[str, Any] = {"error": "", "line": None, "heuristics": [], "agents": []}
+        self.seen = nothing_in_it()
         self.looking = False
         self._sources: dict[str, Stamp | None] = {}
 
@@ -46,13 +45,13 @@ class KnownFile:
         """Find out what is in it; blocks until another process has loaded it."""
         stamps = {self.path: stamp(self.path)}
         if stamps[self.path] is None:
-            found = _wrong(f"{self.name}: there is no such file any more")
+            found = nothing_in_it(f"{self.name}: there is no such file any more")
         else:
             try:
                 process = Apart("knightfall.web.lab.look_at", self.path, self.name)
                 found = process.told(LOADING)
             except Ended as ended:
-                found = _wrong(f"{self.name} cannot be loaded: it {ended}")
+                found = nothing_in_it(f"{self.name} cannot be loaded: it {ended}")
         stamps |= {path: stamp(path) for path in found.pop("sources", ())}
         self._sources = stamps
         self.seen = found
@@ -115,9 +114,3 @@ def checked_path(given: str) -> str:
     if not can_be_named(str(path)):
         raise KnightfallError(f"{str(path)!r}: an agent cannot hold a path with , ( ) * or + in it")
     return str(path)
-
-
-def _wrong(error: str) -> dict[str, Any]:
-    name = error.partition(" ")[0].rstrip(":")
-    line = line_of(error, name)
-    return {"error": printable(error), "line": line, "heuristics": [], "agents": []}

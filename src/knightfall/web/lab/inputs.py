@@ -43,9 +43,9 @@ def read_query(given: Mapping[str, list[str]], schemas: Mapping[str, Schema]) ->
     for name, texts in given.items():
         if name not in schemas:
             known = ", ".join(schemas) or "none at all"
-            raise Refused(422, f"nobody knows the parameter {_shown(name)}: there are {known}")
+            raise KnightfallError(f"nobody knows the parameter {_shown(name)}: there are {known}")
         if len(texts) > 1:
-            raise Refused(422, f"{name} is given {len(texts)} times")
+            raise KnightfallError(f"{name} is given {len(texts)} times")
         found[name] = _converted(schemas[name], texts[0])
         check(schemas[name], found[name], name)
     for name, schema in schemas.items():
@@ -101,7 +101,7 @@ def _check_text(schema: Schema, value: str, where: str) -> None:
 def _check_list(schema: Schema, value: list[Any], where: str) -> None:
     low, high = schema.get("minItems", 0), schema.get("maxItems", math.inf)
     if not low <= len(value) <= high:
-        raise Refused(422, f"{where} has {len(value)} items, and must have from {low} to {high}")
+        raise KnightfallError(f"{where} has {len(value)} items, and must have from {low} to {high}")
     for number, item in enumerate(value):
         check(schema.get("items", {}), item, f"{where}[{number}]")
 
@@ -110,17 +110,17 @@ def _check_object(schema: Schema, value: dict[str, Any], where: str) -> None:
     fields: Mapping[str, Schema] = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
-            raise Refused(422, f"{where} lacks {name}")
+            raise KnightfallError(f"{where} lacks {name}")
     for name, item in value.items():
         if name in fields:
             check(fields[name], item, name if where == "the body" else f"{where}.{name}")
         elif schema.get("additionalProperties") is False:
             known = ", ".join(fields) or "none at all"
-            raise Refused(422, f"{where} has no field {_shown(name)}: there are {known}")
+            raise KnightfallError(f"{where} has no field {_shown(name)}: there are {known}")
 
 
 def _wrong(where: str, value: Any, wanted: str) -> None:
-    raise Refused(422, f"{where} is {_shown(value)}, and must be {wanted}")
+    raise KnightfallError(f"{where} is {_shown(value)}, and must be {wanted}")
 
 
 def _shown(value: Any) -> str:

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from knightfall.errors import KnightfallError
+from knightfall.errors import KnightfallError, NotFound
 
 LONGEST = 1 << 26
 """Bytes of an answer: a league of forty agents has a large table, a long game a few hundred."""
@@ -24,7 +24,10 @@ class Answering:
         self._turn = asyncio.Lock()
 
     async def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """What it answers; a `KnightfallError` with what it says, or that it says nothing."""
+        """Return its answer.  Raise the `KnightfallError` or `NotFound` that it answers with.
+
+        A process that does not answer is ended, and that is a `KnightfallError`, too.
+        """
         async with self._turn:
             process = await self._running()
             assert process.stdin is not None
@@ -41,7 +44,8 @@ class Answering:
                 await self.end()
                 raise
         if "error" in answer:
-            raise KnightfallError(answer["error"])
+            kind = KnightfallError if answer.get("found", True) else NotFound
+            raise kind(answer["error"])
         found: dict[str, Any] = answer["answer"]
         return found
 

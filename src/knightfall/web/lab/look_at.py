@@ -6,7 +6,6 @@ It is run where nothing is lost, for the file may do anything while it is loaded
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 import warnings
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 from knightfall.apart import quietly, tell
 from knightfall.display.printable import one_line
-from knightfall.errors import KnightfallError
+from knightfall.errors import FileFault, KnightfallError
 from knightfall.user_files import expendable, load
 
 POSITION = "7/7/1N5/7/7/4n2/7 w"
@@ -33,9 +32,9 @@ def seen_in(path: str, shown: str) -> dict[str, Any]:
         loaded = load(file, shown)
     except KnightfallError as error:
         players = _players(path, shown)  # they import the course's modules, which are not here
-        failed = _failed("") if players else _failed(str(error))
+        failed = nothing_in_it() if players else nothing_in_it(error)
         return {**failed, "agents": players, "sources": [str(file)]}
-    found: dict[str, Any] = {"error": "", "line": None, "heuristics": [], "agents": []}
+    found = nothing_in_it()
     for name, thing in list(vars(loaded.module).items()):
         if name.startswith("_"):
             continue
@@ -77,16 +76,14 @@ def _is_meant_as_heuristic(thing: Any, function: FunctionType) -> bool:
     return names[:2] == list(PARAMETERS[:2]) and {"me", "opp"} <= set(names)
 
 
-def line_of(error: str, shown: str) -> int | None:
-    """The line of the file that an error names."""
-    found = re.search(rf"{re.escape(shown)}[^ ]*, line (\d+)|^line (\d+)", error)
-    return None if found is None else int(found[1] or found[2])
+def nothing_in_it(error: KnightfallError | str = "") -> dict[str, Any]:
+    """Return what is known of a file in which nothing was found, and why."""
+    return {"error": one_line(str(error)), "line": _line(error), "heuristics": [], "agents": []}
 
 
-def _failed(error: str) -> dict[str, Any]:
-    shown = error.partition(",")[0].partition(":")[0]
-    line = line_of(error, shown)
-    return {"error": one_line(error), "line": line, "heuristics": [], "agents": []}
+def _line(error: object) -> int | None:
+    """Return the line of the user's file in which an error arose, if it is known."""
+    return error.line if isinstance(error, FileFault) else None
 
 
 def _positional(function: FunctionType) -> int:
@@ -108,13 +105,13 @@ def _heuristic(path: str, name: str, function: FunctionType, shown: str) -> dict
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.position import Position
 
-    error = ""
+    error, line = "", None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             evaluator(f"{path}:{name}").measure(Position.from_fen(POSITION))
         except KnightfallError as wrong:
-            error = str(wrong)
+            error, line = str(wrong), _line(wrong)
         except Exception as wrong:
             error = f"{type(wrong).__name__}: {wrong}"
     ours = [one for one in caught if one.category.__module__.startswith("knightfall.")]
@@ -122,7 +119,7 @@ def _heuristic(path: str, name: str, function: FunctionType, shown: str) -> dict
     row = _row(name, f"{shown}:{name}", function, error, note)
     for key in ("error", "note"):
         row[key] = row[key].replace(path, shown)
-    row["line"] = line_of(row["error"], shown) or row["line"]
+    row["line"] = line or row["line"]
     return row
 
 

@@ -13,7 +13,6 @@ from knightfall.agents import Agent, GreedyAgent, parse_agent, spelling
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression
-from knightfall.web.lab.guard import Refused
 
 Files = Mapping[str, str]
 """Full paths by the names under which they are listed."""
@@ -25,28 +24,21 @@ _LIKE_A_PATH = re.compile(r"\\|~|\.\.|[^ -\U0010ffff]|(?<![0-9])/|/(?![0-9])")
 def agent_named(text: str, files: Files) -> Agent:
     """The agent of a browser's string, its files by their full paths."""
     _refuse_paths("agent", text, files)
-    try:
-        agent = parse_agent(text)
-        return _at_home(agent, text, files)
-    except KnightfallError as error:
-        raise Refused(422, printable(str(error))) from None
+    return _at_home(parse_agent(text), text, files)
 
 
 def heuristic_named(text: str, files: Files) -> Agent:
     """The heuristic of a browser's string, as the agent that asks it alone."""
     _refuse_paths("heuristic", text, files)
-    try:
-        return _at_home(GreedyAgent(str(GreedyAgent.read_argument(text))), text, files)
-    except KnightfallError as error:
-        raise Refused(422, printable(str(error))) from None
+    return _at_home(GreedyAgent(str(GreedyAgent.read_argument(text))), text, files)
 
 
 def _refuse_paths(what: str, text: str, files: Files) -> None:
     if _LIKE_A_PATH.search(text):
-        raise Refused(422, f"{what} {printable(text)[:200]!r} holds a path: {_listed(files)}")
+        raise KnightfallError(f"{what} {printable(text)[:200]!r} holds a path: {_listed(files)}")
     if "@" in text:
-        raise Refused(
-            422, f"{what} {printable(text)[:200]!r} asks for another version of a file: not here"
+        raise KnightfallError(
+            f"{what} {printable(text)[:200]!r} asks for another version of a file: not here"
         )
 
 
@@ -55,7 +47,7 @@ def _at_home(agent: Agent, text: str, files: Files) -> Agent:
     named = agent.files
     for name in named:
         if name not in files:
-            raise Refused(422, f"{printable(text)[:200]!r} names {name!r}: {_listed(files)}")
+            raise KnightfallError(f"{printable(text)[:200]!r} names {name!r}: {_listed(files)}")
     if not named:
         return agent
     return agent.relocated(lambda path, resolve: files[path])

@@ -8,8 +8,6 @@ from typing import Any
 
 from starlette.requests import Request
 
-from knightfall.display.printable import printable
-from knightfall.errors import KnightfallError
 from knightfall.position import Position
 from knightfall.web.lab.guard import CLIENT, Refused
 from knightfall.web.lab.lab import Lab
@@ -25,7 +23,7 @@ def tab_of(request: Request) -> str | None:
 async def choose(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
     """See `openapi`."""
     agent = agent_named(asked["agent"], lab.library.paths)
-    position, version = _position(asked["fen"]), lab.library.version(agent.files)
+    position, version = Position.from_fen(asked["fen"]), lab.library.version(agent.files)
     if agent.remembers_game:
         version += f" {tab_of(request)}"
 
@@ -37,7 +35,7 @@ async def choose(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
 
 async def opinions(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
     """See `openapi`."""
-    position = _position(asked["fen"])
+    position = Position.from_fen(asked["fen"])
     agents = {text: heuristic_named(text, lab.library.paths) for text in asked["heuristics"]}
 
     async def all_of_them() -> Any:
@@ -48,13 +46,6 @@ async def opinions(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
 
     found = await _while_wanted(lab, request, all_of_them)
     return {"moves": list(position.legal_moves), "opinions": found}
-
-
-def _position(fen: str) -> Position:
-    try:
-        return Position.from_fen(fen)
-    except KnightfallError as error:
-        raise Refused(422, printable(str(error))) from None
 
 
 async def _while_wanted(lab: Lab, request: Request, think: Callable[[], Awaitable[Any]]) -> Any:

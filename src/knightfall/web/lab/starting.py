@@ -9,7 +9,6 @@ from knightfall.board import Board
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.search.budget import read_budget
-from knightfall.web.lab.guard import Refused
 from knightfall.web.lab.lab import Lab
 from knightfall.web.lab.names import agent_named
 
@@ -22,13 +21,15 @@ Spec = dict[str, Any]
 def game_spec(lab: Lab, kind: str, asked: Spec) -> tuple[Spec, list[str]]:
     """Return what is to be played, and its agents as they were given."""
     spec = {**asked, "kind": kind, "store": lab.store, "files": lab.library.paths}
-    spec["board"] = _board(asked["board"])
-    _check_budget(asked.get("budget"))
+    spec["board"] = Board.named(asked["board"]).text
+    read_budget(asked.get("budget"))  # raises a KnightfallError for one that cannot be
     if "sprt" in asked and asked["sprt"][0] >= asked["sprt"][1]:
         low, high = asked["sprt"]
-        raise Refused(422, f"sprt is [{low:g}, {high:g}]: the first must be less than the second")
+        raise KnightfallError(
+            f"sprt is [{low:g}, {high:g}]: the first must be less than the second"
+        )
     if "gauntlet" in asked and asked["gauntlet"] >= len(asked["agents"]):
-        raise Refused(422, f"gauntlet={asked['gauntlet']} leaves no opponents")
+        raise KnightfallError(f"gauntlet={asked['gauntlet']} leaves no opponents")
     shown: list[str] = []
     for field in AGENTS[kind]:
         given = asked[field]
@@ -43,7 +44,7 @@ def game_spec(lab: Lab, kind: str, asked: Spec) -> tuple[Spec, list[str]]:
 def grading_spec(lab: Lab, kind: str, asked: Spec) -> tuple[Spec, list[str]]:
     """Return what is to be graded, and its agent as it was given."""
     agent = agent_named(asked["agent"], lab.library.paths)
-    spec = {**asked, "kind": kind, "agent": _text(agent), "board": _board(asked["board"])}
+    spec = {**asked, "kind": kind, "agent": _text(agent), "board": Board.named(asked["board"]).text}
     return {**spec, "store": lab.store, "files": lab.library.paths}, [asked["agent"]]
 
 
@@ -59,17 +60,3 @@ def resuming(lab: Lab, found: Spec) -> str:
 def _text(agent: Agent) -> str:
     """The agent as it is read again: a course's name stands for itself."""
     return agent.label or str(agent)
-
-
-def _board(text: str) -> str:
-    try:
-        return Board.named(text).text
-    except KnightfallError as error:
-        raise Refused(422, printable(str(error))) from None
-
-
-def _check_budget(text: str | None) -> None:
-    try:
-        read_budget(text)
-    except KnightfallError as error:
-        raise Refused(422, printable(str(error))) from None

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from knightfall.errors import KnightfallError
 from knightfall.web.lab.guard import Refused
 from knightfall.web.lab.schemas import CLIENT_PATTERN
 
@@ -103,5 +104,5 @@ def checked_name(given: str | None) -> str | None:
     if given is None:
         return None
     if not re.fullmatch(CLIENT_PATTERN, given, re.ASCII):
-        raise Refused(422, f"a client is called {given[:50]!r}, and must be up to 40 letters")
+        raise KnightfallError(f"a client is called {given[:50]!r}, and must be up to 40 letters")
     return given

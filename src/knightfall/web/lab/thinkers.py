@@ -20,7 +20,6 @@ from knightfall.display.numbers import for_json
 from knightfall.display.printable import printable
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
-from knightfall.web.lab.guard import Refused
 
 SECONDS = 10.0
 """The longest that anybody may think about a position."""
@@ -53,12 +52,14 @@ class Thinkers:
     async def choose(self, agent: Agent, version: str, position: Position, seed: int) -> Any:
         """An agent's move with all that it says of it."""
         if not position.legal_moves:
-            raise Refused(422, f"there is no move in {position.fen!r}: the game is over")
+            raise KnightfallError(f"there is no move in {position.fen!r}: the game is over")
         seed = agent.seed or seed
 
         own = agent.budget.seconds
         if own is not None and own > SECONDS:
-            raise Refused(422, f"{agent.name} thinks too long: here it has {SECONDS:g} s at most")
+            raise KnightfallError(
+                f"{agent.name} thinks too long: here it has {SECONDS:g} s at most"
+            )
         limit = SECONDS
         if own is not None and agent.has_users_code:  # a search of ours stops by itself
             limit = min(SECONDS, own + LATE)
@@ -105,9 +106,9 @@ class Thinkers:
             well = True
         except AgentFailure as failure:
             well = asked.told_of(failure) or failure.reason in ("forfeit", "illegal")
-            raise Refused(422, printable(str(failure))) from None
+            raise
         except TimeoutError:
-            raise Refused(422, f"{printable(text)} did not answer in time") from None
+            raise KnightfallError(f"{text} did not answer in time") from None
         finally:
             self._give_back(key, asked, well)
         return answer
@@ -115,8 +116,8 @@ class Thinkers:
     async def _start(self, agent: Agent, text: str) -> Child:
         try:
             return await self._in_thread(lambda: _started(agent, text))
-        except (KnightfallError, OSError) as error:
-            raise Refused(422, printable(str(error))) from None
+        except OSError as error:
+            raise KnightfallError(str(error)) from None
 
     # -- processes -------------------------------------------------------------------------
 
