@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     from knightfall.errors import KnightfallError
     from knightfall.heuristics import heuristic
     from knightfall.heuristics.evaluator import Evaluator, evaluator
-    from knightfall.oracle.annotate import annotate
-    from knightfall.oracle.annotation import Annotation
-    from knightfall.oracle.check import check
-    from knightfall.oracle.findings import Check
-    from knightfall.oracle.grade import grade
-    from knightfall.oracle.grade_report import Grade
+    from knightfall.oracle.annotate import Annotation, annotate
+    from knightfall.oracle.check import Check, check
+    from knightfall.oracle.grade import Grade, grade
     from knightfall.position import Position
     from knightfall.search.report import Report
     from knightfall.solver.solution import Solution
@@ -40,14 +37,14 @@ _LATER = {
     "KnightfallError": "knightfall.errors",
     "Position": "knightfall.position",
     "Agent": "knightfall.agents",
-    "Check": "knightfall.oracle.findings",
+    "Check": "knightfall.oracle.check",
     "agent": "knightfall.agents",
     "check": "knightfall.oracle.check",
     "heuristic": "knightfall.heuristics",
     "Evaluator": "knightfall.heuristics.evaluator",
     "evaluator": "knightfall.heuristics.evaluator",
-    "Annotation": "knightfall.oracle.annotation",
-    "Grade": "knightfall.oracle.grade_report",
+    "Annotation": "knightfall.oracle.annotate",
+    "Grade": "knightfall.oracle.grade",
     "annotate": "knightfall.oracle.annotate",
     "grade": "knightfall.oracle.grade",
     "Report": "knightfall.search.report",

@@ -27,7 +27,7 @@ from knightfall.course.submission import Submission
 from knightfall.course.trial.judging import Judged, Resignations
 from knightfall.course.trial.report import TrialReport
 from knightfall.display.numbers import interval, percent, plus_minus
-from knightfall.oracle.grade_report import Keeping
+from knightfall.oracle.grade import Keeping
 from knightfall.statistics.rates import Share
 
 OPPONENTS = ("Random", "MM_Open", "AB_Improved")

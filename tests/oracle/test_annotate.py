@@ -19,8 +19,7 @@ from oracle_helpers import BOARD, mover_wins, naive_winning_moves, run
 import knightfall as kf
 from knightfall.notation.scoresheet import Scoresheet
 from knightfall.oracle import annotate as annotate_module
-from knightfall.oracle.annotate import annotate, questions
-from knightfall.oracle.annotation import Annotation
+from knightfall.oracle.annotate import Annotation, annotate, questions
 from knightfall.oracle.grade import grade
 from knightfall.oracle.swing import svg, text
 from knightfall.oracle.truth import Truth

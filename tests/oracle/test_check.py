@@ -27,7 +27,7 @@ from knightfall.heuristics import REGISTRY, count, mobility
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.oracle import check as check_module
 from knightfall.oracle import questions
-from knightfall.oracle.findings import Check, Finding
+from knightfall.oracle.check import Check, Finding
 from knightfall.oracle.questions import sample
 from knightfall.position import Position
 

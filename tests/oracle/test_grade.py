@@ -27,8 +27,7 @@ from knightfall.arena.plan.plan import Match, Plan
 from knightfall.board import Board
 from knightfall.openings import openings
 from knightfall.oracle import grade as grade_module
-from knightfall.oracle.grade import grade
-from knightfall.oracle.grade_report import Grade
+from knightfall.oracle.grade import Grade, grade
 from knightfall.oracle.measures import (
     Scored,
     auc,

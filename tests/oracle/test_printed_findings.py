@@ -12,10 +12,9 @@ import knightfall as kf
 from knightfall.board import Board
 from knightfall.display.numbers import percent
 from knightfall.heuristics.explain import Cluster, Explanation, Share
-from knightfall.oracle.annotation import Remark
-from knightfall.oracle.check import _told_agreement, _told_cost
-from knightfall.oracle.findings import Agreement, Check, Cost, Finding
-from knightfall.oracle.grade_report import FirstBlunder, Grade, Keeping, Reliability
+from knightfall.oracle.annotate import Remark
+from knightfall.oracle.check import Agreement, Check, Cost, Finding, _told_agreement, _told_cost
+from knightfall.oracle.grade import FirstBlunder, Grade, Keeping, Reliability
 from knightfall.oracle.measures import Auc, Bin
 from knightfall.position import Position
 from knightfall.statistics.rates import Share as Rate

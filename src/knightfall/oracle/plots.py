@@ -19,15 +19,15 @@ from knightfall.arena.charts.style import (
     styled,
 )
 from knightfall.display.numbers import count
-from knightfall.oracle.grade_report import score_range
+from knightfall.oracle.grade import score_range
 from knightfall.oracle.swing import BAR, LABEL_EVERY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from knightfall.oracle.annotation import Annotation
-    from knightfall.oracle.grade_report import Grade, Reliability
+    from knightfall.oracle.annotate import Annotation
+    from knightfall.oracle.grade import Grade, Reliability
     from knightfall.statistics.rates import Share
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from knightfall.oracle.annotation import Annotation, Remark
+from knightfall.oracle.annotate import Annotation, Remark
 from knightfall.position import Side
 
 LABEL_EVERY = 5

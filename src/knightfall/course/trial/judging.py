@@ -15,8 +15,7 @@ from knightfall.course.agent import CourseAgent
 from knightfall.course.player import RESIGNED
 from knightfall.course.trial.never_moved import NeverMoved, never_moved
 from knightfall.errors import AgentFailure
-from knightfall.oracle.grade import keeping
-from knightfall.oracle.grade_report import Keeping
+from knightfall.oracle.grade import Keeping, keeping
 from knightfall.oracle.record import Decision, phase_of
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position, Side

@@ -20,8 +20,7 @@ from knightfall.board import Board
 from knightfall.display.numbers import for_json
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
-from knightfall.oracle.grade import summed_up
-from knightfall.oracle.grade_report import Grade
+from knightfall.oracle.grade import Grade, summed_up
 from knightfall.oracle.record import PHASES, ROLES, Decision, Record
 from knightfall.reading import parse_json, read_bytes
 from knightfall.shape import Whole, check
