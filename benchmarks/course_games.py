@@ -16,8 +16,7 @@ from knightfall.arena.game.records import PairTask
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position
-from knightfall.search.state import DTYPE
-from knightfall.search.ties import any_move
+from knightfall.search.search_state import DTYPE, any_move
 
 from .course_board import CourseBoard, set_up
 from .course_heuristics import SCORES

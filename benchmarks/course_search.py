@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from math import inf
 
-from knightfall.search.state import PROVEN, WIN
+from knightfall.search.search_state import PROVEN, WIN
 
 from .course_board import Cell, CourseBoard, Score, improved_score
 

@@ -19,7 +19,7 @@ from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
 from knightfall.kernel import geometry
 from knightfall.kernel.compile import cache_folder
-from knightfall.search import state
+from knightfall.search import search_state
 
 SOURCE = Path(__file__).parent / "alphabeta.cpp"
 _C_TYPES = {
@@ -78,7 +78,7 @@ def build(*flags: str) -> ctypes.CDLL:
     Raises `subprocess.CalledProcessError` (with the compiler's words in `stderr`) if it does not
     compile; there must be a compiler.
     """
-    layouts = _struct("Geometry", geometry.DTYPE) + _struct("State", state.DTYPE)
+    layouts = _struct("Geometry", geometry.DTYPE) + _struct("State", search_state.DTYPE)
     return build_from(SOURCE, *flags, layouts=layouts)
 
 

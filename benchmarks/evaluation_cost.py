@@ -20,7 +20,7 @@ from knightfall.kernel.bits import ask
 from knightfall.kernel.compile import compiled, quiet
 from knightfall.kernel.geometry import GEOMETRY, geometry
 from knightfall.kernel.rules import words
-from knightfall.search.settings import LEAF_STEP_LIMIT
+from knightfall.search.run_search import LEAF_STEP_LIMIT
 
 from .measure import fastest, seconds_of
 from .positions import sampled_positions

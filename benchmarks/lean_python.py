@@ -8,7 +8,7 @@ to the course's board.
 from __future__ import annotations
 
 from knightfall.position import Position
-from knightfall.search.state import WIN
+from knightfall.search.search_state import WIN
 
 
 class LeanSearch:

@@ -1,4 +1,4 @@
-"""A compiled search called directly: what `knightfall.search.think` does, less the clockwork."""
+"""A compiled search called directly: `knightfall.search.run_search` without its clocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.budget import Budget
-from knightfall.search.settings import records_for, settings_for
+from knightfall.search.run_search import records_for, settings_for
 from knightfall.search.table import table_for
 
 

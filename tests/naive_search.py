@@ -15,7 +15,7 @@ from naive_solver import plies_to_end
 
 from knightfall.board import Board
 from knightfall.position import Position, Side, other
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 WON = 1e9
 """A won game, less a little for each ply it takes; a lost one is the negative of that."""

@@ -21,7 +21,6 @@ from strategies import positions
 
 import knightfall
 from knightfall.agents import AGENT_KINDS, COURSE, Agent, agent, course_agent, parse, parse_agent
-from knightfall.agents.course import from_another_protocol
 from knightfall.agents.kinds import (
     AlphaBetaAgent,
     DeepeningAgent,
@@ -29,6 +28,7 @@ from knightfall.agents.kinds import (
     MinimaxAgent,
     RandomAgent,
 )
+from knightfall.agents.parse import from_another_protocol
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.position import Position

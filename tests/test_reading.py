@@ -18,7 +18,7 @@ from knightfall.arena.store.import_run import import_run
 from knightfall.arena.store.store import Store
 from knightfall.cli.play.game import load
 from knightfall.errors import KnightfallError
-from knightfall.notation.saved_games import read_game_file
+from knightfall.notation import read_game_file
 from knightfall.openings import read_book
 from knightfall.reading import MOST_BYTES, parse_json, parse_toml, read_bytes, read_text
 from knightfall.shape import Between, OneOf, Whole, check

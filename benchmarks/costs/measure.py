@@ -22,8 +22,8 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.alphabeta import plain_deepening
 from knightfall.search.budget import DEEPEST
-from knightfall.search.settings import LEAF_STEP_LIMIT
-from knightfall.search.state import DTYPE
+from knightfall.search.run_search import LEAF_STEP_LIMIT
+from knightfall.search.search_state import DTYPE
 from knightfall.studies.costs import BASELINE, NodeCosts
 
 from .positions import FENS

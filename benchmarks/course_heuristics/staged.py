@@ -6,7 +6,7 @@ that the study leaves the end of the game to the search, except where it uses `i
 
 from __future__ import annotations
 
-from knightfall.search.settings import LEAF_STEP_LIMIT
+from knightfall.search.run_search import LEAF_STEP_LIMIT
 
 from ..course_board import CourseBoard, Score, improved_score
 from .course import mobility

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from knightfall.oracle.check import Check, check
     from knightfall.oracle.grade import Grade, grade
     from knightfall.position import Position
-    from knightfall.search.report import Report
+    from knightfall.search.budget import Report
     from knightfall.solver.solution import Solution
     from knightfall.solver.solve import solve
 
@@ -47,7 +47,7 @@ _LATER = {
     "Grade": "knightfall.oracle.grade",
     "annotate": "knightfall.oracle.annotate",
     "grade": "knightfall.oracle.grade",
-    "Report": "knightfall.search.report",
+    "Report": "knightfall.search.budget",
     "Solution": "knightfall.solver.solution",
     "solve": "knightfall.solver.solve",
     "league": "knightfall.arena.events",

@@ -14,7 +14,7 @@ from typing import Any
 
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 from knightfall.user_files import UserFunction, describe, parse_function
 
 

@@ -25,7 +25,7 @@ from knightfall.arena.game.lines import Lines, TooLong
 from knightfall.arena.game.records import REASONS
 from knightfall.errors import AgentFailure
 from knightfall.position import Position
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 START = Position.from_fen("5/5/1N3/3n1/5 w")
 GOOD = Report("a1", 1.5, False, None, 3, 100, 0.1, ("a1", "b5"), 0, "")

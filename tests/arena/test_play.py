@@ -22,8 +22,8 @@ from knightfall.arena.game.records import GameRecord, PairTask, Reason
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side, other
-from knightfall.search import think
-from knightfall.search.report import Report
+from knightfall.search import run_search
+from knightfall.search.budget import Report
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
 
@@ -202,8 +202,8 @@ def test_whoever_fails_loses_and_its_last_answer_is_not_a_move(
         ("timeout", "course:x did not answer within 0.15 s", "no answer"),
         ("timeout", "mine.py:score does not return: has it an endless loop?", "no answer"),
         ("forfeit", "game_agent.py resigned: it answered (-1, -1)", "resigned"),
-        ("forfeit", think.RESIGNS, "resigned"),
-        ("forfeit", think.TOO_LATE, "resigned"),
+        ("forfeit", run_search.RESIGNS, "resigned"),
+        ("forfeit", run_search.TOO_LATE, "resigned"),
         ("forfeit", "agent.py:Me answered nothing", "resigned"),
         ("forfeit", "a.py answered (9, 9), which is none of its legal moves", "illegal answer"),
         ("forfeit", "a.py put 7, which is no legal action", "illegal answer"),

@@ -24,7 +24,7 @@ from knightfall.arena.store.store import Store
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, RunnerFailure
 from knightfall.position import Position
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 OPENING = "5/5/1N3/3n1/5 w"
 START = Position.from_fen(OPENING)

@@ -44,7 +44,8 @@ def start(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
 
 def test_a_warm_process_has_everything_loaded(env: dict[str, str]) -> None:
     """Or the tests would be right and take twice as long; one that it starts has, too."""
-    code = "import sys; print({'knightfall.search.think', 'knightfall.cli.app'} <= {*sys.modules})"
+    wanted = "{'knightfall.search.run_search', 'knightfall.cli.app'}"
+    code = f"import sys; print({wanted} <= {{*sys.modules}})"
     there = "import warm_python, sys; print(warm_python.run([sys.executable, '-c', sys.argv[1]]))"
     assert warm_python.run([sys.executable, "-c", code], env=env).stdout == b"True\n"
     assert b"True" in warm_python.run([sys.executable, "-c", there, code], env=env).stdout

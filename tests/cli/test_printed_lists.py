@@ -22,7 +22,7 @@ from knightfall.cli.screen.output import effort, verdict
 from knightfall.display.report import Heading
 from knightfall.display.table import Table
 from knightfall.position import Position
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 from knightfall.solver.survey import survey as surveyed
 from knightfall.statistics.sprt import Sprt
 

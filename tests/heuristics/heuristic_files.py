@@ -15,10 +15,9 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.position import Position, Side
-from knightfall.search.budget import Budget
-from knightfall.search.report import Report
-from knightfall.search.state import METHODS as EVERY_METHOD
-from knightfall.search.think import think
+from knightfall.search.budget import Budget, Report
+from knightfall.search.run_search import run_search
+from knightfall.search.search_state import METHODS as EVERY_METHOD
 
 METHODS = tuple(method for method in EVERY_METHOD if method != "any_move")
 """Those that look ahead."""
@@ -73,7 +72,7 @@ def slow_evaluator(id: str) -> Evaluator:
 def reports(ready: Evaluator, found: list[Position], budget: Budget) -> list[Report]:
     """What every kind of search reports."""
     return [
-        timeless(think(position, method, ready, budget))
+        timeless(run_search(position, method, ready, budget))
         for method in METHODS
         for position in found
         if position.winner is None

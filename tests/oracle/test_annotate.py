@@ -17,7 +17,7 @@ from helpers import random_game
 from oracle_helpers import BOARD, mover_wins, naive_winning_moves, run
 
 import knightfall as kf
-from knightfall.notation.scoresheet import Scoresheet
+from knightfall.notation import Scoresheet
 from knightfall.oracle import annotate as annotate_module
 from knightfall.oracle.annotate import Annotation, annotate, questions
 from knightfall.oracle.grade import grade

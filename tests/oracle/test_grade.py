@@ -37,7 +37,7 @@ from knightfall.oracle.measures import (
 from knightfall.oracle.record import Analyst, draw_openings, phase_of, records_of
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 from knightfall.statistics.rates import Share
 
 PATIENCE = 120

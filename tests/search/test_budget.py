@@ -20,15 +20,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import positions
 
-import knightfall.search.think as think_module
+import knightfall.search.run_search as module
 from knightfall.agents import agent, parse_agent
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.kernel import clock
+from knightfall.kernel import interrupt
 from knightfall.kernel.geometry import NO_LIMIT, geometry
+from knightfall.kernel.interrupt import Alarm, Stopwatch, stopwatch
 from knightfall.position import Position
 from knightfall.search.budget import DEEPEST, LONGEST, Budget, parse_budget
-from knightfall.search.stopwatch import Alarm, Stopwatch, stopwatch
 
 ENDLESS = Position.from_fen("8/8/2N5/8/8/5n2/8/8 w")
 """Hundreds of millions of nodes from its end."""
@@ -153,13 +153,13 @@ def test_the_stopwatch_stops_a_search(id: str, plain: str) -> None:
         assert report.move in ENDLESS.legal_moves
 
 
-@pytest.mark.skipif(not clock._CLOCK, reason="compiled code cannot read a clock here")
+@pytest.mark.skipif(not interrupt._CLOCK, reason="compiled code cannot read a clock here")
 def test_a_search_heeds_the_clock_even_if_nobody_rings(monkeypatch: pytest.MonkeyPatch) -> None:
     thinker = agent("id(improved, nodes=300000000, time=40ms)")
     monkeypatch.setattr(Alarm, "ring", lambda alarm: None)
     report = thinker.analyse(ENDLESS)
     assert 0 < report.nodes < 300_000_000
-    monkeypatch.setattr(clock, "_CLOCK", 0)  # and without a clock only the nodes stop it
+    monkeypatch.setattr(interrupt, "_CLOCK", 0)  # and without a clock only the nodes stop it
     assert agent("id(improved, nodes=300000, time=1ms)").analyse(ENDLESS).nodes == 300_000
 
 
@@ -291,9 +291,11 @@ def test_walks_of_separated_knights_keep_the_node_budget_to_the_node() -> None:
 
 def test_the_garbage_collector_waits_for_a_timed_move(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    rules_of = think_module.words
+    rules_of = module.words
     monkeypatch.setattr(
-        think_module, "words", lambda position: (seen.append(gc.isenabled()), rules_of(position))[1]
+        module,
+        "words",
+        lambda position: (seen.append(gc.isenabled()), rules_of(position))[1],
     )
     position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
     parse_agent("id(improved, time=5ms)").choose(position)

@@ -21,6 +21,7 @@ from knightfall.board import Board
 from knightfall.kernel.geometry import NO_LIMIT, bitset, geometry
 from knightfall.kernel.rules import path_bound, reach
 from knightfall.position import Position, Side
+from knightfall.search.search_state import DTYPE
 from knightfall.search.separation import (
     GAVE_UP,
     STEPS,
@@ -29,7 +30,6 @@ from knightfall.search.separation import (
     separated,
     solitaires,
 )
-from knightfall.search.state import DTYPE
 
 SIZES = [(3, 3), (4, 4), (5, 5), (3, 7), (7, 7), (8, 8), (4, 16), (16, 4), (3, 21), (9, 7)]
 

@@ -40,7 +40,7 @@ from knightfall.course.classroom import lessons
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.display.printable import json_line
 from knightfall.errors import KnightfallError
-from knightfall.notation.saved_games import read_game_file
+from knightfall.notation import read_game_file
 from knightfall.openings import openings, read_book
 from knightfall.reading import decoded, read_text
 from knightfall.solver import atlas

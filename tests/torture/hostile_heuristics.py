@@ -305,7 +305,7 @@ HOSTILE: tuple[Hostile, ...] = (
     Hostile(
         "rewrites our code when loaded",
         _at_import(
-            "import knightfall.search.settings as settings\n"
+            "import knightfall.search.run_search as settings\n"
             "before = settings.settings_for\n"
             "def more(*asked):\n"
             "    found = before(*asked)\n"

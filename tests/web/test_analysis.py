@@ -24,7 +24,7 @@ from browser import (
 
 import knightfall as kf
 from knightfall.heuristics.explain import explain
-from knightfall.notation.reader import read_game
+from knightfall.notation import read_game
 from knightfall.position import Position
 from knightfall.solver.atlas import lookup, position_of
 

@@ -23,7 +23,7 @@ from knightfall.kernel.rules import perft_of, words
 from knightfall.openings import openings
 from knightfall.position import Position
 from knightfall.search.budget import Budget
-from knightfall.search.think import think
+from knightfall.search.run_search import run_search
 from knightfall.solver.engine import Engine
 from knightfall.solver.reflection import loses_by_reflection
 from knightfall.solver.solve import Solver
@@ -222,7 +222,7 @@ def test_searches_node_for_node(method: str, id: str, budget: Budget, seven: Was
                 position, method, engine.heuristic(id), symmetric=native.symmetric,
                 depth=budget.depth or 64, nodes=budget.nodes, seed=seed,
             )  # fmt: skip
-            wanted = think(position, method, native, budget, seed)
+            wanted = run_search(position, method, native, budget, seed)
             assert found == {
                 "move": wanted.move, "score": wanted.score, "depth": wanted.depth,
                 "nodes": wanted.nodes, "pv": wanted.pv,

@@ -15,11 +15,18 @@ machine.
 """
 
 from knightfall.agents.base import Agent
-from knightfall.agents.course import COURSE, course_agent
-from knightfall.agents.kinds import COURSE_NODES, DeepeningAgent, GreedyAgent, SearchAgent
+from knightfall.agents.kinds import (
+    AGENT_KINDS,
+    COURSE_NODES,
+    DeepeningAgent,
+    GreedyAgent,
+    SearchAgent,
+)
 from knightfall.agents.parse import (
+    COURSE,
     OtherDifferences,
     agent,
+    course_agent,
     known_agent,
     other_differences,
     parse_agent,
@@ -29,7 +36,6 @@ from knightfall.agents.parse import (
     timing,
     without_folder,
 )
-from knightfall.agents.registry import AGENT_KINDS
 from knightfall.extensions import Extension
 
 __all__ = [

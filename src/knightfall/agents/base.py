@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.position import Position, Side
-from knightfall.search.budget import Budget, parse_budget
-from knightfall.search.report import Report
+from knightfall.search.budget import Budget, Report, parse_budget
 from knightfall.user_files import UserFunction
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.heuristics.expression import Atom, Expression
-    from knightfall.search.settings import StudentSettings
+    from knightfall.search.run_search import StudentSettings
 
 MOST_SEED = 2**63 - 1
 
@@ -147,7 +146,7 @@ class Agent:
                 heuristic = str(self.read_argument(argument))
             else:
                 accepted = [self.argument] if fillable else []
-                from knightfall.agents.registry import variant_words  # which needs this module
+                from knightfall.agents.kinds import variant_words  # which needs this module
 
                 accepted += [*self.budgets, "seed", *self.words, *variant_words(self.kind)]
                 accepted += [key for key in self.keys if key not in self.budgets]

@@ -1,4 +1,4 @@
-"""The core's kinds of agents: random, greedy, fixed depth, deepening, perfect, a user's Python."""
+"""The core's kinds of agents, and all kinds by name: the core's, and those that extensions add."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 from knightfall.agents.base import Agent, CompiledSearch
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.extensions import added, load_added
 from knightfall.position import Position, Side
-from knightfall.search.budget import KINDS, Budget
-from knightfall.search.report import Report
+from knightfall.search.budget import KINDS, Budget, Report
 from knightfall.user_files import UserFunction
 
 COURSE_NODES = 2500
@@ -30,13 +30,13 @@ class SearchAgent(Agent):
     @property
     def search(self) -> CompiledSearch:
         """The search with its budget."""
-        from knightfall.search.settings import NOT_A_STUDENT
+        from knightfall.search.run_search import NOT_A_STUDENT
 
         return CompiledSearch(self.method, self.budget, NOT_A_STUDENT)
 
     def prepare(self, board: Board | None = None) -> Self:
         """See `Agent`."""
-        from knightfall.search.think import warm_up
+        from knightfall.search.run_search import warm_up
 
         method, budget, student = self.search
         warm_up(board or Board.of(7, 7), method, self.evaluator, budget, student)
@@ -44,10 +44,10 @@ class SearchAgent(Agent):
 
     def analyse_with(self, position: Position) -> Report:
         """See `Agent`."""
-        from knightfall.search.think import think
+        from knightfall.search.run_search import run_search
 
         method, budget, student = self.search
-        return think(position, method, self.evaluator, budget, self.seed, student)
+        return run_search(position, method, self.evaluator, budget, self.seed, student)
 
 
 @dataclass(frozen=True)
@@ -275,3 +275,43 @@ CORE_KINDS: dict[str, type[Agent]] = {
         PythonAgent,
     )
 }
+
+
+class AgentKinds(Mapping[str, type[Agent]]):
+    """The classes of agents by kind; extensions are looked for only where the core has none."""
+
+    def __getitem__(self, kind: str) -> type[Agent]:
+        if kind in CORE_KINDS:
+            return CORE_KINDS[kind]
+        found: type[Agent] = load_added("agents", kind)
+        return found
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in CORE_KINDS or (kind in added("agents") and "(" not in str(kind))
+
+    def __iter__(self) -> Iterator[str]:
+        yield from CORE_KINDS
+        yield from (kind for kind in added("agents") if "(" not in kind)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def with_arguments(self, kind: str, arguments: list[str]) -> type[Agent]:
+        """Return the class of a kind whose string holds some arguments: perhaps a variant of it."""
+        usual = self[kind]
+        rest = arguments[1:] if usual.argument else arguments
+        if any("=" not in argument and argument not in usual.words for argument in rest):
+            for word in variant_words(kind):
+                if word in rest:
+                    found: type[Agent] = load_added("agents", f"{kind}({word})")
+                    return found
+        return usual
+
+
+def variant_words(kind: str) -> tuple[str, ...]:
+    """Return the words that make a string of a kind one of a variant that an extension adds."""
+    variants = (key.partition("(") for key in added("agents") if "(" in key)
+    return tuple(word.rstrip(")") for of, _, word in variants if of == kind)
+
+
+AGENT_KINDS = AgentKinds()

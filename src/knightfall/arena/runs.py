@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from knightfall.agents import known_agent
-from knightfall.agents.course import borrowed
+from knightfall.agents.parse import borrowed
 from knightfall.arena.conduct import OnPairs, conduct
 from knightfall.arena.plan import version
 from knightfall.arena.plan.plan import Entrant, Plan

@@ -15,8 +15,7 @@ from knightfall.course.reference import Reference, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 from knightfall.position import Position, Side
-from knightfall.search.budget import Budget, parse_budget
-from knightfall.search.report import Report
+from knightfall.search.budget import Budget, Report, parse_budget
 
 _TEXT = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
 

@@ -15,9 +15,9 @@ from knightfall.heuristics.course import improved
 from knightfall.heuristics.signature import published
 from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, bit, count, first, rest
-from knightfall.kernel.clock import cut_short, steps_left
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.interrupt import cut_short, steps_left
 from knightfall.kernel.rules import Geometry, moves, path_bound, reach, space, tightest
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64

@@ -10,9 +10,9 @@ from numba import types
 
 from knightfall.kernel import bits, rules
 from knightfall.kernel.bits import Bits, count, each, rest
-from knightfall.kernel.clock import cut_short, steps_left, time_left
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.interrupt import cut_short, steps_left, time_left
 from knightfall.kernel.rules import Geometry, onward, spread
 
 _u64, _i64 = types.uint64, types.int64

@@ -11,9 +11,9 @@ from numba import types
 from knightfall.heuristics.signature import published
 from knightfall.heuristics.staged import at_most
 from knightfall.kernel.bits import Bits, bit, count, first, rest
-from knightfall.kernel.clock import cut_short, steps_left
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.interrupt import cut_short, steps_left
 from knightfall.kernel.rules import Geometry, moves, spread
 
 _u64, _i64 = types.uint64, types.int64

@@ -14,8 +14,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from threading import current_thread, main_thread
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numba
@@ -23,11 +25,33 @@ from numba.core import config, event, typeinfer
 
 from knightfall import files
 from knightfall.isolation import sigint
-from knightfall.kernel import no_blas
 from knightfall.kernel.machine_code import MachineCode
 from knightfall.kernel.sources import hash_of
 
-no_blas.load_numba()
+
+def _load_numba_without_blas() -> None:
+    """Import what looks for a BLAS, with empty modules in SciPy's place for as long as it looks.
+
+    When Numba gets ready to load machine code it imports `scipy.linalg` to see whether there is a
+    BLAS: a quarter of a command's start, and no kernel of ours needs it.  SciPy is among our
+    dependencies, so the answer is known.  A user's heuristic that does use ``np.dot`` has Numba ask
+    again, and then gets the real one.
+    """
+    names = ("scipy.linalg", "scipy.linalg.cython_blas")
+    if names[0] in sys.modules or find_spec("scipy") is None:
+        return
+    import scipy
+
+    sys.modules.update({name: ModuleType(name) for name in names})
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        for name in names:
+            del sys.modules[name]
+        vars(scipy).pop("linalg", None)
+
+
+_load_numba_without_blas()
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Self
 from knightfall.agents.kinds import PerfectAgent
 from knightfall.board import Board
 from knightfall.position import Position
-from knightfall.search.budget import Budget
-from knightfall.search.report import Report
+from knightfall.search.budget import Budget, Report
 
 
 @dataclass(frozen=True)

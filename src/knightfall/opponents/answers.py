@@ -13,7 +13,7 @@ from knightfall.opponents.asking import BOARDS, SOLVER_STATES, STATES
 from knightfall.opponents.replies import GOLDEN, PLAYERS, REPLY_TABLE, ask_once, place_for
 from knightfall.opponents.state import PRACTICE, SURE, WAYS, Practice
 from knightfall.opponents.stranger import ask_stranger
-from knightfall.search.ties import scramble
+from knightfall.search.search_state import scramble
 
 _u64, _i64 = types.uint64, types.int64
 _WHERE = (BOARDS, STATES, BOARDS, SOLVER_STATES)

@@ -11,7 +11,7 @@ from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry
 from knightfall.opponents.state import PRACTICE, Practice
-from knightfall.search.state import STATE
+from knightfall.search.search_state import STATE
 from knightfall.solver.state import STATE as SOLVER_STATE
 from knightfall.solver.winloss import who_wins
 

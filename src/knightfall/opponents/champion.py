@@ -24,8 +24,7 @@ from knightfall.opponents.beliefs import Beliefs, Recollection
 from knightfall.opponents.practice import best_chance, spent_here
 from knightfall.opponents.practice import warm_up as warm_up_practice
 from knightfall.position import Position
-from knightfall.search.budget import Budget
-from knightfall.search.report import Report
+from knightfall.search.budget import Budget, Report
 from knightfall.solver import perfect
 from knightfall.solver.engine import Engine, KeptEngines, Limits, OutOfBudget
 from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, Choice, unfinished
@@ -214,9 +213,9 @@ def _played(
             )
             return report, beliefs
     from knightfall.heuristics.evaluator import evaluator
-    from knightfall.search.think import think
+    from knightfall.search.run_search import run_search
 
-    report = think(position, "deepening", evaluator(heuristic), purse.budget, seed)
+    report = run_search(position, "deepening", evaluator(heuristic), purse.budget, seed)
     purse.pay(report.nodes)
     note = "" if report.proven else f"the move is that of id({heuristic})"
     return replace(report, note=note), beliefs

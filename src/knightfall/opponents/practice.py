@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from knightfall.board import Board
-from knightfall.kernel.clock import stop_in
-from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
+from knightfall.kernel.interrupt import interruptibly, limit_to_nothing, stop_in, stopwatch
 from knightfall.kernel.rules import words
 from knightfall.opponents.beliefs import Beliefs
 from knightfall.opponents.chances import shipped
@@ -18,7 +17,6 @@ from knightfall.opponents.models import seats, shuffle
 from knightfall.opponents.room import WEIGHING_SHARE, Room, room_here
 from knightfall.opponents.trials import practise
 from knightfall.position import Position
-from knightfall.search.stopwatch import stopwatch
 from knightfall.solver.engine import Engine
 
 SOON, NODES_SOON = 0.3, 5_000_000

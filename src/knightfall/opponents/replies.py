@@ -19,8 +19,7 @@ from knightfall.opponents.asking import BOARDS, STATES, may_go_on
 from knightfall.opponents.state import PRACTICE, REPLIES, SURE, WAYS, Practice
 from knightfall.search.alphabeta import alphabeta_value
 from knightfall.search.game_loop import search_for
-from knightfall.search.state import METHODS, PROVEN, SETTINGS, leaf
-from knightfall.search.ties import scramble
+from knightfall.search.search_state import METHODS, PROVEN, SETTINGS, leaf, scramble
 
 _u64, _i64 = types.uint64, types.int64
 PLAYERS = types.Array(SETTINGS, 1, "C")

@@ -19,9 +19,9 @@ from knightfall.opponents.models import JUDGES, MODELS, ONESELF, OPPONENTS, Mode
 from knightfall.opponents.replies import put_back
 from knightfall.opponents.state import NODE_DTYPE, OPEN, PRACTICE_DTYPE, REPLIES_DTYPE
 from knightfall.position import Position
-from knightfall.search.settings import board_for, settings_for
-from knightfall.search.state import DTYPE as STATE_DTYPE
-from knightfall.search.state import SETTINGS_DTYPE
+from knightfall.search.run_search import board_for, settings_for
+from knightfall.search.search_state import DTYPE as STATE_DTYPE
+from knightfall.search.search_state import SETTINGS_DTYPE
 from knightfall.search.table import new_table
 
 EXPLORE = 1.5

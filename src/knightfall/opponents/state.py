@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import from_dtype
 
-from knightfall.search.state import PLIES
+from knightfall.search.search_state import PLIES
 
 WAYS = 8
 """No knight has more moves than this."""

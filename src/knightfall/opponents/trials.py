@@ -43,7 +43,7 @@ from knightfall.opponents.state import (
     Node,
     Practice,
 )
-from knightfall.search.state import SETTINGS
+from knightfall.search.search_state import SETTINGS
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 _tree = types.Array(NODE, 1, "C")

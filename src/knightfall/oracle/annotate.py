@@ -16,9 +16,17 @@ from knightfall.display.report import Displayable, Line, Part, html_of, unicode_
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError, nearest
 from knightfall.isolation.sigint import enable_keyboard_interrupt
-from knightfall.notation.reader import looks_like_a_game, read_game
-from knightfall.notation.saved_games import LAST, games_folder, read_game_file, saved_games
-from knightfall.notation.scoresheet import RESIGNED, SEAT, Scoresheet
+from knightfall.notation import (
+    LAST,
+    RESIGNED,
+    SEAT,
+    Scoresheet,
+    games_folder,
+    looks_like_a_game,
+    read_game,
+    read_game_file,
+    saved_games,
+)
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position, Side, other
 

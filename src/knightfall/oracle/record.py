@@ -16,7 +16,7 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.openings import openings, shuffled
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 from knightfall.solver.atlas import canonical
 
 Role = Literal["hunter", "runner"]

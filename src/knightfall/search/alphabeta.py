@@ -10,17 +10,17 @@ from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves
-from knightfall.search.state import (
+from knightfall.search.search_state import (
     ENTRY_POINT,
     STATE,
     WIN,
     State,
+    begin,
     conclude,
     is_proven,
     leaf,
     remember,
 )
-from knightfall.search.ties import begin
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 

@@ -1,6 +1,7 @@
-"""Budgets are values: ``depth=5``, ``nodes=2500``, ``time=150ms``.
+"""What a search may spend and what it found, as values.
 
-Depth and node budgets are deterministic and the choice for science; time is for people.
+Budgets are ``depth=5``, ``nodes=2500``, ``time=150ms``.  Depth and node budgets are deterministic
+and the choice for science; time is for people.
 """
 
 from __future__ import annotations
@@ -104,3 +105,24 @@ def print_time(time: int) -> str:
     whole, fraction = divmod(time, 10**digits)
     decimals = f"{fraction:0{digits}d}".rstrip("0")
     return f"{whole}.{decimals}{unit}" if decimals else f"{whole}{unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer to "what would you play here?".
+
+    `score` is for the side to move: a heuristic value, or ±inf when `proven`, and then `plies`
+    is the length of the rest of the game (at most, if it lies beyond `depth`).  `cut` counts
+    evaluations that ran out of steps; `note` is what else there is to say.
+    """
+
+    move: str
+    score: float
+    proven: bool
+    plies: int | None
+    depth: int
+    nodes: int
+    seconds: float
+    pv: tuple[str, ...]
+    cut: int = 0
+    note: str = ""

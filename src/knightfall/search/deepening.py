@@ -10,25 +10,24 @@ from typing import Any
 
 from numba import types
 
-from knightfall.kernel.bits import Bits, first
-from knightfall.kernel.clock import heed_clock
+from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
-from knightfall.kernel.rules import Geometry, moves
-from knightfall.search.ordering import holds, pick, reward
-from knightfall.search.separation import UNSETTLED, separated, solitaires
-from knightfall.search.state import (
+from knightfall.kernel.interrupt import heed_clock
+from knightfall.kernel.rules import Geometry, canonical_opening, is_opening, moves
+from knightfall.search.search_state import (
     ENTRY_POINT,
     PROVEN,
     STATE,
     WIN,
     State,
+    begin,
     conclude,
     is_proven,
     leaf,
     remember,
 )
-from knightfall.search.symmetry import is_opening, representative
+from knightfall.search.separation import UNSETTLED, separated, solitaires
 from knightfall.search.table import (
     AT_LEAST,
     AT_MOST,
@@ -38,7 +37,6 @@ from knightfall.search.table import (
     probe,
     store,
 )
-from knightfall.search.ties import begin
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
@@ -47,6 +45,61 @@ TABLE_DEPTH = 7
 
 PICKED = 2
 """So many moves are picked with care.  Where these do not end the matter, the others seldom do."""
+
+# -- which move to try first --------------------------------------------------------------------
+#
+# Hunter and runner want different things.  The hunter can take a cell the opponent is about to
+# need, so it likes moves that do.  The runner's moves never touch the opponent's next choices: it
+# goes where it has most ways on.  Before either comes what has worked: the move that was best at a
+# smaller depth, then the *killer* moves that refuted a neighbouring position at the same ply.
+#
+# Moves are picked one by one, not sorted: in most positions the first one ends the matter.
+
+WAYS_ON, ESCAPE_TAKEN = 3, 4
+"""What one way on from the destination is worth, and what a taken escape cell is."""
+
+
+@compiled(types.boolean(_u64, _i64), forceinline=True)
+def holds(cells: Bits, cell: int) -> bool:
+    """Whether a set holds a cell (0 to 63)."""
+    return (cells >> _u64(cell)) & _u64(1) != _u64(0)  # type: ignore[no-any-return]
+
+
+@compiled(_i64(GEOMETRY, STATE, _u64, _u64, _i64, _i64, _i64), forceinline=True)
+def pick(
+    board: Geometry, state: State, left: Bits, open: Bits, waiter: int, ply: int, favourite: int
+) -> int:
+    """The most promising of the moves `left` (never empty); `favourite` is −1 if there is none."""
+    if favourite >= 0 and holds(left, favourite):
+        return favourite
+    for slot in range(2):
+        # A killer that was never set reads as cell 0: no worse a guess than any other.
+        killer = state.killers[_u64(ply), slot]
+        if holds(left, killer):
+            return killer  # type: ignore[no-any-return]
+    escapes = open & board.knight[waiter]
+    chosen, best = 0, -1
+    while left != _u64(0):
+        cell = first(left)
+        value = WAYS_ON * count(open & board.knight[cell])
+        if holds(escapes, cell):
+            value += ESCAPE_TAKEN
+        if value > best:
+            chosen, best = cell, value
+        left = rest(left)
+    return chosen
+
+
+@compiled(types.void(STATE, _i64, _i64), forceinline=True)
+def reward(state: State, ply: int, cell: int) -> None:
+    """Remember a move that ended the matter."""
+    here = _u64(ply)
+    if state.killers[here, 0] != cell:
+        state.killers[here, 1] = state.killers[here, 0]
+        state.killers[here, 0] = cell
+
+
+# -- the search ---------------------------------------------------------------------------------
 
 
 @compiled(_f64(_f64))
@@ -131,7 +184,7 @@ def _value(
     if listed:
         heed_clock(board)
         if mirrored:
-            key_mover, key_waiter = representative(board, mover, waiter)
+            key_mover, key_waiter = canonical_opening(board, mover, waiter)
             key_open = board.every & ~(_u64(1) << _u64(key_waiter))
             if key_mover != POCKET:
                 key_open &= ~(_u64(1) << _u64(key_mover))

@@ -21,9 +21,8 @@ from knightfall.kernel.rules import moves
 from knightfall.search.alphabeta import alphabeta, plain_deepening
 from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
-from knightfall.search.state import LIMIT, PLIES, SETTINGS, STATE
+from knightfall.search.search_state import LIMIT, PLIES, SETTINGS, STATE, any_move
 from knightfall.search.student import NO_MOVE, student
-from knightfall.search.ties import any_move
 
 _u64, _i64 = types.uint64, types.int64
 

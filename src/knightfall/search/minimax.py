@@ -10,8 +10,16 @@ from knightfall.kernel.bits import Bits, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves
-from knightfall.search.state import ENTRY_POINT, STATE, WIN, State, conclude, leaf, remember
-from knightfall.search.ties import begin
+from knightfall.search.search_state import (
+    ENTRY_POINT,
+    STATE,
+    WIN,
+    State,
+    begin,
+    conclude,
+    leaf,
+    remember,
+)
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 

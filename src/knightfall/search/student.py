@@ -17,8 +17,7 @@ from knightfall.kernel.bits import Bits, ask, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
 from knightfall.kernel.rules import Geometry, moves
-from knightfall.search.state import ENTRY_POINT, LIMIT, STATE, State, conclude
-from knightfall.search.ties import scramble
+from knightfall.search.search_state import ENTRY_POINT, LIMIT, STATE, State, conclude, scramble
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 

@@ -16,7 +16,7 @@ from numba import from_dtype, types
 
 from knightfall.kernel.bits import Bits, records
 from knightfall.kernel.compile import compiled
-from knightfall.search.state import STATE, State
+from knightfall.search.search_state import STATE, State
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 SETTLED = 127

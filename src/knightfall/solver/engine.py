@@ -12,11 +12,10 @@ import numpy as np
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.kernel.clock import stop_in
 from knightfall.kernel.geometry import NO_LIMIT, POCKET, GeometryArray, geometry
+from knightfall.kernel.interrupt import stop_in, stopwatch
 from knightfall.kernel.rules import words
 from knightfall.position import Position
-from knightfall.search.stopwatch import stopwatch
 from knightfall.solver.proof_table import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome, probe
 from knightfall.solver.state import DTYPE, PLIES
 from knightfall.solver.thread_marks import MARK_DTYPE, MARKS

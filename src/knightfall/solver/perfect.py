@@ -18,8 +18,7 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT
 from knightfall.position import Position
-from knightfall.search.budget import Budget
-from knightfall.search.report import Report
+from knightfall.search.budget import Budget, Report
 from knightfall.solver.atlas import canonical, lookup
 from knightfall.solver.engine import SMALLEST_MB, Engine, KeptEngines, Limits, OutOfBudget
 from knightfall.solver.reflection import loses_by_reflection, mirror_move
@@ -184,7 +183,7 @@ def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> 
 def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FALLBACK) -> None:
     """Do what the first choice on a board would do beside searching, so that none is a slow one."""
     from knightfall.heuristics.evaluator import evaluator
-    from knightfall.search.think import warm_up as warm_up_search
+    from knightfall.search.run_search import warm_up as warm_up_search
 
     corners = board.name(0), board.name(board.cells - 1)
     opening = Position.from_moves(corners, board.width, board.height)
@@ -219,13 +218,13 @@ def unfinished(choice: Choice) -> str:
 
 def _fallback(choice: Choice, seconds: float | None, seed: int, start: float, spent: int) -> Report:
     from knightfall.heuristics.evaluator import evaluator
-    from knightfall.search.think import think
+    from knightfall.search.run_search import run_search
 
     if seconds is None:
         budget = Budget(nodes=FALLBACK_NODES)
     else:
         budget = Budget(time=max(LEAST_TIME, int(seconds * 1e6)))
-    report = think(choice.position, "deepening", evaluator(FALLBACK), budget, seed)
+    report = run_search(choice.position, "deepening", evaluator(FALLBACK), budget, seed)
     note = "" if report.proven else f"not solved in time: the move is that of id({FALLBACK})"
     if choice.wins is False and not report.proven:  # a placement: nobody knows which is hardest
         report = replace(report, score=-math.inf, proven=True)

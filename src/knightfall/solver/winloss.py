@@ -19,9 +19,9 @@ from typing import Any
 from numba import types
 
 from knightfall.kernel.bits import Bits, count, first, rest
-from knightfall.kernel.clock import heed_clock
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.interrupt import heed_clock
 from knightfall.kernel.rules import Geometry, spread
 from knightfall.solver.proof_table import UNKNOWN, WINS, outcome, probe, store, with_outcome
 from knightfall.solver.reflection import mirrored

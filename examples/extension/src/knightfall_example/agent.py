@@ -8,7 +8,7 @@ from typing import Self
 from knightfall.agents import Agent
 from knightfall.board import Board
 from knightfall.position import Position
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.limits import agent_environment, submission_environment
 from knightfall.machine import ENOUGH, core_share
 from knightfall.position import Position, Side
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 GRACE = 0.5
 """Seconds after the limit in which an answer may still arrive: late, but told how late."""

@@ -21,7 +21,7 @@ from knightfall.arena.game.limits import PATIENCE as PATIENCE
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 WELL = ("forfeit", "illegal")
 """Failures after which a process is as good as before: it answered, if with no move."""

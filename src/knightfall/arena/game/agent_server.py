@@ -164,7 +164,7 @@ def _is_alone() -> bool:
     The system is asked, for a library need not tell Python of its threads.  That of the stopwatch
     is begun anew in a fork, and the one that `faulthandler` had may take a moment to end.
     """
-    stopwatch = sys.modules.get("knightfall.search.stopwatch")  # not imported for this: it is slow
+    stopwatch = sys.modules.get("knightfall.kernel.interrupt")  # not imported for this: it is slow
     name = None if stopwatch is None else stopwatch.THREAD
     ours = 1 + sum(thread.name == name for thread in threading.enumerate())
     for _ in range(50):

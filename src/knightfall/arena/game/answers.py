@@ -13,7 +13,7 @@ from typing import Any
 from knightfall.arena.game.records import one_line
 from knightfall.errors import AgentFailure, Failing
 from knightfall.position import Position
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 CAUSED: tuple[Failing, ...] = ("timeout", "forfeit", "illegal", "crash")
 """What an agent can lose by; that it had no move left is for the rules to say."""

@@ -17,15 +17,15 @@ import numpy as np
 from knightfall.agents import known_agent
 from knightfall.arena.game.records import GameRecord, Reason, one_line
 from knightfall.errors import KnightfallError
-from knightfall.kernel.clock import clock_address
 from knightfall.kernel.geometry import rules_of
+from knightfall.kernel.interrupt import clock_address
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
-from knightfall.search import think
+from knightfall.search import run_search
 from knightfall.search.game_loop import GAME_DTYPE, RESIGNED, TAMPERED, TOO_LATE, play
-from knightfall.search.settings import board_for, settings_for
-from knightfall.search.state import DTYPE as STATE_DTYPE
-from knightfall.search.state import SETTINGS_DTYPE
+from knightfall.search.run_search import board_for, settings_for
+from knightfall.search.search_state import DTYPE as STATE_DTYPE
+from knightfall.search.search_state import SETTINGS_DTYPE
 from knightfall.search.table import new_table
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameR
         reason, detail = "crash", one_line(str(seats[loser].evaluator.tampered()))
     elif game["failed"] in (RESIGNED, TOO_LATE):
         reason = "forfeit"
-        detail = think.RESIGNS if game["failed"] == RESIGNED else think.TOO_LATE
+        detail = run_search.RESIGNS if game["failed"] == RESIGNED else run_search.TOO_LATE
     elif game["failed"]:
         reason, detail = "crash", _explanation(seats[loser].evaluator, board[0])
     return GameRecord(

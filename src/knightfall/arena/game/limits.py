@@ -6,7 +6,7 @@ import math
 
 from knightfall.agents import Agent
 from knightfall.errors import AgentFailure
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 PATIENCE = 60.0
 """Seconds a user's code may take for a move if its budget does not say."""

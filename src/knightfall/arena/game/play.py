@@ -20,7 +20,7 @@ from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
 from knightfall.machine import ENOUGH, wait_for_core
 from knightfall.position import Position, Side, other
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 REPLAYS = 3
 """Times that a game is played again in which an agent was late because it had no core."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
-from knightfall.agents.course import PROTOCOL_SEARCH, from_another_protocol
+from knightfall.agents.parse import PROTOCOL_SEARCH, from_another_protocol
 from knightfall.arena.plan.entrants import TimeLimits, enter, files_of
 from knightfall.arena.plan.matches import Openings
 from knightfall.arena.plan.plan import Plan, tournament

@@ -37,7 +37,7 @@ from knightfall.arena.store.run import TIME
 from knightfall.display.printable import printable
 from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
-from knightfall.notation.scoresheet import Scoresheet
+from knightfall.notation import Scoresheet
 from knightfall.position import Position, other
 from knightfall.reading import decoded, opened, parse_json
 from knightfall.shape import MOST as MOST_STORED

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from knightfall.errors import KnightfallError
-from knightfall.notation.scoresheet import Scoresheet
+from knightfall.notation import Scoresheet
 from knightfall.position import Position
 
 if TYPE_CHECKING:

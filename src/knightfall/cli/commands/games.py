@@ -182,7 +182,7 @@ def annotate(
       knightfall watch AB_Improved MM_Open --json | knightfall annotate -
     """
     from knightfall.files import atomic_write, check_output
-    from knightfall.notation.reader import read_game
+    from knightfall.notation import read_game
     from knightfall.oracle.annotate import annotate as judge
 
     if svg is not None:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from knightfall.arena.game.records import GameRecord
-    from knightfall.notation.scoresheet import Scoresheet
+    from knightfall.notation import Scoresheet
     from knightfall.position import Position, Side
-    from knightfall.search.report import Report
+    from knightfall.search.budget import Report
 
 LONGEST = 3600
 LOST: dict[str, str] = {
@@ -104,7 +104,7 @@ class _Played:
     @property
     def reports(self) -> list[Report]:
         """What was thought of each move."""
-        from knightfall.search.report import Report
+        from knightfall.search.budget import Report
 
         columns = (self.record.column(name) for name in ("scores", "depths", "nodes"))
         seconds = self.record.column("microseconds") / 1e6

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from knightfall.agents import Agent
-    from knightfall.notation.scoresheet import Scoresheet
+    from knightfall.notation import Scoresheet
     from knightfall.position import Position, Side
-    from knightfall.search.report import Report
+    from knightfall.search.budget import Report
 
 First = Annotated[str, agent_argument("FIRST", "The first player, N.")]
 Second = Annotated[str, agent_argument("SECOND", "The second player, n.")]
@@ -47,7 +47,7 @@ def watch(
     """
     from knightfall.arena.game.agent_process import players as ready
     from knightfall.errors import AgentFailure
-    from knightfall.notation.scoresheet import RESIGNED, Scoresheet
+    from knightfall.notation import RESIGNED, Scoresheet
     from knightfall.position import other
 
     start = _placement(seed) if fen is None else position_named(fen)

@@ -90,7 +90,7 @@ BoardName = Annotated[str, typer.Argument(metavar="BOARD", help="Width and heigh
 def agent_named(text: str, *, quiet: bool = False) -> Agent:
     """Return the agent of a string; say whose it is if its name does not, unless `quiet`."""
     from knightfall.agents import parse_agent
-    from knightfall.agents.course import borrowed
+    from knightfall.agents.parse import borrowed
     from knightfall.cli.screen.guard import say
 
     agent = parse_agent(text)

@@ -14,9 +14,18 @@ from typing import TYPE_CHECKING, Any
 from knightfall.display.printable import print_line
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
-from knightfall.notation.reader import game_of
-from knightfall.notation.saved_games import LAST, MOST_BYTES, games_folder, saved_game, saved_games
-from knightfall.notation.scoresheet import NO_MOVES, RESIGNED, SEAT, SIDE
+from knightfall.notation import (
+    LAST,
+    MOST_BYTES,
+    NO_MOVES,
+    RESIGNED,
+    SEAT,
+    SIDE,
+    game_of,
+    games_folder,
+    saved_game,
+    saved_games,
+)
 from knightfall.position import Position, Side, other
 from knightfall.reading import decoded, parse_json, read_bytes
 from knightfall.shape import shown

@@ -12,12 +12,12 @@ from knightfall.cli.screen.drawing import knight, show
 from knightfall.cli.screen.output import console, effort, print_line, verdict
 from knightfall.display.report import show as show_parts
 from knightfall.display.table import facts
-from knightfall.notation.scoresheet import RESIGNED
+from knightfall.notation import RESIGNED
 from knightfall.position import Position, Side, other
 
 if TYPE_CHECKING:
     from knightfall.cli.play.game import Game
-    from knightfall.search.report import Report
+    from knightfall.search.budget import Report
 
 
 class TerminalView:

@@ -14,7 +14,7 @@ from knightfall.cli.screen.output import print_json, report_json
 
 if TYPE_CHECKING:
     from knightfall.cli.play.game import Game
-    from knightfall.search.report import Report
+    from knightfall.search.budget import Report
 
 
 ADVISER = "id(improved, time=300ms)"

@@ -11,7 +11,7 @@ from knightfall.display.printable import print_line as print_line
 
 if TYPE_CHECKING:
     from knightfall.display.report import Displayable
-    from knightfall.search.report import Report
+    from knightfall.search.budget import Report
 
 
 def print_json(thing: Any) -> None:

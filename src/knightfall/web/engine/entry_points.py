@@ -19,13 +19,13 @@ from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, address_of, ask, count, first, records, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, NO_LIMIT
-from knightfall.search import separation, symmetry
+from knightfall.search import separation
 from knightfall.search.alphabeta import alphabeta, plain_deepening
 from knightfall.search.budget import LEAF_STEP_LIMIT
 from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
-from knightfall.search.state import STATE as SEARCH
-from knightfall.search.ties import any_move
+from knightfall.search.search_state import STATE as SEARCH
+from knightfall.search.search_state import any_move
 from knightfall.solver import distance, reflection, winloss
 from knightfall.solver.engine import UPPER_SHARE
 from knightfall.solver.state import PLIES
@@ -131,7 +131,7 @@ def image(base: int, number: int, cells: Bits) -> Bits:
 def class_of(base: int, mover: int, waiter: int) -> int:
     """The first opening that is a mirror image of one: the mover's cell · 128 + the waiter's."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
-    one, other = symmetry.representative(board, mover, waiter)
+    one, other = rules.canonical_opening(board, mover, waiter)
     return one * 128 + other
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from knightfall.kernel.geometry import FIELDS
-from knightfall.search.state import DTYPE as SEARCH_DTYPE
+from knightfall.search.search_state import DTYPE as SEARCH_DTYPE
 from knightfall.search.table import ENTRY_DTYPE
 from knightfall.solver.proof_table import BUCKET
 from knightfall.solver.proof_table import ENTRY_DTYPE as PROOF_ENTRY

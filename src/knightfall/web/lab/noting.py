@@ -6,7 +6,7 @@ from typing import Any
 
 from knightfall.oracle.record import Analyst, Record, for_game
 from knightfall.position import Position
-from knightfall.search.report import Report
+from knightfall.search.budget import Report
 
 
 class Noting:

@@ -1,4 +1,8 @@
-"""From a position and a budget to a report: where Python meets the compiled searches."""
+"""From a position and a budget to a report: where Python meets the compiled searches.
+
+What a search is asked is one record, its settings; compiled games (`game_loop.play`) have one for
+each player, a single search gets them copied into its state.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,94 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
-from knightfall.kernel.clock import stop_in
-from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
+from knightfall.kernel.geometry import NO_LIMIT, GeometryArray, geometry
+from knightfall.kernel.interrupt import interruptibly, limit_to_nothing, stop_in, stopwatch
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.alphabeta import alphabeta, plain_deepening
-from knightfall.search.budget import Budget
+from knightfall.search.budget import DEEPEST, LEAF_STEP_LIMIT, Budget, Report
 from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
-from knightfall.search.report import Report
-from knightfall.search.settings import (
-    NOT_A_STUDENT,
-    StudentSettings,
-    records_for,
-    settings_for,
+from knightfall.search.search_state import (
+    DTYPE,
+    LIMIT,
+    METHODS,
+    PROVEN,
+    SETTINGS_DTYPE,
+    WIN,
+    any_move,
 )
-from knightfall.search.state import LIMIT, PROVEN, WIN
-from knightfall.search.stopwatch import stopwatch
 from knightfall.search.student import NO_MOVE, student
-from knightfall.search.table import table_for
-from knightfall.search.ties import any_move
+from knightfall.search.table import size_for, table_for
+
+_STUDENTS = (
+    *("style", "time_limit", "forecast_cost", "list_cost", "list_move_cost", "call_cost"),
+    *("score_cost", "open_cost", "move_cost"),
+)
+"""What a student's search is asked beside; in the order of `StudentSettings`."""
+
+_ASKED = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries", *_STUDENTS)
+"""The fields that a search's state has, too."""
+
+StudentSettings = tuple[int, ...]
+"""Flags, time limit and prices in nanoseconds, one for each name in `_STUDENTS`."""
+
+NOT_A_STUDENT: StudentSettings = (0,) * len(_STUDENTS)
+
+Records = npt.NDArray[Any]
+"""An array of one record."""
+
+MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
+"""What a search is given a table for, without any budget but depth, and under a time budget."""
+
+
+def settings_for(
+    method: str,
+    heuristic: Evaluator,
+    budget: Budget,
+    seed: int = 0,
+    student: StudentSettings = NOT_A_STUDENT,
+) -> Records:
+    """What a search is asked, all but the address of its table."""
+    entries = size_for(_expected_nodes(budget) if method == "deepening" else 0)
+    limits = budget.depth or DEEPEST, budget.nodes or NO_LIMIT
+    asked = METHODS.index(method), heuristic.address, heuristic.symmetric
+    settings = np.zeros(1, SETTINGS_DTYPE)
+    settings[0] = (*asked, *limits, seed, 0, entries, heuristic.users, *student)
+    return settings
+
+
+def _expected_nodes(budget: Budget) -> int:
+    """What a search with such a budget may come to, for the size of its table."""
+    if budget.nodes is not None:
+        return budget.nodes
+    return MANY_NODES if budget.seconds is None else int(NODES_PER_SECOND * budget.seconds)
+
+
+def board_for(board: Board) -> GeometryArray:
+    """A board's geometry, for one search at a time."""
+    boards = geometry(board)
+    boards["step_limit"] = LEAF_STEP_LIMIT
+    return boards
+
+
+def records_for(board: Board, settings: Records, generation: int) -> tuple[GeometryArray, Records]:
+    """Board and state of one search, which is to call its table's entries by that generation."""
+    boards, states = board_for(board), np.zeros(1, DTYPE)
+    boards["limit"] = settings["limit"]
+    for field in _ASKED:
+        states[field] = settings[field]
+    states["generation"] = generation
+    return boards, states
+
 
 SEARCHES: dict[str, Callable[..., None]] = {
     "any_move": any_move,
@@ -52,7 +120,7 @@ SOON, NODES_SOON, DEPTH_SOON = 0.3, 1_000_000, 6
 interruptible: so many seconds, nodes or plies."""
 
 
-def think(
+def run_search(
     position: Position,
     method: str,
     heuristic: Evaluator,
@@ -65,16 +133,16 @@ def think(
     A student's search may have no answer: that is an `AgentFailure` by forfeit.
     """
     if budget.time is None or not gc.isenabled():
-        return _think(position, method, heuristic, budget, seed, student)
+        return _run(position, method, heuristic, budget, seed, student)
     # With a compiler loaded, one full collection takes some 40 ms: not on the player's clock.
     gc.disable()
     try:
-        return _think(position, method, heuristic, budget, seed, student)
+        return _run(position, method, heuristic, budget, seed, student)
     finally:
         gc.enable()
 
 
-def _think(
+def _run(
     position: Position,
     method: str,
     heuristic: Evaluator,
@@ -146,7 +214,9 @@ def warm_up(
     corner, beside = board.name(0), board.name(board.at(1, 1))  # a knight can leave any corner
     position = Position.from_moves([corner, beside], board.width, board.height)
     with suppress(AgentFailure):  # a student may find its time too short
-        think(position, method, heuristic, Budget(depth=1, nodes=1000, time=1_000_000), 0, student)
+        run_search(
+            position, method, heuristic, Budget(depth=1, nodes=1000, time=1_000_000), 0, student
+        )
 
 
 def _surely_soon(budget: Budget, heuristic: Evaluator) -> bool:

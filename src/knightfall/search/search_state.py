@@ -8,6 +8,10 @@ Scores are floats from the mover's point of view.  They have three storeys::
 
 so a proven result is never traded for a heuristic one, a shorter win beats a longer one, and a
 longer resistance beats a shorter one.
+
+Ties among equal moves are broken by the agent's seed, the same way on every machine: a search tries
+the root's moves in a shuffled order and keeps the first of the best.  The shuffle depends on the
+seed and the position only, so an agent's answer never depends on what it was asked before.
 """
 
 from __future__ import annotations
@@ -17,10 +21,12 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from knightfall.kernel.bits import Bits, ask
+from knightfall.kernel.bits import Bits, ask, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
-from knightfall.kernel.rules import Geometry
+from knightfall.kernel.rules import Geometry, moves
+
+_u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
 WIN = float(2**52)
 PROVEN = float(2**52 - 2**10)
@@ -105,21 +111,21 @@ SETTINGS = from_dtype(SETTINGS_DTYPE)
 ENTRY_POINT = types.void(
     types.Array(GEOMETRY, 1, "C"),
     types.Array(STATE, 1, "C"),
-    types.uint64,
-    types.int64,
-    types.int64,
+    _u64,
+    _i64,
+    _i64,
 )
 """What every search is called with: board, state, open, mover, waiter."""
 
 
-@compiled(types.boolean(types.float64))
+@compiled(types.boolean(_f64))
 def is_proven(score: float) -> bool:
     """Whether a score is a proven win or loss."""
     return score >= PROVEN or score <= -PROVEN
 
 
 @compiled(
-    types.float64(GEOMETRY, STATE, types.uint64, types.int64, types.int64, types.int64),
+    _f64(GEOMETRY, STATE, _u64, _i64, _i64, _i64),
     forceinline=True,
 )
 def leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int) -> float:
@@ -129,7 +135,7 @@ def leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply
     mover at even plies.  They are not asked before both knights stand: such leaves count 0.
     """
     state.nodes += 1
-    if open & board.knight[types.uint64(mover)] == types.uint64(0):
+    if open & board.knight[_u64(mover)] == _u64(0):
         return ply - WIN
     if (mover | waiter) >= POCKET:
         return 0.0
@@ -144,18 +150,18 @@ def leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply
     return value if mine else -value  # type: ignore[no-any-return]
 
 
-@compiled(types.void(STATE, types.int64, types.int64), forceinline=True)
+@compiled(types.void(STATE, _i64, _i64), forceinline=True)
 def remember(state: State, ply: int, cell: int) -> None:
     """Make `cell`, followed by the best line of the next ply, the best line of this ply."""
-    here, there = types.uint64(ply), types.uint64(ply + 1)
+    here, there = _u64(ply), _u64(ply + 1)
     state.lines[here, 0] = cell
     length = state.lengths[there]
-    for i in range(types.uint64(length)):
-        state.lines[here, i + types.uint64(1)] = state.lines[there, i]
+    for i in range(_u64(length)):
+        state.lines[here, i + _u64(1)] = state.lines[there, i]
     state.lengths[here] = length + 1
 
 
-@compiled(types.void(STATE, types.float64, types.int64))
+@compiled(types.void(STATE, _f64, _i64))
 def conclude(state: State, score: float, depth: int) -> None:
     """Take the root's best line as the answer."""
     state.score = score
@@ -164,3 +170,47 @@ def conclude(state: State, score: float, depth: int) -> None:
     for i in range(state.length):
         state.pv[i] = state.lines[0, i]
     state.move = state.lines[0, 0]
+
+
+# -- the root's moves in the order of the seed --------------------------------------------------
+
+
+@compiled(_u64(_u64))
+def scramble(word: int) -> int:
+    """A bijection of 64-bit words that looks random: Steele, Lea and Flood's splitmix finish."""
+    word = (word ^ (word >> _u64(30))) * _u64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> _u64(27))) * _u64(0x94D049BB133111EB)
+    return word ^ (word >> _u64(31))  # type: ignore[no-any-return]
+
+
+@compiled(_i64(STATE, _u64, _u64, _i64, _i64))
+def begin(state: State, choice: Bits, open: Bits, mover: int, waiter: int) -> int:
+    """Write the root's moves to `state.root` in the seed's order; returns how many there are.
+
+    The first of them is the answer until a search has a better one.
+    """
+    number = 0
+    while choice != _u64(0):
+        state.root[number] = first(choice)
+        choice = rest(choice)
+        number += 1
+    word = scramble(state.seed ^ _u64(0x9E3779B97F4A7C15))
+    word = scramble(word ^ open)
+    word = scramble(word ^ _u64(mover * 128 + waiter))
+    for last in range(number - 1, 0, -1):
+        word = scramble(word + _u64(0x9E3779B97F4A7C15))
+        other = _i64(word % _u64(last + 1))
+        cell = state.root[last]
+        state.root[last] = state.root[other]
+        state.root[other] = cell
+    state.nodes = 0
+    state.lines[0, 0] = state.root[0]
+    state.lengths[0], state.lengths[1] = 1, 0
+    conclude(state, 0.0, 0)
+    return number
+
+
+@compiled(ENTRY_POINT)
+def any_move(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+    """No search at all: every move is as good as any other, and the seed picks one."""
+    begin(states[0], moves(boards[0], open, mover), open, mover, waiter)

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.errors import KnightfallError
-from knightfall.notation.reader import looks_like_a_game, read_game
-from knightfall.notation.scoresheet import NO_MOVES, RESIGNED, Scoresheet
+from knightfall.notation import NO_MOVES, RESIGNED, Scoresheet, looks_like_a_game, read_game
 from knightfall.position import Position, other
 
 SMALL = "4/4/4/4[Nn] w"
