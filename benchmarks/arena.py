@@ -8,14 +8,13 @@ from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from knightfall.arena.conduct import conduct
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairRecord
-from knightfall.arena.plan.plan import Plan
-from knightfall.arena.plan.protocols import tournament_plan
+from knightfall.arena.plan import PairRecord, Plan
+from knightfall.arena.play import play_pair
+from knightfall.arena.run_loop import conduct
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import Runner
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Store
+from knightfall.arena.tournament_plan import tournament_plan
 from knightfall.position import Position
 
 from .course_games import course_game

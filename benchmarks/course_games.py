@@ -11,8 +11,8 @@ from math import inf
 import numpy as np
 
 from knightfall.agents import Agent
-from knightfall.arena.game.play import seated
-from knightfall.arena.game.records import PairTask
+from knightfall.arena.plan import PairTask
+from knightfall.arena.play import seated
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position

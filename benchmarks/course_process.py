@@ -13,9 +13,9 @@ from time import perf_counter
 
 from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairTask
-from knightfall.arena.plan.protocols import PROTOCOLS
+from knightfall.arena.plan import PairTask
+from knightfall.arena.play import play_pair
+from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.board import Board
 from knightfall.openings import openings, shuffled
 from knightfall.position import Position

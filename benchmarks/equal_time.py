@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import knightfall as kf
 from knightfall.arena.reports.league import LeagueReport
-from knightfall.arena.worth.node_cost import node_costs
+from knightfall.arena.worth import node_costs
 from knightfall.board import Board
 from knightfall.heuristics.published import published_ids
 from knightfall.openings import openings

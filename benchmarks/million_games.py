@@ -6,12 +6,10 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairRecord
-from knightfall.arena.plan.entrants import enter
-from knightfall.arena.plan.plan import Plan, everyone
-from knightfall.arena.reports.kinds import report_on
-from knightfall.arena.store.store import Store
+from knightfall.arena.plan import PairRecord, Plan, enter, everyone
+from knightfall.arena.play import play_pair
+from knightfall.arena.reports import report_on
+from knightfall.arena.store import Store
 
 from .measure import seconds_of
 from .result import Ratio, Result

@@ -7,9 +7,17 @@ import random
 from pathlib import Path
 from typing import Any
 
-from knightfall.arena.game.records import REASONS, GameRecord, PairRecord, PairTask, game_record
-from knightfall.arena.plan.plan import Entrant, Match, Plan
-from knightfall.arena.store.store import Run, Store
+from knightfall.arena.plan import (
+    REASONS,
+    Entrant,
+    GameRecord,
+    Match,
+    PairRecord,
+    PairTask,
+    Plan,
+    game_record,
+)
+from knightfall.arena.store import Run, Store
 from knightfall.position import Position, other
 
 ENGINE = "engine 1"
@@ -89,7 +97,7 @@ def all_rows(file: Path | str, run: int | None = None) -> dict[str, list[Any]]:
     """Every row of every table, or of a run; rows then lack the run's number."""
     import sqlite3
 
-    from knightfall.arena.store.file import OF_A_RUN
+    from knightfall.arena.store_file import OF_A_RUN
 
     db = sqlite3.connect(file)
     rows = {}

@@ -7,13 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairRecord, PairTask
-from knightfall.arena.plan.entrants import enter
-from knightfall.arena.plan.plan import Match, Plan, everyone, tournament
-from knightfall.arena.plan.version import engine, versions
-from knightfall.arena.results.tallies import Results, results
-from knightfall.arena.store.store import Run, Store
+from knightfall.arena.plan import Match, PairRecord, PairTask, Plan, enter, everyone, tournament
+from knightfall.arena.play import play_pair
+from knightfall.arena.results import Results, results
+from knightfall.arena.store import Run, Store
+from knightfall.arena.version import engine, versions
 from knightfall.position import other
 
 QUICK = [

@@ -91,7 +91,7 @@ What needs many processes or a browser is apart from its like, or there would be
 
 COLD = (
     "arena/test_agent_process.py",
-    "arena/test_events.py",
+    "arena/test_api.py",
     "arena/test_hostile_agents.py",
     "arena/test_workers.py",
     "isolation/test_isolated_load.py",

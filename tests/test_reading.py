@@ -14,8 +14,8 @@ import strategies  # noqa: F401 (lifts the time limit for examples)
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightfall.arena.store.import_run import import_run
-from knightfall.arena.store.store import Store
+from knightfall.arena.import_run import import_run
+from knightfall.arena.store import Store
 from knightfall.cli.play.game import load
 from knightfall.errors import KnightfallError
 from knightfall.notation import read_game_file

@@ -11,8 +11,7 @@ import pytest
 from cli_runner import answer, refused, run
 
 from knightfall.agents import DeepeningAgent, parse_agent
-from knightfall.arena.plan.entrants import check_files, enter, files_of
-from knightfall.arena.plan.plan import Match, Plan
+from knightfall.arena.plan import Match, Plan, check_files, enter, files_of
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.expression import parse_heuristic

@@ -15,7 +15,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from knightfall.agents import Agent, agent
-    from knightfall.arena.events import league, match, tournament, user_store, worth
+    from knightfall.arena.api import league, match, tournament, user_store, worth
     from knightfall.board import Board
     from knightfall.errors import KnightfallError
     from knightfall.heuristics import heuristic
@@ -50,11 +50,11 @@ _LATER = {
     "Report": "knightfall.search.budget",
     "Solution": "knightfall.solver.solution",
     "solve": "knightfall.solver.solve",
-    "league": "knightfall.arena.events",
-    "match": "knightfall.arena.events",
-    "tournament": "knightfall.arena.events",
-    "user_store": "knightfall.arena.events",
-    "worth": "knightfall.arena.events",
+    "league": "knightfall.arena.api",
+    "match": "knightfall.arena.api",
+    "tournament": "knightfall.arena.api",
+    "user_store": "knightfall.arena.api",
+    "worth": "knightfall.arena.api",
 }
 
 __all__ = [

@@ -12,10 +12,9 @@ import pytest
 from arena_helpers import ENGINE, VERSIONS, all_rows, fake_pair, fake_plan, fake_run
 from cli_runner import refused, run
 
-from knightfall.arena.store import file as store_file
-from knightfall.arena.store.backup import back_up
-from knightfall.arena.store.run import Run
-from knightfall.arena.store.store import Store
+from knightfall.arena import store_file
+from knightfall.arena.export import back_up
+from knightfall.arena.store import Run, Store
 from knightfall.errors import KnightfallError
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

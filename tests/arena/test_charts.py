@@ -32,14 +32,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.figure import Figure
 
-from knightfall.arena.charts.charts import CHARTS, draw, fitting, save
-from knightfall.arena.charts.names import labels, shortened
-from knightfall.arena.charts.style import image
-from knightfall.arena.plan.entrants import enter
-from knightfall.arena.plan.plan import Entrant, Match, Plan, gauntlet
-from knightfall.arena.results.tallies import Results, results
-from knightfall.arena.store.store import Store
-from knightfall.arena.worth.worth import worth_plan
+from knightfall.arena.chart_style import image, labels, shortened
+from knightfall.arena.charts import CHARTS, draw, fitting, save
+from knightfall.arena.plan import Entrant, Match, Plan, enter, gauntlet
+from knightfall.arena.results import Results, results
+from knightfall.arena.store import Store
+from knightfall.arena.worth import worth_plan
 from knightfall.errors import KnightfallError
 from knightfall.statistics import pairs as statistics
 from knightfall.statistics import ratings
@@ -301,9 +299,7 @@ def test_pairs_that_were_repeated_do_not_count(store: Store) -> None:
 @pytest.fixture(scope="module")
 def worth(store: Store) -> Results:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "knightfall.arena.worth.node_cost.nodes_within", lambda *_: [(10, 30), (100, 300)]
-        )
+        patch.setattr("knightfall.arena.worth.nodes_within", lambda *_: [(10, 30), (100, 300)])
         plan = worth_plan(
             "center", nodes=["10", "40", "160"], times=["2ms", "1ms"], board="4x4", pairs=8
         )
@@ -399,10 +395,10 @@ def test_files_are_images(league: Results, tmp_path: Path) -> None:
 
 DRAW = """
 import sys
-from knightfall.arena.charts.charts import draw
-from knightfall.arena.charts.style import image
-from knightfall.arena.results.tallies import results
-from knightfall.arena.store.store import Store
+from knightfall.arena.charts import draw
+from knightfall.arena.chart_style import image
+from knightfall.arena.results import results
+from knightfall.arena.store import Store
 with Store.open(sys.argv[1], read_only=True) as store:
     for run, name in zip(sys.argv[2::2], sys.argv[3::2]):
         found = results(store.run(int(run)))

@@ -19,10 +19,10 @@ from helpers import times_the_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightfall.arena.plan.plan import Entrant, Match, Plan
-from knightfall.arena.store.export import COLUMNS, export_lines, export_parquet
-from knightfall.arena.store.import_run import import_run
-from knightfall.arena.store.store import Store
+from knightfall.arena.export import COLUMNS, export_lines, export_parquet
+from knightfall.arena.import_run import import_run
+from knightfall.arena.plan import Entrant, Match, Plan
+from knightfall.arena.store import Store
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
 
@@ -187,7 +187,7 @@ def test_parquet_has_every_move(
     tmp_path: Path, played: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("knightfall.arena.store.export.GROUP", 5)
+    monkeypatch.setattr("knightfall.arena.export.GROUP", 5)
     file, out = tmp_path / "s.sqlite", tmp_path / "s.parquet"
     fake_run(file, PLANS["plain"], played)
     with Store.open(file, read_only=True) as store:
@@ -381,7 +381,7 @@ def test_a_run_cannot_pass_for_another(tmp_path: Path, four_pairs: str) -> None:
 
 def test_a_run_of_this_engine_must_follow_its_schedule(tmp_path: Path, four_pairs: str) -> None:
     """Or it would be gone on with as if it did."""
-    from knightfall.arena.plan import version
+    from knightfall.arena import version
 
     mine = VERSIONS | {"knightfall": version.engine()}
     good = forged(four_pairs, sealed=True, versions=mine)

@@ -11,7 +11,7 @@ import pytest
 
 import knightfall as kf
 from knightfall.agents import parse_agent
-from knightfall.arena.game.records import PairRecord, PairTask
+from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.runners.backlog import check_agents, play_chunk
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import InProcess

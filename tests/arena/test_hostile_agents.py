@@ -22,7 +22,7 @@ from hostile_agents import HOSTILE
 from knightfall.arena.game import answers
 from knightfall.arena.game.limits import TOLERANCE, in_time
 from knightfall.arena.game.lines import Lines, TooLong
-from knightfall.arena.game.records import REASONS
+from knightfall.arena.plan import REASONS
 from knightfall.errors import AgentFailure
 from knightfall.position import Position
 from knightfall.search.budget import Report

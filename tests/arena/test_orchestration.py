@@ -10,18 +10,17 @@ from typing import Any
 import pytest
 from arena_helpers import fake_pair, fake_plan
 
-from knightfall.arena.plan.entrants import enter
-from knightfall.arena.plan.plan import Match, Plan, everyone, tournament
+from knightfall.arena import run_loop
+from knightfall.arena.api import _watching
+from knightfall.arena.plan import Match, Plan, enter, everyone, tournament
 from knightfall.arena.reports.league import LeagueReport
-from knightfall.arena.results import stopping
-from knightfall.arena.results.standings import Compared
-from knightfall.arena.results.stopping import Decided, Separated
+from knightfall.arena.results import Compared
+from knightfall.arena.run_loop import Decided, Separated
 from knightfall.arena.runners import adaptive, hire
 from knightfall.arena.runners.adaptive import Adaptive
 from knightfall.arena.runners.backlog import Backlog, Chunk
 from knightfall.arena.runners.cluster import Cluster
 from knightfall.arena.runners.workers import Workers
-from knightfall.arena.runs import _watching
 from knightfall.display.progress import Progress
 
 # -- how long a run takes --------------------------------------------------------------------
@@ -196,8 +195,8 @@ def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
     """Of sixty looks at the level of 0.05/60 each, one in twenty leagues is wrong at most."""
     from statistics import NormalDist
 
-    assert NormalDist().inv_cdf(1 - 0.05 / 60 / 2) / 1.96 <= stopping.SURELY
-    monkeypatch.setattr(stopping, "rated", lambda plan, outcomes: Seen(gap))
+    assert NormalDist().inv_cdf(1 - 0.05 / 60 / 2) / 1.96 <= run_loop.SURELY
+    monkeypatch.setattr(run_loop, "rated", lambda plan, outcomes: Seen(gap))
     rule = Separated(league(), 0.5)
     rule.feed([], array("b", [0] * 20))
     assert (rule.verdict is not None) == told_apart
@@ -213,7 +212,7 @@ def test_a_league_that_looks_again_and_again_needs_1_75_times_the_error(
 def test_a_league_stops_where_what_is_left_is_known_well_enough(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(stopping, "rated", lambda plan, outcomes: Seen(0.0))
+    monkeypatch.setattr(run_loop, "rated", lambda plan, outcomes: Seen(0.0))
     for wanted, verdict in ((0.99, None), (1.0, "every neighbour told apart, or within 1 Elo")):
         rule = Separated(league(), wanted)
         rule.feed([], array("b", [0] * 20))
@@ -229,7 +228,7 @@ def test_a_league_looks_after_20_rounds_and_then_after_a_tenth_more(
         looked.append(len(outcomes))
         return Seen(0.0)
 
-    monkeypatch.setattr(stopping, "rated", rated)
+    monkeypatch.setattr(run_loop, "rated", rated)
     rule, outcomes = Separated(league(), 0.5), array("b")
     for _ in range(60):
         outcomes.append(0)
@@ -247,7 +246,7 @@ def test_a_tournament_looks_after_the_course_s_rounds_and_then_after_a_twentieth
         looked.append(len(outcomes) // 2)
         return [Compared("b", "a", 1, 0.0, -1.0, 1.0, 1.0)]
 
-    monkeypatch.setattr(stopping, "compared", compared)
+    monkeypatch.setattr(run_loop, "compared", compared)
     who = enter(["greedy(open)", "greedy(center)", "random"])
     plan = Plan("tournament", who, tournament(2, 1), 200, options={"tests": 2})
     for course, wanted in ((5, [20, 21, 22]), (45, [45, 47, 49])):

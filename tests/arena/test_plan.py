@@ -18,9 +18,18 @@ from hypothesis import strategies as st
 
 from knightfall.agents import parse_agent
 from knightfall.agents.kinds import PythonAgent
-from knightfall.arena.plan.entrants import enter, files_of
-from knightfall.arena.plan.plan import Entrant, Match, Plan, everyone, gauntlet, tournament
-from knightfall.arena.plan.protocols import (
+from knightfall.arena.plan import (
+    Entrant,
+    Match,
+    Plan,
+    enter,
+    everyone,
+    files_of,
+    gauntlet,
+    tournament,
+)
+from knightfall.arena.stored_plan import read_plan
+from knightfall.arena.tournament_plan import (
     PROTOCOLS,
     RECOMMENDED,
     command_of,
@@ -28,7 +37,6 @@ from knightfall.arena.plan.protocols import (
     time_limits,
     tournament_plan,
 )
-from knightfall.arena.plan.stored_plan import read_plan
 from knightfall.board import Board
 from knightfall.course.agent import CourseAgent
 from knightfall.errors import KnightfallError
@@ -178,7 +186,7 @@ def test_any_pair_can_be_had_on_its_own_and_a_run_taken_up_anywhere() -> None:
 
 def test_a_plan_is_the_same_in_another_process() -> None:
     code = (
-        "from knightfall.arena.plan.stored_plan import read_plan\n"
+        "from knightfall.arena.stored_plan import read_plan\n"
         "import sys\n"
         "plan = read_plan(sys.stdin.read())\n"
         "print([plan.task(n) for n in range(9)])\n"

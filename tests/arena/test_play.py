@@ -15,10 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.arena.game.compiled import searcher
 from knightfall.arena.game.limits import took
-from knightfall.arena.game.play import play_asking, play_pair, seated
-from knightfall.arena.game.records import GameRecord, PairTask, Reason
+from knightfall.arena.plan import GameRecord, PairTask, Reason
+from knightfall.arena.play import play_asking, play_pair, searcher, seated
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position, Side, other
@@ -321,7 +320,7 @@ def test_a_search_that_computes_for_too_long_is_late(monkeypatch: pytest.MonkeyP
 
 STARVED = """
 import sys
-from knightfall.arena.game.records import PairTask
+from knightfall.arena.plan import PairTask
 from knightfall.arena.runners.backlog import make_ready, play_chunk
 agents = "champion(time=30ms)", "id(improved, time=20ms)"
 make_ready(agents)

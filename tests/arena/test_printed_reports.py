@@ -12,13 +12,13 @@ from arena_helpers import ENGINE, VERSIONS, play_on
 from chart_runs import naive_pairs
 from printed_table import html_rows, printed_rows
 
-from knightfall.arena.plan.plan import Entrant, Match, Plan, everyone, tournament
-from knightfall.arena.reports.kinds import report_on
+from knightfall.arena.plan import Entrant, Match, Plan, everyone, tournament
+from knightfall.arena.reports import report_on
 from knightfall.arena.reports.report import RunReport
-from knightfall.arena.results.scoreboard import scoreboard_of
-from knightfall.arena.results.standings import compared, outcomes_of, rated
-from knightfall.arena.store.store import Run, Store
-from knightfall.arena.worth.worth import worth_plan
+from knightfall.arena.results import compared, outcomes_of, rated
+from knightfall.arena.run_loop import scoreboard_of
+from knightfall.arena.store import Run, Store
+from knightfall.arena.worth import worth_plan
 from knightfall.display.numbers import interval, mean, percent, plus_minus, signed
 from knightfall.display.report import as_text
 from knightfall.position import Position
@@ -427,7 +427,7 @@ def test_a_note_on_another_budget_stands_above_its_own_column(store: Store) -> N
 @pytest.fixture
 def worth(store: Store, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(
-        "knightfall.arena.worth.node_cost.nodes_within",
+        "knightfall.arena.worth.nodes_within",
         lambda a, b, times, openings: [(time // 20, time // 5) for time in times],
     )
     plan = worth_plan("center", "open", nodes=["10", "30"], times=["1ms"], board="4x5", pairs=30)

@@ -14,8 +14,8 @@ from arena_helpers import ENGINE, VERSIONS, fake_pair, fake_plan, fake_run, play
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightfall.arena.results.tallies import Effort, EntrantResult, Wins, results
-from knightfall.arena.store.store import Run, Store
+from knightfall.arena.results import Effort, EntrantResult, Wins, results
+from knightfall.arena.store import Run, Store
 from knightfall.position import Position, Side
 
 BOOK = ("4/1N2/2n1/4 b", "4/1N2/2n1/4 w", "N3/4/4/3n w", "4/1N2/2n1/4 b", "3N/4/4/n2* b")

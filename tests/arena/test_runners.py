@@ -22,8 +22,7 @@ from unittest import mock
 import pytest
 import warm_python
 
-from knightfall.arena.game.records import PairRecord, PairTask
-from knightfall.arena.plan.plan import Entrant, Plan, everyone, gauntlet
+from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, everyone, gauntlet
 from knightfall.arena.runners import backlog as chunks
 from knightfall.arena.runners.backlog import Backlog, Chunk, play_chunk
 from knightfall.arena.runners.cluster import Cluster
@@ -313,7 +312,7 @@ DRIVER = """
 import sys, warnings
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import InProcess
-from knightfall.arena.plan.plan import Entrant, Plan, gauntlet
+from knightfall.arena.plan import Entrant, Plan, gauntlet
 
 def main():
     warnings.simplefilter("ignore")

@@ -10,9 +10,8 @@ import pytest
 
 from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairRecord, PairTask
-from knightfall.arena.plan.matches import match_plan
+from knightfall.arena.plan import PairRecord, PairTask, match_plan
+from knightfall.arena.play import play_pair
 from knightfall.arena.runners.runner import Closing
 from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
 from knightfall.errors import KnightfallError

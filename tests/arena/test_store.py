@@ -36,10 +36,9 @@ from helpers import times_the_examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightfall.arena.game.records import REASONS
-from knightfall.arena.plan.plan import Plan
-from knightfall.arena.store import file as store_file
-from knightfall.arena.store.store import Run, Store
+from knightfall.arena import store_file
+from knightfall.arena.plan import REASONS, Plan
+from knightfall.arena.store import Run, Store
 from knightfall.errors import KnightfallError
 
 
@@ -374,7 +373,7 @@ def test_identical_games_do_not_count_twice(
 
 
 def test_games_can_be_picked(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knightfall.arena.store.run.PAGE", 7)  # many pages
+    monkeypatch.setattr("knightfall.arena.store.PAGE", 7)  # many pages
     plan = fake_plan(3, 15)
     fake_run(file, plan)
     with Store.open(file, read_only=True) as store:

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from test_rooms import PACKAGE, imports, module_of
 
-from knightfall.arena.plan.version import deciding_modules
+from knightfall.arena.version import deciding_modules
 from knightfall.kernel.sources import hash_of, sources
 
 ASK = (
     "from knightfall.kernel.sources import hash_of;"
-    "from knightfall.arena.plan.version import engine;"
+    "from knightfall.arena.version import engine;"
     "print(hash_of('knightfall.search.deepening', lazy=False), engine())"
 )
 
@@ -50,7 +50,7 @@ def identity(root: Path) -> tuple[str, str]:
     [
         ("picture.py", False, False),
         ("cli/app.py", False, False),
-        ("arena/store/run.py", False, False),
+        ("arena/store.py", False, False),
         ("statistics/pairs.py", False, False),
         ("search/deepening.py", True, True),
         ("search/minimax.py", False, True),

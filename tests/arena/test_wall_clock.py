@@ -13,14 +13,13 @@ import pytest
 from arena_helpers import ENGINE, VERSIONS, fake_game, fake_plan
 
 from knightfall.agents import Agent, parse_agent, timing
+from knightfall.arena import play as playing
 from knightfall.arena.game import agent_child
-from knightfall.arena.game import play as games
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.play import REPLAYS, play_pair
-from knightfall.arena.game.records import GameRecord, PairRecord, PairTask
-from knightfall.arena.plan.plan import Entrant, tournament
-from knightfall.arena.reports.kinds import report_on
-from knightfall.arena.store.store import Store
+from knightfall.arena.plan import Entrant, GameRecord, PairRecord, PairTask, tournament
+from knightfall.arena.play import REPLAYS, play_pair
+from knightfall.arena.reports import report_on
+from knightfall.arena.store import Store
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, RunnerFailure
 from knightfall.position import Position
@@ -136,7 +135,7 @@ def test_a_submission_s_games_are_refused_while_the_machine_is_busy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shares: list[float] = []
-    monkeypatch.setattr(games, "wait_for_core", lambda patience: shares.append(0.4) or 0.4)
+    monkeypatch.setattr(playing, "wait_for_core", lambda patience: shares.append(0.4) or 0.4)
     with pytest.raises(RunnerFailure, match=r"40 % of a core.*clock ticks"):
         late_pair(Late(0, False), WALL)
     assert len(shares) == 1

@@ -13,15 +13,23 @@ from chart_runs import decided, five, naive_pairs, play
 from typer.testing import CliRunner
 
 from knightfall.agents import parse_agent
-from knightfall.arena.game.records import PairRecord, PairTask, game_record
-from knightfall.arena.plan.plan import Plan
-from knightfall.arena.plan.stored_plan import read_plan
+from knightfall.arena.plan import PairRecord, PairTask, Plan, game_record
 from knightfall.arena.reports.worth import WorthReport
-from knightfall.arena.results.tallies import Results, results
-from knightfall.arena.store.store import Store
-from knightfall.arena.worth import node_cost
-from knightfall.arena.worth.node_cost import nodes_within
-from knightfall.arena.worth.worth import NODES, TIMES, deepening, levels, overall, price, worth_plan
+from knightfall.arena.results import Results, results
+from knightfall.arena.runners import runner
+from knightfall.arena.store import Store
+from knightfall.arena.stored_plan import read_plan
+from knightfall.arena.worth import (
+    NODES,
+    TIMES,
+    deepening,
+    levels,
+    node_costs,
+    nodes_within,
+    overall,
+    price,
+    worth_plan,
+)
 from knightfall.cli.app import app
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
@@ -50,7 +58,7 @@ class Measured:
 @pytest.fixture(autouse=True)
 def measured(monkeypatch: pytest.MonkeyPatch) -> Measured:
     stand_in = Measured()
-    monkeypatch.setattr("knightfall.arena.worth.node_cost.nodes_within", stand_in)
+    monkeypatch.setattr("knightfall.arena.worth.nodes_within", stand_in)
     return stand_in
 
 
@@ -145,7 +153,7 @@ def test_the_same_question_gives_the_same_plan(
     for other in ({"board": "5x5"}, {"a": "main"}, {"known": None}):
         small(**{"known": store, **other})
         assert seen[-1] == [500, 1000], other
-    monkeypatch.setattr("knightfall.arena.worth.worth.engine", lambda: "another one")
+    monkeypatch.setattr("knightfall.arena.worth.engine", lambda: "another one")
     small(known=store)
     assert seen[-1] == [500, 1000]
 
@@ -192,7 +200,7 @@ def fake_runner(played: list[PairTask]) -> Callable[[list[str]], Any]:
 
 def test_time_is_divided_by_what_a_node_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[PairTask] = []
-    monkeypatch.setattr(node_cost, "InProcess", fake_runner(played))
+    monkeypatch.setattr(runner, "InProcess", fake_runner(played))
     book = ["4/1N2/2n1/4 b", "4/1N2/2n1/4 w", "N3/4/2n1/4 b", "N3/4/3n/4 w"]
     a, b = deepening("center"), deepening("open")
     assert nodes_within(a, b, [20, 1000, 8000], book) == [
@@ -208,7 +216,7 @@ def test_time_is_divided_by_what_a_node_costs(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_dear_heuristic_gets_fewer_nodes() -> None:
     plan = small()
-    ((quick, dear),) = node_cost.node_costs(
+    ((quick, dear),) = node_costs(
         [("id(null, nodes=300)", "id(bfs_reach, nodes=300)")], plan.starts
     )
     assert 0 < quick < dear
@@ -321,7 +329,7 @@ def test_the_answer_follows_from_the_intervals(
 def test_what_a_node_costs_in_words(
     a: int, b: int, told: str, valued: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("knightfall.arena.worth.node_cost.nodes_within", lambda *_: [(a, b)])
+    monkeypatch.setattr("knightfall.arena.worth.nodes_within", lambda *_: [(a, b)])
     plan = small(nodes=["5"], times=["1ms"], pairs=30)
     _, second = WorthReport(play(store, plan, how=decided(2))).words
     assert told in second

@@ -310,8 +310,8 @@ def test_a_library_is_built_once_for_what_it_is_made_from(
 
 
 def test_plain_python_plays_the_same_games(runner: ModuleType) -> None:
-    from knightfall.arena.game.play import play_pair
-    from knightfall.arena.plan.protocols import tournament_plan
+    from knightfall.arena.play import play_pair
+    from knightfall.arena.tournament_plan import tournament_plan
     from knightfall.position import Position
     from knightfall.search.budget import Budget
 

@@ -19,9 +19,9 @@ import pytest
 import warm_python
 from typer.testing import CliRunner
 
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.results.tallies import results
-from knightfall.arena.store.store import Store
+from knightfall.arena.play import play_pair
+from knightfall.arena.results import results
+from knightfall.arena.store import Store
 from knightfall.cli.app import app
 from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import of_pairs, rate_interval

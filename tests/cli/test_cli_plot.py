@@ -13,10 +13,10 @@ import pytest
 from chart_runs import SPRT, league_plan, match_plan, play
 from typer.testing import CliRunner
 
-from knightfall.arena.charts.charts import CHARTS, draw
-from knightfall.arena.charts.style import image
-from knightfall.arena.results.tallies import results
-from knightfall.arena.store.store import Store
+from knightfall.arena.chart_style import image
+from knightfall.arena.charts import CHARTS, draw
+from knightfall.arena.results import results
+from knightfall.arena.store import Store
 from knightfall.cli.app import app
 
 LEAGUE, MATCH, TESTED, NOTHING = "1", "2", "3", "4"

@@ -19,7 +19,7 @@ import warm_python
 from at_work import at_work, until_it_waits
 
 import knightfall as kf
-from knightfall.arena.store.file import user_store
+from knightfall.arena.store_file import user_store
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
 RUN = [sys.executable, "-c", "from knightfall.cli import main; main()"]

@@ -24,8 +24,8 @@ import warm_python
 from arena_helpers import ENGINE, VERSIONS, all_rows, fake_pair, fake_plan, fake_run
 from typer.testing import CliRunner, Result
 
-from knightfall.arena.game.records import MICROSECONDS, REASONS
-from knightfall.arena.store.store import Store
+from knightfall.arena.plan import MICROSECONDS, REASONS
+from knightfall.arena.store import Store
 from knightfall.cli.app import app
 from knightfall.position import Position
 

@@ -12,7 +12,7 @@ from cli_runner import answer, refused, run
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Store
 from knightfall.cli.commands import replay
 from knightfall.learning.fitting import FitReport
 from knightfall.statistics.sprt import Sprt
@@ -92,7 +92,7 @@ def reproduced(monkeypatch: pytest.MonkeyPatch) -> Any:
         told.update(grades=args[3], choices=named["choices"], command=named["command"])
         raise SystemExit
 
-    monkeypatch.setattr("knightfall.arena.runs.play_all", play_all)
+    monkeypatch.setattr("knightfall.arena.api.play_all", play_all)
     monkeypatch.setattr("knightfall.studies.report_builder.build_report", build)
     monkeypatch.setattr(reproduce, "_graded", lambda *args: ["graded"])
     monkeypatch.setattr(reproduce, "_choices", lambda *args: {"chosen": 1})
@@ -133,7 +133,7 @@ def test_reproduce_fits_only_if_asked_to(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
     monkeypatch.setattr(reproduce, "_fitted", fitted)
     monkeypatch.setattr(
-        "knightfall.arena.runs.play_all", lambda *args, **named: asked.append("played") or exit()
+        "knightfall.arena.api.play_all", lambda *args, **named: asked.append("played") or exit()
     )
     of = ["reproduce", "directional", "--budget", "course", "--output", "there"]
     run(*of, "--seed", "7", "--workers", "3", "--store", "new.sqlite")

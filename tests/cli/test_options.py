@@ -18,7 +18,7 @@ from cli_runner import FEN, run, subcommands
 
 import knightfall
 from knightfall.arena.runners.hire import Crew
-from knightfall.arena.worth.worth import NODES, TIMES
+from knightfall.arena.worth import NODES, TIMES
 from knightfall.cli.app import app
 from knightfall.statistics.sprt import Sprt
 
@@ -69,7 +69,7 @@ def sprt(name: str, text: str, **changed: Any) -> tuple[str, Any]:
 ARRIVES = {
     "tournament": Arrives(
         ["tournament"],
-        "knightfall.arena.events.tournament",
+        "knightfall.arena.api.tournament",
         dict([
             ("--test", (["--test", "open", "--test", "main"], {"tests": ["open", "main"]})),
             one("--against", "random", "against", ["random"]),
@@ -85,7 +85,7 @@ ARRIVES = {
     ),
     "match": Arrives(
         ["match", "random", "greedy(open)"],
-        "knightfall.arena.events.match",
+        "knightfall.arena.api.match",
         dict([
             one("--pairs", "11", "pairs", 11),
             ("--sprt", (BOUNDS, {"sprt": Sprt(3, 20)})),
@@ -98,7 +98,7 @@ ARRIVES = {
     ),
     "league": Arrives(
         ["league", "random", "greedy(open)", "greedy(center)"],
-        "knightfall.arena.events.league",
+        "knightfall.arena.api.league",
         dict([
             one("--gauntlet", "2", "gauntlet", 2),
             one("--until", "12.5", "until", 12.5),
@@ -109,7 +109,7 @@ ARRIVES = {
     ),
     "worth": Arrives(
         ["worth", "main"],
-        "knightfall.arena.events.worth",
+        "knightfall.arena.api.worth",
         dict([
             one("--nodes", "5,7", "nodes", ["5", "7"]),
             one("--times", "1ms,2ms", "times", ["1ms", "2ms"]),
@@ -225,7 +225,7 @@ ARRIVES = {
     ),
     "match, generation": Arrives(
         ["match", "course:game_agent.py", "random"],
-        "knightfall.arena.events.match",
+        "knightfall.arena.api.match",
         dict([
             one("--generation", "2017a", "a",
                 "course(game_agent.py, generation=2017a, time=150ms, clock=ticks)"),
@@ -242,7 +242,7 @@ ARRIVES = {
     ),
     "reproduce, runs": Arrives(
         ["reproduce", "staged", "--output", "there", "--budget", "nodes"],
-        "knightfall.arena.runs.play_all",
+        "knightfall.arena.api.play_all",
         dict([
             one("--workers", "3", "2", Crew(3, None)),
             one("--dask", "there:1", "2", Crew(None, "there:1")),
@@ -251,7 +251,7 @@ ARRIVES = {
     ),
     "reproduce, store": Arrives(
         ["reproduce", "staged", "--output", "there", "--budget", "nodes"],
-        "knightfall.arena.store.store.Store.open",
+        "knightfall.arena.store.Store.open",
         dict([one("--store", "there.sqlite", "0", "there.sqlite")]),
     ),
     "reproduce, fit": Arrives(

@@ -14,8 +14,8 @@ from arena_helpers import fake_plan, fake_run
 from cli_runner import FEN, answer, run
 from printed_table import printed_facts, printed_rows
 
-from knightfall.arena.game.records import PairRecord
-from knightfall.arena.store.store import Store
+from knightfall.arena.plan import PairRecord
+from knightfall.arena.store import Store
 from knightfall.board import Board
 from knightfall.cli.commands import heuristics
 from knightfall.cli.screen.output import effort, verdict

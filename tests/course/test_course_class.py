@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from submissions import FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 import knightfall as kf
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Store
 from knightfall.course.classroom import playing
 from knightfall.course.classroom.classroom import hold_class
 from knightfall.course.classroom.judging import opinion

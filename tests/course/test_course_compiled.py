@@ -22,7 +22,7 @@ from student_scores import COMPILED, HELPERS, PLAIN, SCORES
 from submissions import in_2017a
 
 from knightfall.agents import parse_agent
-from knightfall.arena.plan.entrants import enter, files_of
+from knightfall.arena.plan import enter, files_of
 from knightfall.course.student_scores.student_score import StudentScore
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator

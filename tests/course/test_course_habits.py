@@ -12,7 +12,7 @@ from submissions import BAD, GOOD
 
 from knightfall.agents import parse_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.records import PairTask
+from knightfall.arena.plan import PairTask
 from knightfall.arena.runners.backlog import play_chunk
 from knightfall.course.reference import parse_reference
 from knightfall.course.submission import checked, read_submission
@@ -118,7 +118,7 @@ def test_the_generation_is_theirs(name: str, generation: str, tmp_path: Path) ->
 def test_those_for_the_successor(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("knightfall.arena.game.play.wait_for_core", lambda patience: 1.0)
+    monkeypatch.setattr("knightfall.arena.play.wait_for_core", lambda patience: 1.0)
     monkeypatch.setattr("knightfall.course.trial.successor_games.core_share", lambda: 1.0)
     reason, said, text = SUCCESSOR[name]
     hand_in(tmp_path, alone(text, "my_custom_player.py"))

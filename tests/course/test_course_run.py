@@ -14,7 +14,7 @@ from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, wr
 
 from knightfall.agents import parse_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.plan.protocols import mixture
+from knightfall.arena.tournament_plan import mixture
 from knightfall.course import successor, successor_moves
 from knightfall.course.sample_players_successor import BasePlayer
 from knightfall.course.trial.plan import trial_plan
@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever else runs here, games by the wall clock are played at once, and once."""
-    monkeypatch.setattr("knightfall.arena.game.play.wait_for_core", lambda patience: 1.0)
+    monkeypatch.setattr("knightfall.arena.play.wait_for_core", lambda patience: 1.0)
     monkeypatch.setattr("knightfall.course.trial.successor_games.core_share", lambda: 1.0)
 
 

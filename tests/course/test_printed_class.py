@@ -13,9 +13,9 @@ import pytest
 from arena_helpers import ENGINE, VERSIONS, play_on
 from printed_table import html_rows, printed_rows
 
-from knightfall.arena.plan.plan import Entrant, Plan, tournament
+from knightfall.arena.plan import Entrant, Plan, tournament
 from knightfall.arena.reports.tournament import TournamentReport
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Store
 from knightfall.course.checker.examination import CHECKS, Examination, Outcome
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.course.classroom.likeness import Likeness

@@ -18,10 +18,10 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 import knightfall
-from knightfall.arena.game.records import GameRecord, PairRecord
-from knightfall.arena.reports.kinds import report_on
-from knightfall.arena.store.export import export_lines
-from knightfall.arena.store.store import Store
+from knightfall.arena.export import export_lines
+from knightfall.arena.plan import GameRecord, PairRecord
+from knightfall.arena.reports import report_on
+from knightfall.arena.store import Store
 from knightfall.cli.app import app
 from knightfall.display.printable import console, csv_cell, json_line, one_line, printable
 from knightfall.display.report import Heading, Line, as_text, html_of

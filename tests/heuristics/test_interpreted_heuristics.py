@@ -28,8 +28,8 @@ from heuristic_files import (
 from naive_search import timeless
 
 from knightfall.agents import parse_agent
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairTask
+from knightfall.arena.plan import PairTask
+from knightfall.arena.play import play_pair
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator

@@ -6,9 +6,9 @@ import pytest
 from cli_runner import FEN, refused
 from heuristic_files import START, Files, line_of, refusal, slow_evaluator
 
-from knightfall.arena.game import compiled
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairTask
+from knightfall.arena import play
+from knightfall.arena.plan import PairTask
+from knightfall.arena.play import play_pair
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
@@ -210,7 +210,7 @@ def test_what_gets_at_the_board_loses_its_games_and_nobody_else_any(
     innocent = PairTask(0, *INNOCENT, OPENING, 5)
     before = play_pair(innocent)
     culprit = f"id({id}, nodes=300)"
-    assert compiled.searcher(culprit) is not None  # whole games in compiled code
+    assert play.searcher(culprit) is not None  # whole games in compiled code
     for other in INNOCENT:
         pair = play_pair(PairTask(0, culprit, other, OPENING, 5))
         assert [(game.winner, game.reason, game.detail) for game in pair.games] == [

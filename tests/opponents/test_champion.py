@@ -14,8 +14,8 @@ from strategies import positions
 from benchmarks.lost_games import lost_games
 from knightfall.agents import agent, parse_agent
 from knightfall.agents.parse import spelling
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairTask
+from knightfall.arena.plan import PairTask
+from knightfall.arena.play import play_pair
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.opponents.champion import HEURISTIC

@@ -22,8 +22,7 @@ from oracle_helpers import BOARD, mover_wins, naive_winning_moves, run
 
 from knightfall import KnightfallError
 from knightfall.agents import Agent, agent
-from knightfall.arena.plan.entrants import enter
-from knightfall.arena.plan.plan import Match, Plan
+from knightfall.arena.plan import Match, Plan, enter
 from knightfall.board import Board
 from knightfall.openings import openings
 from knightfall.oracle import grade as grade_module

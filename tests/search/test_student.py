@@ -11,8 +11,8 @@ from helpers import random_positions, some_and_all
 from student_in_python import Clock, Student, StudentsBoard
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairTask
+from knightfall.arena.plan import PairTask
+from knightfall.arena.play import play_pair
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.kernel.geometry import POCKET
 from knightfall.position import Position

@@ -24,7 +24,7 @@ import scipy
 import typer
 from typer.testing import CliRunner
 
-from knightfall.arena import runs
+from knightfall.arena import api
 from knightfall.cli.screen.guard import GuardedGroup
 from knightfall.studies import oracle_grades as grades
 from knightfall.studies import plans
@@ -538,7 +538,7 @@ def test_same_seed_same_report_after_any_interruption(
     whole.mkdir(), parts.mkdir()
     first = run(whole, *SMALL, "--workers", "0")
     assert "from the store: 0 games; to play now: " in first.stderr
-    real = runs.conduct
+    real = api.conduct
 
     def impatient(run: Any, runner: Any, told: Any) -> Any:
         def interrupt(standing: Any) -> None:
@@ -548,7 +548,7 @@ def test_same_seed_same_report_after_any_interruption(
         return real(run, runner, interrupt)
 
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "conduct", impatient)
+        patch.setattr(api, "conduct", impatient)
         stopped = run(parts, *SMALL, "--workers", "0", code=130)
         assert "the same command goes on" in stopped.output
         run(parts, *SMALL, "--workers", "0", code=130)

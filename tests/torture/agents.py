@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hostile_agents import HOSTILE, Hostile
 
-from knightfall.arena.game.records import PairRecord, PairTask
+from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.runners.backlog import play_chunk
 from knightfall.arena.runners.pool import Pool
 from knightfall.board import Board

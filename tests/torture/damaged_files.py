@@ -26,14 +26,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from arena_helpers import ENGINE, fake_plan, fake_run
 from torture.mutations import JUNK_VALUES, changed_somewhere, damaged
 
-from knightfall.arena.plan.plan import Plan
-from knightfall.arena.plan.version import engine
-from knightfall.arena.reports.kinds import report_on
-from knightfall.arena.store.export import export_lines
-from knightfall.arena.store.file import IN_MEMORY, OF_A_RUN
-from knightfall.arena.store.import_run import import_run
-from knightfall.arena.store.scoresheets import scoresheet
-from knightfall.arena.store.store import Run, Store
+from knightfall.arena.export import export_lines
+from knightfall.arena.import_run import import_run
+from knightfall.arena.plan import Plan
+from knightfall.arena.reports import report_on
+from knightfall.arena.store import Run, Store
+from knightfall.arena.store_file import IN_MEMORY, OF_A_RUN
+from knightfall.arena.stored_games import scoresheet
+from knightfall.arena.version import engine
 from knightfall.board import Board
 from knightfall.cli.play.game import load
 from knightfall.course.classroom import lessons

@@ -22,13 +22,11 @@ from typing import Any
 
 from hostile_heuristics import HOSTILE, NODES, Hostile
 
-from knightfall.arena.game.records import GameRecord, PairRecord
-from knightfall.arena.plan.entrants import enter, files_of
-from knightfall.arena.plan.plan import Match, Plan
+from knightfall.arena.api import check, play
+from knightfall.arena.plan import GameRecord, Match, PairRecord, Plan, enter, files_of
 from knightfall.arena.runners.hire import Crew, Notice
 from knightfall.arena.runners.pool import Pool
-from knightfall.arena.runs import check, play
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Store
 from knightfall.errors import KnightfallError
 
 INNOCENT = (f"id(open, nodes={NODES})", "alphabeta(improved, depth=3)")

@@ -312,7 +312,7 @@ HOSTILE: tuple[Hostile, ...] = (
             "    found['limit'] = 10\n"
             "    return found\n"
             "settings.settings_for = more\n"
-            "import knightfall.arena.game.compiled as compiled\n"
+            "import knightfall.arena.play as compiled\n"
             "compiled.settings_for = more"
         ),
         "at large",

@@ -30,17 +30,17 @@ from typing import Any, NoReturn
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["KNIGHTFALL_QUIET"] = "1"
 
-from arena.test_conduct import TIMELESS
+from arena.test_run_loop import TIMELESS
 from arena_helpers import fake_plan, fake_run
 from typer.main import get_command
 
-from knightfall.arena import conduct
-from knightfall.arena.plan.matches import match_plan
+from knightfall.arena import run_loop
+from knightfall.arena.api import play_all
+from knightfall.arena.export import export_lines
+from knightfall.arena.plan import match_plan
 from knightfall.arena.runners.hire import Crew
-from knightfall.arena.runs import play_all
-from knightfall.arena.store.export import export_lines
-from knightfall.arena.store.file import StoreFile
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Store
+from knightfall.arena.store_file import StoreFile
 from knightfall.cli.app import app
 
 COMMAND: Any = get_command(app)
@@ -110,7 +110,7 @@ def perform(args: tuple[str, ...], folder: Path) -> int:
     """Run a command in a folder that holds all its data; its exit code."""
     os.environ["KNIGHTFALL_DATA_DIR"] = str(folder)
     os.chdir(folder)
-    conduct.WRITE_EVERY = WRITE_EVERY[0]
+    run_loop.WRITE_EVERY = WRITE_EVERY[0]
     try:
         if args == WRITES["its runs alone"]:
             return _all_runs(folder)

@@ -52,7 +52,7 @@ def run(
       knightfall course run game_agent.py --clock wall --pairs 20
       knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --opponents AB_Improved
     """
-    from knightfall.arena.store.file import user_store
+    from knightfall.arena.store_file import user_store
     from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.cli.screen.output import print_report
     from knightfall.course.trial.successor import SuccessorReport

@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from knightfall.arena.plan.version import engine
+from knightfall.arena.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.reading import parse_json, read_text

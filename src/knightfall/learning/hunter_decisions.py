@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.arena.game.compiled import play_compiled, searcher
+from knightfall.arena.play import play_compiled, searcher
 from knightfall.board import Board
 from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from knightfall.arena.charts.style import BLUE, INK, RED, even_line, page, remark, styled
+from knightfall.arena.chart_style import BLUE, INK, RED, even_line, page, remark, styled
 from knightfall.display.numbers import interval, percent
 from knightfall.heuristics.model_file import VIEWS
 from knightfall.learning.weights import numbers, written

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from knightfall.arena.game.compiled import Searcher, play_compiled, searcher
+from knightfall.arena.play import Searcher, play_compiled, searcher
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import bitset

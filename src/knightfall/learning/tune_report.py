@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knightfall.arena.events import match
+from knightfall.arena.api import match
 from knightfall.display.numbers import NOTHING as UNKNOWN
 from knightfall.display.numbers import (
     count,

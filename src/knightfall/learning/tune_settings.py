@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from knightfall.agents import known_agent
-from knightfall.arena.plan.entrants import enter, files_of
-from knightfall.arena.plan.version import engine
+from knightfall.arena.plan import enter, files_of
+from knightfall.arena.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression, parse_heuristic

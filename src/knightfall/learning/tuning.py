@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.arena.plan.entrants import check_files, enter
-from knightfall.arena.plan.plan import Plan, tournament
+from knightfall.arena.api import check as check_plan
+from knightfall.arena.plan import Plan, check_files, enter, tournament
 from knightfall.arena.runners.hire import Crew
 from knightfall.arena.runners.runner import InProcess, Runner
 from knightfall.arena.runners.workers import MOST_WORKERS
-from knightfall.arena.runs import check as check_plan
 from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown

@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from knightfall.arena.store import scoresheets
-from knightfall.arena.store.scoresheets import is_game_name
+from knightfall.arena import stored_games
+from knightfall.arena.stored_games import is_game_name
 from knightfall.display.progress import OnProgress, shown_or_told
 from knightfall.display.report import Displayable, Line, Part, html_of, unicode_is_shown
 from knightfall.display.table import Table
@@ -348,16 +348,16 @@ def _is_file(text: str) -> bool:
 
 
 def _stored(name: str, store: StorePath) -> Scoresheet:
-    from knightfall.arena.store.store import Store
+    from knightfall.arena.store import Store
 
     with Store.open(store, read_only=True) as opened:
-        run, pair, game = scoresheets.find_game(opened, name)
-        return scoresheets.scoresheet(run.plan, run.pair(pair), game)
+        run, pair, game = stored_games.find_game(opened, name)
+        return stored_games.scoresheet(run.plan, run.pair(pair), game)
 
 
 def _last_run(store: StorePath) -> float | None:
     """When the last run was finished or, failing that, begun; None if it has no games."""
-    from knightfall.arena.store.store import Store
+    from knightfall.arena.store import Store
 
     try:
         with Store.open(store, read_only=True) as opened:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knightfall.arena.charts.style import (
+from knightfall.arena.chart_style import (
     BLUE,
     DOTS,
     EDGE,

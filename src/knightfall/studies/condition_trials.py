@@ -15,12 +15,12 @@ from math import log, pi, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.plan.plan import Entrant, Plan, tournament
-from knightfall.arena.plan.version import engine
+from knightfall.arena.plan import Entrant, Plan, tournament
+from knightfall.arena.play import play_pair
 from knightfall.arena.runners.calls import Calls
 from knightfall.arena.runners.worker import Job
 from knightfall.arena.runners.workers import Workers
+from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder
 from knightfall.reading import parse_json, read_text

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.arena.store.run import Run
+from knightfall.arena.store import Run
 from knightfall.display.numbers import signed
 from knightfall.errors import KnightfallError
 from knightfall.statistics import pairs as statistics

@@ -21,7 +21,7 @@ from typing import get_args
 import numpy as np
 
 from knightfall.agents import parse_agent
-from knightfall.arena.plan.version import engine
+from knightfall.arena.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder

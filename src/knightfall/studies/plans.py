@@ -13,7 +13,7 @@ from functools import partial
 from typing import Literal, get_args
 
 from knightfall.agents import COURSE_NODES, Agent, DeepeningAgent, parse_agent
-from knightfall.arena.plan.plan import Entrant, Match, Plan, everyone, tournament
+from knightfall.arena.plan import Entrant, Match, Plan, everyone, tournament
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
 from knightfall.studies.condition import Condition

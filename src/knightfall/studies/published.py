@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from knightfall.agents import COURSE_NODES
-from knightfall.arena.plan.protocols import protocol_named
+from knightfall.arena.tournament_plan import protocol_named
 from knightfall.errors import KnightfallError
 from knightfall.reading import decoded, parse_toml
 from knightfall.shape import Between, OneOf, Whole, check

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.arena.store.run import Run
+from knightfall.arena.store import Run
 from knightfall.studies.claims import Evidence, judge_claim, judge_order, meaning
 from knightfall.studies.comparisons import contradictions
 from knightfall.studies.condition import Condition

@@ -14,8 +14,8 @@ from knightfall.cli.options.store import StorePath
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from knightfall.arena.plan.plan import Plan
-    from knightfall.arena.store.store import Run
+    from knightfall.arena.plan import Plan
+    from knightfall.arena.store import Run
     from knightfall.studies.condition_fit import StudyFit
     from knightfall.studies.oracle_grades import Choices, HeuristicGrade
     from knightfall.studies.published import Study
@@ -91,9 +91,9 @@ def reproduce(
       knightfall reproduce lookahead --pairs 50 --no-league
       knightfall reproduce staged aggressive --budget course --output /tmp/studies
     """
+    from knightfall.arena.api import play_all
     from knightfall.arena.runners.hire import Crew
-    from knightfall.arena.runs import play_all
-    from knightfall.arena.store.store import Store
+    from knightfall.arena.store import Store
     from knightfall.cli.options.store import store_path
     from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.cli.screen.output import print_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from knightfall.arena.charts.style import (
+from knightfall.arena.chart_style import (
     BLACK,
     BLUE,
     DASHES,

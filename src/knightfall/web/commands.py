@@ -119,7 +119,7 @@ def serve(
       knightfall serve mine.py
       knightfall serve mine.py --port 9000 --no-browser
     """
-    from knightfall.arena.store.file import user_store
+    from knightfall.arena.store_file import user_store
     from knightfall.web.lab.address import listen
 
     if files:

@@ -34,7 +34,7 @@ PAIRS = 60
 
 def measured(pairs: int = PAIRS, workers: int | None = None) -> list[dict[str, Any]]:
     """The ladder with ratings around the mean, and their 95 % errors."""
-    from knightfall.arena.events import league
+    from knightfall.arena.api import league
 
     # By nodes, not by the clock: that settles nearly every position, too, and can be repeated.
     played = [agent.replace("time=1500ms", "nodes=3000000") for _, agent in LADDER]

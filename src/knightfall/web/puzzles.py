@@ -91,7 +91,7 @@ class Found:
 
 def game(board: Board, number: int) -> tuple[int, int, list[Position]]:
     """A game of the ladder: who is first, who is second, and every position that had a move."""
-    from knightfall.arena.game.compiled import play_compiled, searcher
+    from knightfall.arena.play import play_compiled, searcher
 
     couples = list(product(range(len(RUNGS)), repeat=2))
     first, second = couples[number % len(couples)]

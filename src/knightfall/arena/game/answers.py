@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from knightfall.arena.game.records import one_line
+from knightfall.arena.plan import one_line
 from knightfall.errors import AgentFailure, Failing
 from knightfall.position import Position
 from knightfall.search.budget import Report

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.agents import other_differences
 from knightfall.arena.reports.report import RunReport, entrant_dict, short_names
-from knightfall.arena.results.standings import Standing, standings
-from knightfall.arena.results.stopping import SURELY
+from knightfall.arena.results import Standing, standings
+from knightfall.arena.run_loop import SURELY
 from knightfall.display.numbers import for_json, interval, mean, percent, plus_minus
 from knightfall.display.report import Heading, Part
 from knightfall.display.table import Table
 
 if TYPE_CHECKING:
-    from knightfall.arena.results.scoreboard import Scoreboard
+    from knightfall.arena.run_loop import Scoreboard
 
 WIDEST = 12
 """Entrants up to which the tables of everyone against everyone are printed."""

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from knightfall.agents import other_differences
 from knightfall.arena.reports.report import RunReport, entrant_dict, losses, searched
-from knightfall.arena.results.standings import pair_statistics, standings
-from knightfall.arena.results.stopping import test_of
+from knightfall.arena.results import pair_statistics, standings
+from knightfall.arena.run_loop import test_of
 from knightfall.display.numbers import count, for_json, interval, percent, plus_minus, signed
 from knightfall.display.report import Part
 
 if TYPE_CHECKING:
-    from knightfall.arena.plan.plan import Plan
-    from knightfall.arena.results.scoreboard import Scoreboard
-    from knightfall.arena.results.tallies import MatchResult
+    from knightfall.arena.plan import Plan
+    from knightfall.arena.results import MatchResult
+    from knightfall.arena.run_loop import Scoreboard
     from knightfall.statistics.pairs import MatchEstimate
     from knightfall.statistics.sprt import Sprt
 

@@ -9,19 +9,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from knightfall.agents import spelling, submissions, timing, without_folder
-from knightfall.arena.game.records import REASONS
-from knightfall.arena.results.standings import Rated, Standing, outcomes_of, rated
-from knightfall.arena.results.tallies import Results, results
+from knightfall.arena.plan import REASONS
+from knightfall.arena.results import Rated, Results, Standing, outcomes_of, rated, results
 from knightfall.display.numbers import count, for_json, mean
 from knightfall.display.report import Displayable, Part
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from knightfall.arena.plan.plan import Entrant, Plan
-    from knightfall.arena.results.scoreboard import Scoreboard
-    from knightfall.arena.results.tallies import Effort
-    from knightfall.arena.store.run import Run
+    from knightfall.arena.plan import Entrant, Plan
+    from knightfall.arena.results import Effort
+    from knightfall.arena.run_loop import Scoreboard
+    from knightfall.arena.store import Run
 
 
 MOST_NAMED = 5
@@ -117,7 +116,7 @@ class RunReport(Displayable):
 
     def plot(self, kind: str | None = None) -> Figure:
         """A chart of the run; `kind` says which where several fit."""
-        from knightfall.arena.charts.charts import checked, draw
+        from knightfall.arena.charts import checked, draw
 
         return draw(checked(self.results, kind)[0], self.results)
 

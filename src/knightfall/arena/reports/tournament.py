@@ -10,26 +10,26 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.agents import OtherDifferences, other_differences
-from knightfall.arena.plan.protocols import command_of, mixture
 from knightfall.arena.reports.report import RunReport, entrant_dict, short_names
-from knightfall.arena.results.standings import (
+from knightfall.arena.results import (
     Compared,
     Rated,
     Standing,
+    Wins,
     compared,
     outcomes_of,
     rated,
     standings,
 )
-from knightfall.arena.results.stopping import Decided, verdict
-from knightfall.arena.results.tallies import Wins
+from knightfall.arena.run_loop import Decided, verdict
+from knightfall.arena.tournament_plan import command_of, mixture
 from knightfall.display.numbers import NOTHING, count, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part
 from knightfall.display.table import Table
 
 if TYPE_CHECKING:
-    from knightfall.arena.plan.plan import Plan
-    from knightfall.arena.results.scoreboard import Scoreboard
+    from knightfall.arena.plan import Plan
+    from knightfall.arena.run_loop import Scoreboard
 
 Outcomes = npt.NDArray[np.int8]
 

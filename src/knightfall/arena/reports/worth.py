@@ -7,15 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from knightfall.arena.reports.report import RunReport
-from knightfall.arena.results.standings import pair_statistics
-from knightfall.arena.worth.worth import Level, Overall, levels, overall, price
+from knightfall.arena.results import pair_statistics
+from knightfall.arena.worth import Level, Overall, levels, overall, price
 from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus
 from knightfall.display.report import Part
 from knightfall.display.table import Table
 
 if TYPE_CHECKING:
-    from knightfall.arena.results.scoreboard import Scoreboard
-    from knightfall.arena.results.tallies import Effort, MatchResult
+    from knightfall.arena.results import Effort, MatchResult
+    from knightfall.arena.run_loop import Scoreboard
 
 
 class WorthReport(RunReport):

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
 from knightfall.arena.game.agent_process import PATIENCE
-from knightfall.arena.game.records import PairRecord, PairTask
+from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import Closing, InProcess
 

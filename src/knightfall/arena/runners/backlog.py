@@ -18,9 +18,8 @@ from itertools import islice
 
 from knightfall.agents import Agent, known_agent
 from knightfall.arena.game.agent_process import PATIENCE, Hosted
-from knightfall.arena.game.compiled import searcher
-from knightfall.arena.game.play import MoveSource, play_pair
-from knightfall.arena.game.records import PairRecord, PairTask
+from knightfall.arena.plan import PairRecord, PairTask
+from knightfall.arena.play import MoveSource, play_pair, searcher
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
 

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from knightfall.arena.game.agent_process import PATIENCE
-from knightfall.arena.game.records import PairRecord, PairTask
-from knightfall.arena.plan.version import engine
+from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.runners.backlog import Backlog, Chunk, check_agents, forget_agents
 from knightfall.arena.runners.runner import Closing, Helper, Played
+from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.extras import require
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from knightfall.agents import Agent, known_agent
-from knightfall.arena.plan.plan import Plan
+from knightfall.arena.plan import Plan
 from knightfall.errors import KnightfallError
 from knightfall.machine import cores, load
 from knightfall.position import Position

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
 
 from knightfall.arena.game.agent_process import PATIENCE
-from knightfall.arena.game.records import PairRecord, PairTask
+from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.runners.backlog import (
     MOST_PAIRS,
     Backlog,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from knightfall.arena.game.agent_process import PATIENCE
-from knightfall.arena.game.compiled import stopper
-from knightfall.arena.game.records import PairRecord, PairTask
+from knightfall.arena.plan import PairRecord, PairTask
+from knightfall.arena.play import stopper
 from knightfall.arena.runners.backlog import Backlog, Chunk, check_agents, forget_agents, play_chunk
 
 HEARING = 0.1

@@ -14,9 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from knightfall.agents import known_agent, remember
-from knightfall.arena.game.records import PairRecord, PairTask
-from knightfall.arena.plan.entrants import file_hash, files_of
-from knightfall.arena.plan.plan import Entrant, Plan
+from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, file_hash, files_of
 from knightfall.arena.runners.runner import Closing, Runner
 from knightfall.errors import KnightfallError
 

@@ -42,10 +42,10 @@ def match(
       knightfall match "id(main)" "id(improved)" --pairs 500
       knightfall match "id(mine.py:score)" "id(improved)" --sprt 0,20
     """
-    from knightfall.arena import events
+    from knightfall.arena import api
 
     a, b = of_generation([a, b], generation)
-    return events.match, {
+    return api.match, {
         "a": a,
         "b": b,
         "pairs": pairs,
@@ -138,9 +138,9 @@ def tournament(
       knightfall tournament --protocol 2017a --budget time=150ms
       knightfall tournament --num-matches 25 --time-limit 150ms --timer-threshold 10ms
     """
-    from knightfall.arena import events
+    from knightfall.arena import api
 
-    return events.tournament, {
+    return api.tournament, {
         "tests": test or (),
         "against": against or (),
         "protocol": protocol,
@@ -188,9 +188,9 @@ def league(
       knightfall league "id(mine.py:score)" "id(improved)" "id(main)" --gauntlet 1 --pairs 300
       knightfall league "id(improved)" "id(open)" "id(bfs_reach)" --until 10 --pairs 2000
     """
-    from knightfall.arena import events
+    from knightfall.arena import api
 
-    return events.league, {
+    return api.league, {
         "agents": agents,
         "pairs": pairs,
         "gauntlet": gauntlet,
@@ -249,12 +249,12 @@ def worth(
       knightfall worth mine.py:score "id(main)" --pairs 500
       knightfall worth main --nodes 1000,10000 --no-time
     """
-    from knightfall.arena import events
-    from knightfall.arena.worth.worth import NODES, TIMES
+    from knightfall.arena import api
+    from knightfall.arena.worth import NODES, TIMES
 
     if no_time and times is not None:
         raise KnightfallError(f"--times {times} and --no-time: choose one")
-    return events.worth, {
+    return api.worth, {
         "a": a,
         "b": b,
         "nodes": NODES if nodes is None else nodes.split(","),

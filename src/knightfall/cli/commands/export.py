@@ -40,7 +40,7 @@ def export(
       knightfall export 3 --format jsonl --output run3.jsonl
       knightfall export 3 --format parquet --output run3.parquet
     """
-    from knightfall.arena.store.export import FORMATS, export_lines, export_parquet
+    from knightfall.arena.export import FORMATS, export_lines, export_parquet
     from knightfall.display.progress import progress
     from knightfall.files import atomic_writer, check_output
 
@@ -86,9 +86,8 @@ def import_(
       knightfall import run3.jsonl
       knightfall import run3.jsonl --store course.sqlite
     """
-    from knightfall.arena.store.import_run import import_run
-    from knightfall.arena.store.run_file import RunFile
-    from knightfall.arena.store.store import Store
+    from knightfall.arena.import_run import RunFile, import_run
+    from knightfall.arena.store import Store
     from knightfall.display.progress import progress
 
     expected = RunFile(file).head.pairs
@@ -126,8 +125,8 @@ def backup(
       knightfall backup arena-monday.sqlite
       knightfall backup /mnt/usb/course.sqlite --store course.sqlite --force
     """
-    from knightfall.arena.store.backup import back_up
-    from knightfall.arena.store.store import Store
+    from knightfall.arena.export import back_up
+    from knightfall.arena.store import Store
     from knightfall.display.numbers import count
     from knightfall.display.progress import progress
 

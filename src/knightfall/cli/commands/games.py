@@ -18,8 +18,8 @@ from knightfall.errors import KnightfallError, nearest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from knightfall.arena.plan.plan import Entrant
-    from knightfall.arena.store.run import StoredGame
+    from knightfall.arena.plan import Entrant
+    from knightfall.arena.store import StoredGame
 
 
 NUMBERS = 31
@@ -104,7 +104,7 @@ def _cut(name: str, length: int) -> str:
 
 def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[int] | None:
     """The entrants of that name, or that are that agent."""
-    from knightfall.arena.plan.entrants import enter
+    from knightfall.arena.plan import enter
 
     if who is None:
         return None
@@ -122,7 +122,7 @@ def _numbers(entrants: Sequence[Entrant], who: str | None, option: str) -> list[
 
 
 def _reason(text: str | None) -> Any:
-    from knightfall.arena.game.records import REASONS
+    from knightfall.arena.plan import REASONS
 
     if text is not None and text not in REASONS:
         raise KnightfallError(f"--reason {text!r} is not one of {', '.join(REASONS)}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from knightfall.arena.game.records import GameRecord
+    from knightfall.arena.plan import GameRecord
     from knightfall.notation import Scoresheet
     from knightfall.position import Position, Side
     from knightfall.search.budget import Report
@@ -72,7 +72,7 @@ def replay(
       knightfall replay last.0.1 --delay 2s
       knightfall replay 3.17.0 --json | knightfall annotate -
     """
-    from knightfall.arena.store.scoresheets import find_game, scoresheet
+    from knightfall.arena.stored_games import find_game, scoresheet
 
     pause = _seconds(delay)
     with reading(store) as opened:

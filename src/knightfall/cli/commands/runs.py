@@ -27,7 +27,7 @@ from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
-    from knightfall.arena.store.store import RunInfo
+    from knightfall.arena.store import RunInfo
 
 
 HASH = 7
@@ -121,7 +121,7 @@ def _here(time: str) -> str:
 
 
 def _delete(which: str, yes: bool, store: str | None, json: bool) -> None:
-    from knightfall.arena.store.store import Store
+    from knightfall.arena.store import Store
 
     with reading(store) as opened:  # a store that is not there is not made
         id = find_run(opened, which).id
@@ -157,7 +157,7 @@ def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> No
       knightfall show
       knightfall show 3 --json
     """
-    from knightfall.arena.reports.kinds import report_on
+    from knightfall.arena.reports import report_on
     from knightfall.cli.options.store import find_run, reading
     from knightfall.cli.screen.output import print_report
 
@@ -206,9 +206,9 @@ def plot(
       knightfall plot 7 --kind crosstable --output league.pdf
       knightfall plot last --output charts/ --force
     """
-    from knightfall.arena.charts.charts import checked, draw, save
-    from knightfall.arena.charts.style import writable
-    from knightfall.arena.results.tallies import results
+    from knightfall.arena.chart_style import writable
+    from knightfall.arena.charts import checked, draw, save
+    from knightfall.arena.results import results
 
     folder, file = _split(output)
     with reading(store) as opened:
@@ -237,7 +237,7 @@ def _split(output: str | None) -> tuple[Path, Path | None]:
     A folder ends in a slash, exists as one, or has no ending such as ``.svg``; an ending that is
     no chart's is a KnightfallError.
     """
-    from knightfall.arena.charts.style import format_of
+    from knightfall.arena.chart_style import format_of
 
     if output is None:
         return Path(), None

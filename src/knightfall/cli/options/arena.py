@@ -57,7 +57,7 @@ Again = Annotated[
 
 
 Event = tuple["Callable[..., RunReport]", dict[str, Any]]
-"""A function of `knightfall.arena.events`, and what it is asked beside the options below."""
+"""A function of `knightfall.arena.api`, and what it is asked beside the options below."""
 
 
 NOTHING_MEASURED = 1
@@ -98,8 +98,8 @@ def plays_a_run(command: Callable[..., Event]) -> Callable[..., None]:
 
 
 def _play(event: Callable[..., RunReport], *, json: bool, store: str | None, **how: Any) -> None:
-    """Play an event of `knightfall.arena.events` for a person, and print what came of it."""
-    from knightfall.arena.store.file import user_store
+    """Play an event of `knightfall.arena.api` for a person, and print what came of it."""
+    from knightfall.arena.store_file import user_store
     from knightfall.cli.screen.guard import INTERRUPTED, say
     from knightfall.cli.screen.output import print_report
 

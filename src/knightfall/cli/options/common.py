@@ -137,7 +137,7 @@ def chart_writer(chart: Path | None, force: bool) -> Callable[[Any], None]:
     """
     if chart is None:
         return lambda report: None
-    from knightfall.arena.charts.style import save, writable
+    from knightfall.arena.chart_style import save, writable
 
     writable(chart, force)
     return lambda report: save(report.plot(), chart)

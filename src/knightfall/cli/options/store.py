@@ -11,7 +11,7 @@ import typer
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
-    from knightfall.arena.store.store import Run, Store
+    from knightfall.arena.store import Run, Store
 
 LAST = "last"
 FEW = 3
@@ -20,7 +20,7 @@ FEW = 3
 
 def run_numbers(incomplete: str) -> list[tuple[str, str]]:
     """The runs of the user's own store, with who took part."""
-    from knightfall.arena.store.store import Store
+    from knightfall.arena.store import Store
 
     try:
         with Store.open(read_only=True) as store:
@@ -56,7 +56,7 @@ def store_path(given: str | None) -> str | None:
 @contextmanager
 def reading(given: str | None) -> Iterator[Store]:
     """The store, only to look at."""
-    from knightfall.arena.store.store import Store
+    from knightfall.arena.store import Store
 
     with Store.open(store_path(given), read_only=True) as store:
         yield store
@@ -64,9 +64,9 @@ def reading(given: str | None) -> Iterator[Store]:
 
 def find_run(store: Store, text: str) -> Run:
     """The run that a number or `last` means."""
-    from knightfall.arena.store import scoresheets
+    from knightfall.arena import stored_games
 
-    return scoresheets.find_run(store, text)
+    return stored_games.find_run(store, text)
 
 
 def some(names: Sequence[str]) -> str:

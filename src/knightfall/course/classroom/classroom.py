@@ -8,13 +8,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from knightfall.arena.plan.entrants import enter
+from knightfall.arena.plan import enter
 from knightfall.arena.runners.calls import Calls
 from knightfall.arena.runners.hire import Crew, Notice
 from knightfall.arena.runners.worker import Job
 from knightfall.arena.runners.workers import Workers
-from knightfall.arena.store.run import Run
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Run, Store
 from knightfall.course.checker.examine import examine
 from knightfall.course.classroom.judging import lessons_of
 from knightfall.course.classroom.lessons import Lessons, from_json, to_dict

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.records import PairTask
-from knightfall.arena.store.store import Store
+from knightfall.arena.plan import PairTask
+from knightfall.arena.store import Store
 from knightfall.board import Board
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.course.trial.judging import Choice, judge

@@ -8,15 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from knightfall.agents import known_agent
-from knightfall.arena.conduct import conduct
+from knightfall.arena import version
+from knightfall.arena.api import together
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.plan import version
-from knightfall.arena.plan.plan import Entrant, Plan
-from knightfall.arena.results.scoreboard import Scoreboard
+from knightfall.arena.plan import Entrant, Plan
+from knightfall.arena.run_loop import Scoreboard, conduct
 from knightfall.arena.runners.hire import Crew, Notice
-from knightfall.arena.runs import together
-from knightfall.arena.store.run import Run
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Run, Store
 from knightfall.course.agent import CourseAgent
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import (

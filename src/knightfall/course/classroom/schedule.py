@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from knightfall.agents import COURSE
-from knightfall.arena.plan.entrants import enter, files_of
-from knightfall.arena.plan.plan import Entrant, Match, Plan, tournament
-from knightfall.arena.plan.protocols import PROTOCOLS
+from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament
+from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.course.agent import CourseAgent
 from knightfall.course.classroom.roster import Student
 from knightfall.course.trial.successor_games import SAMPLES

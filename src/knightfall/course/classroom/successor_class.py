@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from knightfall.agents import known_agent
+from knightfall.arena import version
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.plan import version
-from knightfall.arena.plan.entrants import files_of
-from knightfall.arena.plan.plan import Entrant
+from knightfall.arena.plan import Entrant, files_of
 from knightfall.course.classroom.lessons import Lessons
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions, circle, entrant_of

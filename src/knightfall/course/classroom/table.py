@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from knightfall.arena.results.standings import pair_statistics
-from knightfall.arena.store.run import Run
+from knightfall.arena.results import pair_statistics
+from knightfall.arena.store import Run
 from knightfall.course.classroom.lessons import Lessons
 from knightfall.course.classroom.roster import Student
 from knightfall.statistics import ratings as bradley_terry

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import GameRecord, PairTask
-from knightfall.arena.store.run import Run
+from knightfall.arena.plan import GameRecord, PairTask
+from knightfall.arena.play import play_pair
+from knightfall.arena.store import Run
 from knightfall.board import Board
 from knightfall.course.agent import CourseAgent
 from knightfall.course.player import RESIGNED

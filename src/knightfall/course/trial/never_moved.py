@@ -15,10 +15,10 @@ import numpy as np
 
 from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.records import GameRecord, PairTask
+from knightfall.arena.plan import GameRecord, PairTask
 from knightfall.arena.reports.tournament import Outcomes, TournamentReport
-from knightfall.arena.results.standings import outcomes_of
-from knightfall.arena.store.run import Run
+from knightfall.arena.results import outcomes_of
+from knightfall.arena.store import Run
 from knightfall.errors import AgentFailure
 from knightfall.picture import text as picture
 from knightfall.position import Position, Side

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from knightfall.agents import Agent
-from knightfall.arena.plan.entrants import enter, files_of
-from knightfall.arena.plan.plan import Plan, tournament
-from knightfall.arena.plan.protocols import PROTOCOLS
+from knightfall.arena.plan import Plan, enter, files_of, tournament
+from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.course.agent import CourseAgent
 from knightfall.course.reference import Reference, parse_reference
 from knightfall.course.submission import Submission, checked

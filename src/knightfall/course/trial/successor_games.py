@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from knightfall.agents import Agent, known_agent, parse_agent, timing
 from knightfall.agents.kinds import DeepeningAgent, FixedDepthAgent, MinimaxAgent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.play import REPLAYS, need_core
+from knightfall.arena.play import REPLAYS, need_core
 from knightfall.arena.runners.calls import Calls
 from knightfall.arena.runners.worker import Job
 from knightfall.arena.runners.workers import Workers

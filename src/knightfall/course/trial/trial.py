@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from knightfall.arena.plan.version import engine
+from knightfall.arena.api import check, play
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.runners.hire import Crew, Notice
-from knightfall.arena.runs import check, play
-from knightfall.arena.store.file import IN_MEMORY
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Store
+from knightfall.arena.store_file import IN_MEMORY
+from knightfall.arena.version import engine
 from knightfall.course.reference import parse_reference
 from knightfall.course.submission import checked
 from knightfall.course.trial.judging import judge

@@ -70,7 +70,7 @@ def _of_path(request: Request) -> Asked:
 async def about(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
     from knightfall.agents import AGENT_KINDS
-    from knightfall.arena.plan.protocols import PROTOCOLS
+    from knightfall.arena.tournament_plan import PROTOCOLS
     from knightfall.heuristics.registry import REGISTRY
     from knightfall.web.lab import jobs, tabs, thinkers
 

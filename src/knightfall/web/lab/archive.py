@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from knightfall.apart import quietly
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Store
 from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.web.lab import run_facts

@@ -65,12 +65,12 @@ def _short(text: str, spec: dict[str, Any]) -> str:
 
 
 def _play(spec: dict[str, Any], tell: Tell) -> int:
-    from knightfall.arena.conduct import conduct
-    from knightfall.arena.plan import version
+    from knightfall.arena import version
+    from knightfall.arena.api import check
+    from knightfall.arena.run_loop import conduct
     from knightfall.arena.runners.hire import Crew
     from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
-    from knightfall.arena.runs import check
-    from knightfall.arena.store.store import Store
+    from knightfall.arena.store import Store
 
     crew = Crew()
     with Store.open(spec["store"]) as store:
@@ -98,8 +98,8 @@ def _play(spec: dict[str, Any], tell: Tell) -> int:
 
 
 def _plan(spec: dict[str, Any]) -> Any:
-    from knightfall.arena.plan.matches import Openings, league_plan, match_plan
-    from knightfall.arena.plan.protocols import tournament_plan
+    from knightfall.arena.plan import Openings, league_plan, match_plan
+    from knightfall.arena.tournament_plan import tournament_plan
     from knightfall.board import Board
     from knightfall.search.budget import read_budget
     from knightfall.statistics.sprt import Sprt
@@ -130,11 +130,11 @@ def _plan(spec: dict[str, Any]) -> Any:
 def _grade(spec: dict[str, Any], tell: Tell) -> int:
     """Play the games of a grading that are not stored yet, and store each as it ends."""
     from knightfall.agents import parse_agent
+    from knightfall.arena import version
     from knightfall.arena.game.agent_process import player
-    from knightfall.arena.plan import version
-    from knightfall.arena.plan.entrants import check_unchanged, enter, files_of
+    from knightfall.arena.plan import check_unchanged, enter, files_of
     from knightfall.arena.runners.snapshot import Snapshot
-    from knightfall.arena.store.run import now
+    from knightfall.arena.store import now
     from knightfall.board import Board
     from knightfall.oracle.record import draw_openings, records_of
     from knightfall.web.lab.gradings import Gradings

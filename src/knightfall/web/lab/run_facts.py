@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from knightfall.agents import known_agent
-from knightfall.arena.game.records import GameRecord
-from knightfall.arena.plan.entrants import check_files, file_hash
-from knightfall.arena.plan.version import engine
-from knightfall.arena.reports.kinds import report_on
+from knightfall.arena.plan import GameRecord, check_files, file_hash
+from knightfall.arena.reports import report_on
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.reports.match import MatchReport
 from knightfall.arena.reports.tournament import TournamentReport
-from knightfall.arena.results.stopping import test_of
-from knightfall.arena.results.tallies import results
-from knightfall.arena.store.run import Run, StoredGame
-from knightfall.arena.store.scoresheets import position
+from knightfall.arena.results import results
+from knightfall.arena.run_loop import test_of
+from knightfall.arena.store import Run, StoredGame
+from knightfall.arena.store_file import position
+from knightfall.arena.version import engine
 from knightfall.display.numbers import for_json, percent
 from knightfall.display.printable import printable
 from knightfall.display.report import as_text

@@ -17,17 +17,14 @@ import pytest
 import warm_python
 from helpers import some_and_all
 
-from knightfall.arena.conduct import conduct
-from knightfall.arena.game.play import play_pair
-from knightfall.arena.game.records import PairRecord, PairTask
-from knightfall.arena.plan.entrants import enter
-from knightfall.arena.plan.plan import Match, Plan, everyone
-from knightfall.arena.results.scoreboard import scoreboard_of
-from knightfall.arena.results.tallies import results
+from knightfall.arena.plan import Match, PairRecord, PairTask, Plan, enter, everyone
+from knightfall.arena.play import play_pair
+from knightfall.arena.results import results
+from knightfall.arena.run_loop import conduct, scoreboard_of
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import InProcess
-from knightfall.arena.store.file import IN_MEMORY
-from knightfall.arena.store.store import Store
+from knightfall.arena.store import Store
+from knightfall.arena.store_file import IN_MEMORY
 from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.statistics.sprt import Sprt
 
@@ -259,10 +256,10 @@ def test_a_store_that_fails_loses_nothing_that_was_written(
     monkeypatch: pytest.MonkeyPatch,
     undisturbed: dict[str, list[tuple[object, ...]]],
 ) -> None:
-    from knightfall.arena import conduct as conducting
-    from knightfall.arena.store.run import Run
+    from knightfall.arena import run_loop
+    from knightfall.arena.store import Run
 
-    monkeypatch.setattr(conducting, "WRITE_EVERY", 0.0)
+    monkeypatch.setattr(run_loop, "WRITE_EVERY", 0.0)
     append, calls = Run.append, [0]
 
     def full(self: Run, records: list[PairRecord]) -> None:
@@ -310,14 +307,14 @@ def test_workers_that_cannot_go_on_lose_nothing(
 
 DRIVER = """
 import sys
-from knightfall.arena import conduct as conducting
-from knightfall.arena.conduct import conduct
+from knightfall.arena import run_loop
+from knightfall.arena.run_loop import conduct
 from knightfall.arena.runners.pool import Pool
 from knightfall.arena.runners.runner import InProcess
-from knightfall.arena.plan.stored_plan import read_plan
-from knightfall.arena.store.store import Store
+from knightfall.arena.stored_plan import read_plan
+from knightfall.arena.store import Store
 if __name__ == "__main__":
-    conducting.WRITE_EVERY = 0.02
+    run_loop.WRITE_EVERY = 0.02
     plan = read_plan(sys.stdin.read())
     agents = [entrant.agent for entrant in plan.entrants]
     with Store.open(sys.argv[1]) as store:
@@ -361,10 +358,10 @@ def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> N
 def test_a_file_edited_during_a_run_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from knightfall.arena import conduct as conducting
-    from knightfall.arena.plan.entrants import files_of
+    from knightfall.arena import run_loop
+    from knightfall.arena.plan import files_of
 
-    monkeypatch.setattr(conducting, "WRITE_EVERY", 0.0)
+    monkeypatch.setattr(run_loop, "WRITE_EVERY", 0.0)
     file = tmp_path / "mine.py"
     text = "def score(board, open, me, opp, to_move):\n    return float(me - opp)\n"
     file.write_text(text)
@@ -386,8 +383,8 @@ def test_a_file_edited_during_a_run_ends_it(
 def test_a_tournament_ends_at_the_first_look_that_settles_every_comparison() -> None:
     import numpy as np
 
-    from knightfall.arena.plan.protocols import tournament_plan
-    from knightfall.arena.results.stopping import Decided
+    from knightfall.arena.run_loop import Decided
+    from knightfall.arena.tournament_plan import tournament_plan
 
     plan = tournament_plan(["open", "improved", "open"], ["random", "greedy(open)"])
     rng = np.random.default_rng(8)
@@ -423,8 +420,8 @@ def test_a_tournament_ends_at_the_first_look_that_settles_every_comparison() -> 
 def test_a_tournament_of_equals_is_seldom_decided_however_often_one_looks() -> None:
     import numpy as np
 
-    from knightfall.arena.plan.protocols import tournament_plan
-    from knightfall.arena.results.stopping import Decided
+    from knightfall.arena.run_loop import Decided
+    from knightfall.arena.tournament_plan import tournament_plan
 
     plan = tournament_plan(["open", "improved"], ["random"])
     rng, wrong, careless = np.random.default_rng(3), 0, 0
@@ -447,10 +444,10 @@ def test_a_tournament_of_equals_is_seldom_decided_however_often_one_looks() -> N
 def test_ctrl_c_during_a_write_loses_no_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from knightfall.arena import conduct as module
-    from knightfall.arena.store.run import Run
+    from knightfall.arena import run_loop
+    from knightfall.arena.store import Run
 
-    monkeypatch.setattr(module, "WRITE_EVERY", 0.0)
+    monkeypatch.setattr(run_loop, "WRITE_EVERY", 0.0)
     append, cut = Run.append, [3]
 
     def interrupted(run: Run, records: list[PairRecord]) -> None:
@@ -472,7 +469,7 @@ def test_ctrl_c_during_a_write_loses_no_game(
 def test_equal_agents_are_seldom_told_apart_however_often_one_looks(step: int) -> None:
     import numpy as np
 
-    from knightfall.arena.results.stopping import Separated
+    from knightfall.arena.run_loop import Separated
 
     two = enter(["greedy(improved)", "greedy(open)"])
     plan = Plan("league", two, everyone(two), pairs=300, stop={"rule": "until", "error": 1.0})

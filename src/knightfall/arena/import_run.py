@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +21,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from knightfall.arena.game.records import (
+from knightfall.arena import version
+from knightfall.arena.export import RUN_FORMAT
+from knightfall.arena.plan import (
     DEPTH,
     MICROSECONDS,
     NODES,
@@ -28,12 +32,11 @@ from knightfall.arena.game.records import (
     GameRecord,
     PairRecord,
     PairTask,
+    Plan,
 )
-from knightfall.arena.plan import version
-from knightfall.arena.plan.plan import Plan
-from knightfall.arena.plan.stored_plan import plan_of
-from knightfall.arena.store.export import RUN_FORMAT
-from knightfall.arena.store.run import TIME
+from knightfall.arena.store import TIME, Run, Store
+from knightfall.arena.store_file import PairWriter
+from knightfall.arena.stored_plan import plan_of
 from knightfall.display.printable import printable
 from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
@@ -281,3 +284,45 @@ def _played_over(task: PairTask, moves: list[Any], winner: Any, reason: Any, rep
     right = other(position.to_move)
     _must(winner == right, f"the winner is {right}, not {shown(winner)}")
     return bytes(opening.board.cell(move) for move in moves)
+
+
+def import_run(
+    store: Store,
+    path: str | os.PathLike[str],
+    *,
+    again: bool = False,
+    on_progress: OnProgress = nobody,
+) -> Run:
+    """Add the run of a file to a store, whole or not at all; `on_progress` hears of pairs read.
+
+    A run whose plan and engine the store has already is refused unless `again`.
+    """
+    file = RunFile(Path(os.path.expanduser(path)))
+    head = file.head
+    if not again:
+        _refuse_known(store, file)
+    # First check all, which takes time, and only then keep others from writing.
+    deque(file.pairs(on_progress), maxlen=0)
+    with store.file.writing():
+        if not again:  # somebody may have been quicker
+            _refuse_known(store, file)
+        attempt, _ = store.latest(head.key)
+        id = store.insert(head.plan, head.key, attempt + 1, head.created, head.versions)
+        writer = PairWriter(store.file, id, head.plan)
+        for record in file.pairs(replay=False):
+            writer.add(record)
+        writer.tally()
+        store.file.change(
+            "UPDATE runs SET finished = ?, outcome = ? WHERE id = ?",
+            (head.finished, head.outcome, id),
+        )
+    return Run(store.file, id, head.plan)
+
+
+def _refuse_known(store: Store, file: RunFile) -> None:
+    _, known = store.latest(file.head.key)
+    if known is not None:
+        raise KnightfallError(
+            f"{file.path}: run {known} in {store.file.path} has the same plan and engine already; "
+            "--again adds it as another"
+        )

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Unpack
 
 from knightfall.agents.parse import PROTOCOL_SEARCH, from_another_protocol
-from knightfall.arena.plan.entrants import TimeLimits, enter, files_of
-from knightfall.arena.plan.matches import Openings
-from knightfall.arena.plan.plan import Plan, tournament
+from knightfall.arena.plan import Openings, Plan, TimeLimits, enter, files_of, tournament
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 from knightfall.search.budget import Budget, print_time, read_time

@@ -6,7 +6,12 @@ from functools import cache
 
 from knightfall.extensions import added
 
-GAMES = ("knightfall.agents", "knightfall.arena.game", "knightfall.arena.plan.plan")
+GAMES = (
+    "knightfall.agents",
+    "knightfall.arena.game",
+    "knightfall.arena.play",
+    "knightfall.arena.plan",
+)
 """What plays games and says which ones; everything else that has a part in them is imported there
 or added by an extension."""
 

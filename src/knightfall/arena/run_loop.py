@@ -1,23 +1,147 @@
-"""Rules that end a run before its last pair.
+"""The loop that plays a run: tasks go out, records come back in any order, the store gets them in
+order, and a rule may end the run before its last pair.
 
-A rule hears of every pair in the order of the schedule, never in the order of finishing, so it
-ends the run after the same pair whoever played it.
+Whatever happens (Ctrl-C, a full disk, kill -9), the store holds the first so many pairs of the
+schedule, and the same plan goes on from there.  A rule is fed every pair in the order of the
+schedule, never in the order of finishing, so it ends the run after the same pair whoever played it.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from knightfall.arena.plan.plan import Plan
-from knightfall.arena.results.standings import Compared, compared, rated
+from knightfall.arena.plan import PairRecord, Plan, check_unchanged, may_repeat
+from knightfall.arena.results import Compared, Rated, compared, rated
+from knightfall.arena.store import Run
+from knightfall.errors import KnightfallError, RunnerFailure
+from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.statistics.sprt import Sprt
+
+if TYPE_CHECKING:
+    from knightfall.arena.runners.runner import Runner
+
+WRITE_EVERY = 0.5
+"""Seconds between two writes: what a kill costs, beside pairs that wait for a slower one's turn."""
+
+OnPairs = Callable[["Scoreboard"], None]
+"""Hears where the run stands, each time pairs were counted."""
+
+
+def conduct(
+    run: Run,
+    runner: Runner,
+    on_pairs: OnPairs = lambda board: None,
+    files: Mapping[str, str] | None = None,
+) -> Scoreboard:
+    """Play a run to its end, from where it was left.
+
+    Raise a `KnightfallError` if one of `files` (path to hash) is edited meanwhile.  By default
+    these are all files of the plan; a run that plays from copies has fewer to watch.
+    """
+    enable_keyboard_interrupt()
+    board = scoreboard_of(run)
+    on_pairs(board)
+    if run.finished:
+        return board
+    if board.rule.verdict is None and board.played < run.plan.total:
+        try:
+            _play_on(run, runner, board, on_pairs, run.plan.files if files is None else files)
+        except RunnerFailure as failure:
+            raise KnightfallError(f"{failure}{_how_to_go_on(run)}") from None
+    run.finish(board.rule.outcome())
+    return board
+
+
+def _how_to_go_on(run: Run) -> str:
+    if run.file.in_memory:
+        return ""
+    pairs = run.plan.so_far(run.played)
+    return f"; {pairs} of run {run.id} are stored, and starting it again goes on from there"
+
+
+def _play_on(
+    run: Run, runner: Runner, board: Scoreboard, on_pairs: OnPairs, files: Mapping[str, str]
+) -> None:
+    plan, batch = run.plan, list[PairRecord]()
+    repeats = Repeats(run)
+    early: dict[int, PairRecord] = {}
+    written = time.monotonic()
+    with closing(runner.play(plan.tasks(board.played))) as records:
+        try:
+            for record in records:
+                early[record.task.number] = record
+                while board.played in early:
+                    pair = early.pop(board.played)
+                    batch.append(pair)
+                    board.fresh += 1
+                    if board.count(pair.score, pair.first, repeats.seen(pair)):
+                        return
+                if batch and time.monotonic() - written > WRITE_EVERY:
+                    check_unchanged(files)
+                    run.append(batch)
+                    batch = []  # only now: a write that Ctrl-C cuts short is made again below
+                    written = time.monotonic()
+                on_pairs(board)
+        finally:
+            if batch:
+                check_unchanged(files)
+                run.append(batch)
+
+
+@dataclass
+class Scoreboard:
+    """Where a run stands: what counts for the display and for the rule that may stop it.
+
+    `counts` holds, for each match, how many pairs ended LL, WL and WW for its first entrant;
+    `outcomes` is what `standings.outcomes_of` would say.
+    """
+
+    plan: Plan
+    rule: Rule
+    played: int = 0
+    repeats: int = 0
+    counts: list[list[int]] = field(default_factory=list)
+    outcomes: array[int] = field(default_factory=lambda: array("b"))
+    fresh: int = 0  # pairs played since this process began
+
+    def count(self, score: int, first: int, repeated: bool) -> bool:
+        """Take the next pair into account; True if the rule says that it was the last."""
+        match = self.played % len(self.plan.matches)
+        self.played += 1
+        if repeated:
+            self.repeats += 1
+            self.outcomes.append(-1)
+        else:
+            self.counts[match][score] += 1
+            self.outcomes.append(2 * first + (score - first))
+        self.rule.feed(self.counts, self.outcomes)
+        return self.rule.verdict is not None
+
+    @property
+    def rated(self) -> Rated:
+        """The ratings so far."""
+        # A copy: the run goes on while somebody looks.
+        return rated(self.plan, np.frombuffer(self.outcomes.tobytes(), np.int8))
+
+
+def scoreboard_of(run: Run) -> Scoreboard:
+    """Where a run stands, from what is stored."""
+    board = Scoreboard(run.plan, rule_of(run.plan), counts=[[0, 0, 0] for _ in run.plan.matches])
+    _, scores, firsts, repeats = run.outcomes()
+    for pair in zip(scores.tolist(), firsts.tolist(), repeats.tolist(), strict=True):
+        board.count(*pair)
+    return board
+
 
 Counts = Sequence[Sequence[int]]
 """For each match, how many pairs ended LL, WL and WW for its first entrant."""
@@ -202,3 +326,27 @@ def rule_of(plan: Plan) -> Rule:
     if plan.stop.get("rule") == "decided":
         return Decided(plan, plan.stop["within"], plan.stop["course"])
     return PlayAll()
+
+
+class Repeats:
+    """Remembers the pairs of a run, as far as any can be repeated."""
+
+    def __init__(self, run: Run) -> None:
+        self._plan = run.plan
+        self._possible = may_repeat(run.plan)
+        self._seen: set[tuple[int, str, bytes, bytes]] = set()
+        if self._possible:
+            for pair in run.pairs():
+                self.seen(pair)
+
+    def seen(self, pair: PairRecord) -> bool:
+        """Whether its match has had this very pair before; from now on it has."""
+        if not self._possible:
+            return False
+        match = pair.task.number % len(self._plan.matches)
+        first, second = pair.games
+        what = (match, pair.task.opening, first.cells, second.cells)
+        if what in self._seen:
+            return True
+        self._seen.add(what)
+        return False

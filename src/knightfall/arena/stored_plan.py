@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from knightfall.arena.plan.plan import Entrant, Match, Plan, tournament
+from knightfall.arena.plan import Entrant, Match, Plan, tournament
 from knightfall.board import Board
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError

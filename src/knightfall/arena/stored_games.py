@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from knightfall.arena.store_file import position
 from knightfall.errors import KnightfallError
 from knightfall.notation import Scoresheet
-from knightfall.position import Position
 
 if TYPE_CHECKING:
-    from knightfall.arena.game.records import PairRecord
-    from knightfall.arena.plan.plan import Plan
-    from knightfall.arena.store.store import Run, Store
+    from knightfall.arena.plan import PairRecord, Plan
+    from knightfall.arena.store import Run, Store
 
 LAST = "last"
 _GAME = re.compile(r"([0-9]{1,18}|last)\.([0-9]{1,18})\.([01])", re.ASCII)
@@ -66,9 +64,3 @@ def scoresheet(plan: Plan, record: PairRecord, game: int) -> Scoresheet:
         tags["Detail"] = played.detail
     opening = position(task.opening)
     return Scoresheet(opening, played.moves(opening), played.winner, played.reason, tags)
-
-
-@lru_cache(maxsize=4096)
-def position(fen: str) -> Position:
-    """The position of a FEN: many games begin with the same."""
-    return Position.from_fen(fen)

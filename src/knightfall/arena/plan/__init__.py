@@ -1,1 +1,0 @@
-"""What is to be played: entrants, matches, openings, in which order."""

@@ -1,1 +1,0 @@
-"""What a run says: tallies, ratings, differences, and rules that end it."""

@@ -1,1 +1,0 @@
-"""What a heuristic is worth at equal nodes and at equal time."""
