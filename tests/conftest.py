@@ -21,7 +21,7 @@ import typer.testing
 import warm_python
 from hypothesis import HealthCheck, settings
 
-from knightfall.user_files import expendable
+from knightfall.isolation.limits import be_expendable
 
 # Typer builds all commands anew for each that a test runs, which takes longer than most of them.
 typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
@@ -102,7 +102,7 @@ COLD = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Have one process compile or load everything before there are others, which it becomes."""
-    expendable()  # the tests' own files do no harm, and each would be loaded twice
+    be_expendable()  # the tests' own files do no harm, and each would be loaded twice
     if file_processes.FORKED in os.environ:
         config.pluginmanager.register(file_processes.FileProcesses(config))
     elif getattr(config.option, "numprocesses", None):

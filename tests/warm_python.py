@@ -173,7 +173,7 @@ def warm_starts() -> Iterator[None]:
     replaced = {
         "knightfall.arena.runners.worker_process.Popen": begin,
         "knightfall.arena.game.agent_child.subprocess": _WARM,
-        "knightfall.apart.subprocess": _WARM,
+        "knightfall.isolation.run_isolated.subprocess": _WARM,
     }
     if find_spec("knightfall.web") is not None:  # the core is tested without it, too
         replaced["knightfall.web.lab.jobs.asyncio"] = _WARM_ASYNCIO

@@ -23,9 +23,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from knightfall.apart import Ended, apart
 from knightfall.errors import FileFault, KnightfallError, nearest
 from knightfall.files import cache_folder, data_folder
+from knightfall.isolation.limits import is_expendable
+from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.revision import at_revision, commit_of, kept_revisions
 
 REVISION = r"(?:@((?!-)[^\s,()*+]+))?"
@@ -152,38 +153,21 @@ class _Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a file finds when it is loaded, beside its neighbours.
+    """What a file finds when it is loaded, beside its neighbours: inside `enter(*arguments)`."""
 
-    The same is found where `module` is run with the file's path and these `words`.
-    """
-
-    around: Callable[[], AbstractContextManager[object]] = nullcontext
-    module: str = "knightfall.load_trial"
-    words: tuple[str, ...] = ()
+    enter: Callable[..., AbstractContextManager[object]] = nullcontext
+    arguments: tuple[Any, ...] = ()
 
 
 ORDINARY = Surroundings()
 """Nothing but its neighbours."""
 
-_loaded: dict[tuple[Path, str, tuple[str, ...]], _Loaded] = {}
+_loaded: dict[tuple[Path, Surroundings], _Loaded] = {}
 _loading = threading.RLock()
 
 
-_expendable: list[bool] = []
-
-
-def expendable() -> None:
-    """Load files right here from now on: nothing is lost if this process ends of it."""
-    _expendable[:] = [True]
-
-
-def is_expendable() -> bool:
-    """Whether this process may load and run users' files that were not tried before."""
-    return bool(_expendable)
-
-
 def load(file: Path, shown: str, there: Surroundings = ORDINARY) -> _Loaded:
-    key = file, there.module, there.words
+    key = file, there
     with _loading:
         known = _loaded.get(key)
         if known is None or any(stamp(path) != then for path, then in known.stamps.items()):
@@ -202,7 +186,7 @@ def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
         with (
             _own_modules(file.parent) as imported,
             _noting_reads() as read,
-            there.around(),
+            there.enter(*there.arguments),
             _importable(module, file.stem),
         ):
             spec.loader.exec_module(module)
@@ -219,16 +203,18 @@ def _load_anew(file: Path, shown: str, there: Surroundings) -> _Loaded:
 def _try(file: Path, shown: str, there: Surroundings) -> None:
     """Have another process load a file first: it may exit, crash or never end."""
     try:
-        wrong = apart(lambda: try_to_load(file, there), there.module, str(file), *there.words)
-    except Ended as ended:
-        wrong = str(ended)
+        wrong = run_isolated(try_to_load, file, there)
+    except ChildExited as exited:
+        wrong = str(exited)
     if wrong:
         raise KnightfallError(f"{shown} cannot be loaded: it {wrong}")
 
 
 def try_to_load(file: Path, there: Surroundings = ORDINARY) -> str:
-    """Load a file where nothing is lost; an ordinary error is for whoever loads it next to tell."""
-    expendable()
+    """Load a file in an expendable process; return what makes that impossible, if anything.
+
+    Ordinary errors are not: they are raised when the file is loaded in earnest.
+    """
     try:
         load(file, str(file), there)
     except KeyboardInterrupt:

@@ -9,9 +9,9 @@ import pytest
 import warm_python
 from cli_runner import FEN, refused, run
 
-from knightfall import apart, user_files
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
+from knightfall.isolation import limits, run_isolated
 from knightfall.user_files import UserFunction
 
 SCORE = "def score(board, open, me, opp, to_move):\n    {}\n"
@@ -27,9 +27,9 @@ DEEDS = {
 @pytest.fixture(params=["a copy", "a fresh process"])
 def driver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Be a process that must not end; it tries files in the one way or the other."""
-    monkeypatch.setattr(user_files, "_expendable", [])
+    monkeypatch.setattr(limits, "_expendable", [])
     others = 1 if request.param == "a copy" else 2
-    monkeypatch.setattr(apart.threading, "active_count", lambda: others)
+    monkeypatch.setattr(run_isolated.threading, "active_count", lambda: others)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_what_a_file_does_when_it_is_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("driver")
 def test_a_file_that_is_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "LOADING", 0.5)
+    monkeypatch.setattr(run_isolated, "LOADING", 0.5)
     file = tmp_path / "mine.py"
     file.write_text("import time\ntime.sleep(1000)\n")
     with pytest.raises(KnightfallError, match=r"it does not come to an end within 0\.5 s"):

@@ -266,7 +266,7 @@ def test_what_another_process_says_is_not_believed(
     text = "return float(__import__('math').floor(me))"  # which no compiler takes
     file.write_text(f"def score(board, open, me, opp, to_move):\n    {text}\n")
     monkeypatch.setattr(check_module, "is_expendable", lambda: False)
-    monkeypatch.setattr(check_module, "apart", lambda *args, **more: said)
+    monkeypatch.setattr(check_module, "run_isolated", lambda *args, **more: said)
     with pytest.warns(match="cannot be compiled"), pytest.raises(KnightfallError, match="strange"):
         check_module.check(f"{file}:score")
 

@@ -350,7 +350,7 @@ class Agent:
         """Get ready in a process of its own: run what its files run when they are loaded."""
         if self.has_users_code:
             import_module("numpy")  # so that what a module draws from it is the same always
-            from knightfall.apart import seed_random
+            from knightfall.isolation.limits import seed_random
 
             seed_random(0)
         self.warm_up()
@@ -365,7 +365,7 @@ class Agent:
     def new_game(self, seed: int, side: Side) -> Any:
         """Return what is asked for the moves of one side of a game, in the agent's own process."""
         if self.has_users_code:
-            from knightfall.apart import seed_random
+            from knightfall.isolation.limits import seed_random
 
             seed_random(seed, side)
         return replace(self, seed=seed)

@@ -240,7 +240,7 @@ class PythonAgent(Agent):
         """See `Agent`."""
         from importlib import import_module
 
-        from knightfall.apart import seed_random
+        from knightfall.isolation.limits import seed_random
         from knightfall.python_agent import load_player
 
         import_module("numpy")  # so that what a module draws from it is the same always
@@ -252,7 +252,7 @@ class PythonAgent(Agent):
 
     def new_game(self, seed: int, side: Side) -> Any:
         """See `Agent`: a new instance of a class."""
-        from knightfall.apart import seed_random
+        from knightfall.isolation.limits import seed_random
         from knightfall.python_agent import GamePlayer
 
         seed_random(seed, side)

@@ -18,7 +18,6 @@ from timeit import default_timer
 from types import ModuleType
 from typing import Any, SupportsFloat
 
-from knightfall.apart import seed_random
 from knightfall.course.clocks import CountedClock, WallClock, count_all_clocks, running
 from knightfall.course.crashes import Telling, describe, without_addresses
 from knightfall.course.modules import imports_numpy, reachable
@@ -30,7 +29,7 @@ from knightfall.course.score_player import ScorePlayer
 from knightfall.course.seat_board import SeatBoard
 from knightfall.course.submission import checked
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.isolation.limits import limit_processor_time
+from knightfall.isolation.limits import limit_processor_time, seed_random
 from knightfall.position import Position, Side
 
 RESIGNED = "resigned: it answered"

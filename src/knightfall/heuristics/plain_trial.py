@@ -5,11 +5,9 @@ As plain Python it may do anything when it is asked.
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
-from knightfall.apart import Ended, apart, quietly, tell
 from knightfall.errors import AgentFailure, FileFault, KnightfallError
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.interpreted import a_number
@@ -20,8 +18,10 @@ from knightfall.heuristics.user_heuristic import (
     patiently,
     sample_questions,
 )
+from knightfall.isolation.limits import is_expendable
+from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.kernel.compile import quiet
-from knightfall.user_files import UserFunction, expendable, is_expendable
+from knightfall.user_files import UserFunction
 
 
 def cost(shown: str, python: Score) -> float:
@@ -29,9 +29,9 @@ def cost(shown: str, python: Score) -> float:
     if _in_a_file(shown) is None:  # declared here: nobody else knows it
         return _cost_here(shown, python)
     try:
-        said = apart(lambda: _tried(shown, python), __name__, shown)
-    except Ended as ended:
-        raise KnightfallError(f"heuristic {shown} {ended}") from None
+        said = run_isolated(_isolated_cost, shown)
+    except ChildExited as exited:
+        raise KnightfallError(f"heuristic {shown} {exited}") from None
     if isinstance(said, float):
         return said
     if isinstance(said, dict) and "endless" in said:
@@ -46,11 +46,12 @@ def _in_a_file(shown: str) -> UserFunction | None:
     return atom if isinstance(atom, UserFunction) else None
 
 
-def _tried(shown: str, python: Score) -> float | dict[str, Any]:
-    """The same where nothing is lost: the cost, or what went wrong."""
-    expendable()
+def _isolated_cost(shown: str) -> float | dict[str, Any]:
+    """Return the cost of a heuristic in a file, or what went wrong."""
+    function = _in_a_file(shown)
+    assert function is not None
     try:
-        return _cost_here(shown, python)
+        return _cost_here(shown, asked_in_python(function))
     except AgentFailure as failure:
         return {"endless": str(failure)}
     except KnightfallError as error:
@@ -79,11 +80,3 @@ def _cost_here(shown: str, python: Score) -> float:
         raise fault(shown, python, failure) from None
     # The first one pays for what is compiled on the way.
     return (answered[-1] - answered[0]) / (len(answered) - 1)
-
-
-if __name__ == "__main__":
-    out = quietly()
-    expendable()
-    function = _in_a_file(sys.argv[1])
-    assert function is not None
-    tell(out, _tried(sys.argv[1], asked_in_python(function)))

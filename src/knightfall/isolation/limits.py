@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import ctypes
 import os
+import random
 import signal
 import sys
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from knightfall.position import Side
 
 _CLONE_NEWUSER, _CLONE_NEWPID = 0x10000000, 0x20000000
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 1, 4, 36
@@ -37,6 +41,18 @@ REPEATABLE = {
 """Environment in which code does the same in every process: sets of texts have one order, and
 libraries for linear algebra start no threads.  These would keep a process from forking, and sums
 from being the same on any machine."""
+
+
+def seed_random(seed: int, side: Side = "w") -> None:
+    """Seed the random numbers of a game, Python's and, if it is loaded, NumPy's.
+
+    The two sides get different ones.
+    """
+    number = 2 * seed + (side == "b")
+    random.seed(number)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(number % 2**32)
 
 
 def limit_memory(bytes: int) -> None:
@@ -96,6 +112,19 @@ def offer_to_oom_killer() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+_expendable: list[bool] = []
+
+
+def be_expendable() -> None:
+    """Declare that nothing is lost if this process ends: it may run users' files untried."""
+    _expendable[:] = [True]
+
+
+def is_expendable() -> bool:
+    """Return whether nothing is lost if this process ends."""
+    return bool(_expendable)
 
 
 # -- containment -----------------------------------------------------------------------------

@@ -5,7 +5,6 @@ The first thing to ask about a heuristic one has written.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from knightfall import shape
-from knightfall.apart import Ended, apart, quietly, tell
 from knightfall.board import Board
 from knightfall.display.numbers import for_json
 from knightfall.display.report import Displayable, Heading, Part
@@ -24,6 +22,8 @@ from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.heuristics.interpreted import a_number, plain_board
 from knightfall.heuristics.registry import ready_for_python
 from knightfall.heuristics.user_heuristic import same
+from knightfall.isolation.limits import is_expendable
+from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.kernel.compile import quiet
 from knightfall.kernel.geometry import geometry
 from knightfall.oracle.measures import Auc, Scored, auc
@@ -42,7 +42,6 @@ from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.shape import Between, Whole
 from knightfall.statistics.rates import Z
-from knightfall.user_files import expendable, is_expendable
 
 BASELINE = "improved"
 """What a heuristic is compared with."""
@@ -188,9 +187,9 @@ def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
     """As plain Python it may do anything to its process: let that be another one."""
     name, size = ready.id, board.text
     try:
-        said = apart(lambda: _checked(name, size), __name__, name, size, seconds=EXAMINING)
-    except Ended as ended:
-        raise KnightfallError(f"heuristic {name} {ended}") from None
+        said = run_isolated(_checked, name, size, seconds=EXAMINING)
+    except ChildExited as exited:
+        raise KnightfallError(f"heuristic {name} {exited}") from None
     if isinstance(said, dict) and isinstance(said.get("error"), str):
         raise KnightfallError(said["error"])
     try:
@@ -220,8 +219,7 @@ _SAID = {
 
 
 def _checked(heuristic: str, board: str) -> dict[str, Any]:
-    """Examine a heuristic where nothing is lost."""
-    expendable()
+    """Examine a heuristic in an expendable process."""
     try:
         found = check(heuristic, board=board)
     except KnightfallError as error:
@@ -440,8 +438,3 @@ def _number(value: float) -> str:
 
 def _duration(nanoseconds: float) -> str:
     return f"{nanoseconds:.3g} ns" if nanoseconds < 1000 else f"{nanoseconds / 1000:.3g} µs"
-
-
-if __name__ == "__main__":
-    out = quietly()
-    tell(out, _checked(*sys.argv[1:]))

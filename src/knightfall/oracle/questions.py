@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.apart import Apart, Ended, quietly, tell
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.heuristics.signature import ask_many
+from knightfall.isolation.run_isolated import ChildExited, IsolatedCall, start_isolated
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
 from knightfall.search.budget import LEAF_STEP_LIMIT
-from knightfall.user_files import expendable
 
 PATIENCE, SECOND_PROCESS = 3.0, 60.0
 """Seconds an evaluation may take, and a second process until it has answered everything."""
@@ -136,34 +133,28 @@ class SecondProcess:
     """Has a heuristic answer the same questions in another process, meanwhile."""
 
     def __init__(self, ready: Evaluator, board: Board, number: int) -> None:
-        self._process: Apart | None = None
+        self._call: IsolatedCall | None = None
         if ready.known_elsewhere:
-            asked: tuple[Any, ...] = (ready.id, board.width, board.height, number)
-            self._process = Apart(__name__, *map(str, asked))
+            self._call = start_isolated(_values, ready.id, board.width, board.height, number)
 
     def answers(self) -> Values | None:
         """What it was told; None if only this process knows the heuristic, or it takes too long."""
-        if self._process is None:
+        if self._call is None:
             return None
         try:
-            said = self._process.told(SECOND_PROCESS)
+            said = self._call.reply(SECOND_PROCESS)
             return np.array([float.fromhex(value) for value in said])
-        except (Ended, TypeError, ValueError):
+        except (ChildExited, TypeError, ValueError):
             return None
 
     def end(self) -> None:
         """It is not needed any more."""
-        if self._process is not None:
-            self._process.end()
+        if self._call is not None:
+            self._call.kill()
 
 
-def _tell(heuristic: str, width: str, height: str, number: str) -> None:
-    out = quietly()
-    expendable()
-    positions = sample(Board.of(int(width), int(height)), int(number))
+def _values(heuristic: str, width: int, height: int, number: int) -> list[str]:
+    """Return a heuristic's answers as hexadecimal texts, which lose nothing on their way."""
+    positions = sample(Board.of(width, height), number)
     values = answers(evaluator(heuristic), questions_about(positions))
-    tell(out, [value.hex() for value in values.tolist()])
-
-
-if __name__ == "__main__":
-    _tell(*sys.argv[1:])
+    return [value.hex() for value in values.tolist()]

@@ -21,12 +21,11 @@ from dataclasses import asdict, replace
 from typing import IO, Any
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.apart import hush
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.isolation.limits import exit_like, exit_with_parent
+from knightfall.isolation.limits import be_expendable, exit_like, exit_with_parent
+from knightfall.isolation.run_isolated import silence_stdio
 from knightfall.position import Position
-from knightfall.user_files import expendable
 
 LONGEST_DETAIL = 500
 """Letters an error may have: an agent may put its whole table into one."""
@@ -46,7 +45,7 @@ def serve(text: str, reading: int, answering: int, before: bytes = b"") -> None:
 
     The agent has the main thread, which is what it would have if it were run by itself.
     """
-    expendable()
+    be_expendable()
     with os.fdopen(reading, "rb") as questions, os.fdopen(answering, "wb") as answers:
         _Server(text, questions, answers, before).answer_all()
 
@@ -210,5 +209,5 @@ def _failure(text: str, error: BaseException) -> dict[str, Any]:
 
 if __name__ == "__main__":  # where there is no `fork`, and so no supervisor
     streams = os.dup(0), os.dup(1)
-    hush()
+    silence_stdio()
     serve(sys.argv[1], *streams, before=b"- ")

@@ -26,10 +26,10 @@ import time
 from contextlib import suppress
 from typing import NoReturn
 
-from knightfall.apart import hush
 from knightfall.arena.game.lines import AT_ONCE, Lines, TooLong
 from knightfall.isolation import limits
 from knightfall.isolation.exit_status import describe_exit
+from knightfall.isolation.run_isolated import silence_stdio
 from knightfall.machine import seconds_waited
 
 LOOK = 1.0
@@ -47,7 +47,7 @@ def supervise(text: str, scratch: str = "") -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asking = os.getppid()
     questions, answers = os.dup(0), os.dup(1)
-    hush()
+    silence_stdio()
     apart = limits.enter_namespace()
     (heard, ask), (told, tell), (died, dying) = os.pipe(), os.pipe(), os.pipe()
     watcher = os.fork()

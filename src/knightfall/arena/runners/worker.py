@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from multiprocessing.spawn import prepare
 from typing import IO, Any
 
-from knightfall.apart import hush
 from knightfall.errors import KnightfallError
-from knightfall.user_files import expendable
+from knightfall.isolation.limits import be_expendable
+from knightfall.isolation.run_isolated import silence_stdio
 
 READY = "ready"
 
@@ -75,7 +75,7 @@ def work(lifeline: int) -> None:
     """Do jobs until the driver is gone; the first things it sends say how to begin."""
     _starting.set()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
-    expendable()
+    be_expendable()
     if lifeline:  # not on Windows
         _end_with(lifeline)
     reading, answering = _take_streams()
@@ -94,7 +94,7 @@ def work(lifeline: int) -> None:
         warnings.showwarning = lambda message, category, *where: said.put(
             Warned(str(message), category if _is_known(category) else UserWarning)
         )
-        hush()  # the terminal is for the driver, too
+        silence_stdio()  # the terminal is for the driver, too
         _starting.clear()
         said.put(READY)
         while True:

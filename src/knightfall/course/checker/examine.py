@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from knightfall.apart import Ended
 from knightfall.course.checker.examination import (
     BY_ID,
     KINDS,
@@ -21,6 +20,7 @@ from knightfall.course.checker.submission_api import CLASSES
 from knightfall.course.find import find_file
 from knightfall.course.submission import read_submission
 from knightfall.errors import KnightfallError, nearest
+from knightfall.isolation.run_isolated import ChildExited
 from knightfall.reading import read_bytes
 
 CHECKED = (*CLASSES, "successor")
@@ -104,7 +104,7 @@ def _asked(examinee: Examinee, check: Check, outcomes: Mapping[str, Outcome]) ->
     kinds = _sound(outcomes) if check.id == "resigning" else KINDS
     try:
         return examinee.ask(check.id, kinds)
-    except Ended as ended:
+    except ChildExited as ended:
         return Outcome(
             check.id,
             "wrong",

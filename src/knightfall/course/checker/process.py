@@ -16,10 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from knightfall.apart import LOADING, Ended
 from knightfall.course.checker.examination import Kind, Outcome, read_outcome
 from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.limits import submission_environment
+from knightfall.isolation.run_isolated import LOADING, ChildExited
 from knightfall.isolation.scratch import copy_beside
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -59,7 +59,7 @@ class Examinee:
         self._scratch.cleanup()
 
     def ask(self, check: str, kinds: Sequence[Kind]) -> Outcome:
-        """Have one check made; `Ended` if the process ended instead, or had to be ended."""
+        """Have one check made; `ChildExited` if the process ended instead, or had to be ended."""
         if self._process is None:
             self._start()
         assert self._process is not None
@@ -72,7 +72,7 @@ class Examinee:
             return read_outcome(json.loads(self._line(self._seconds)), check)
         except (ValueError, RecursionError):
             self.end()
-            raise Ended("says something strange in the examiner's place") from None
+            raise ChildExited("says something strange in the examiner's place") from None
         except BaseException:
             self.end()
             raise
@@ -125,15 +125,15 @@ class Examinee:
             left = until - time.monotonic()
             ready = select.select([self._answers], [], [], max(0.0, left))[0] if left > 0 else []
             if not ready:
-                raise Ended(f"does not come to an end within {seconds:g} s")
+                raise ChildExited(f"does not come to an end within {seconds:g} s")
             data = os.read(self._answers, 1 << 16)
             self._rest += data
             if len(self._rest) > MOST_SAID:
                 raise ValueError("too long")
             if not data:
                 with suppress(subprocess.TimeoutExpired):
-                    raise Ended(describe_exit(self._process.wait(max(0.1, left))))
-                raise Ended(f"does not come to an end within {seconds:g} s")
+                    raise ChildExited(describe_exit(self._process.wait(max(0.1, left))))
+                raise ChildExited(f"does not come to an end within {seconds:g} s")
         line, _, self._rest = self._rest.partition(b"\n")
         return line
 

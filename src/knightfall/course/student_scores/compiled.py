@@ -6,7 +6,6 @@ What was compiled is not believed before it has said what Python says of some po
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from contextlib import suppress
 from types import FunctionType
@@ -15,7 +14,6 @@ from typing import Any
 from numba.core import typeinfer
 from numba.core.errors import NumbaWarning
 
-from knightfall.apart import Ended, apart, quietly, tell
 from knightfall.board import Board
 from knightfall.course.old_names import for_a_while
 from knightfall.course.student_scores.game import GAMES, PLAYER, Game, asking
@@ -34,9 +32,10 @@ from knightfall.heuristics.user_heuristic import (
     sample_questions,
     warn_of_plain_python,
 )
+from knightfall.isolation.limits import is_expendable
+from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.kernel.compile import c_address, compile_later, quiet
 from knightfall.kernel.geometry import geometry
-from knightfall.user_files import expendable, is_expendable
 
 
 def compile_score(shown: str, score: FunctionType, python: Score) -> tuple[Any, str]:
@@ -86,19 +85,30 @@ def _difference(shown: str, python: Score, code: Any) -> str:
     """
     if is_expendable():
         return _difference_here(shown, python, code)
+    _compared[shown] = python, code
     try:
-        said = apart(lambda: _told(shown, python, code), __name__, shown)
-    except Ended as ended:
-        raise KnightfallError(f"heuristic {shown} {ended}") from None
+        said = run_isolated(_isolated_difference, shown)
+    except ChildExited as exited:
+        raise KnightfallError(f"heuristic {shown} {exited}") from None
+    finally:
+        del _compared[shown]
     if isinstance(said, dict):
         raise AgentFailure("timeout", f"{said.get('endless')}")
     return str(said)
 
 
-def _told(shown: str, python: Score, code: Any) -> str | dict[str, str]:
-    expendable()
+_compared: dict[str, tuple[Score, Any]] = {}
+"""Scores in Python and compiled that are being compared.  A fork of this process finds them here; a
+fresh interpreter does not, and compiles the score again."""
+
+
+def _isolated_difference(shown: str) -> str | dict[str, str]:
     try:
-        return _difference_here(shown, python, code)
+        if shown in _compared:
+            return _difference_here(shown, *_compared[shown])
+        from knightfall.heuristics.evaluator import evaluator
+
+        return evaluator(shown).terms[0].why_plain
     except AgentFailure as failure:
         return {"endless": str(failure)}
 
@@ -123,11 +133,3 @@ def _difference_here(shown: str, python: Score, code: Any) -> str:
         if not same(expected, found):
             return f"compiled, it would be {found:g} where Python says {expected:g}"
     return ""
-
-
-if __name__ == "__main__":
-    from knightfall.heuristics.evaluator import evaluator
-
-    out = quietly()
-    expendable()
-    tell(out, evaluator(sys.argv[1]).terms[0].why_plain)

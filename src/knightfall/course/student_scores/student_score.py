@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from knightfall.apart import quietly, tell
 from knightfall.course.find import find_file
 from knightfall.course.reference import Reference
 from knightfall.course.submission import Submission, read_submission, sources
@@ -20,7 +18,7 @@ from knightfall.course.visit import visiting
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.registry import Score
 from knightfall.heuristics.user_heuristic import SchemeFunction
-from knightfall.user_files import Surroundings, load, try_to_load
+from knightfall.user_files import Surroundings, load
 
 FORM = "course:PATH#custom_score"
 
@@ -108,7 +106,7 @@ def _read(file: Path, edited: int, size: int) -> Submission:
 
 
 def _course(file: Path, generation: str) -> Surroundings:
-    return Surroundings(partial(visiting, file, generation), __name__, (generation,))
+    return Surroundings(visiting, (file, generation))
 
 
 def _sample_players(generation: str) -> Any:
@@ -122,9 +120,3 @@ def _takes_two(score: FunctionType) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-if __name__ == "__main__":  # loads a submission where nothing is lost: FILE GENERATION
-    out = quietly()
-    file = Path(sys.argv[1])
-    tell(out, try_to_load(file, _course(file, sys.argv[2])))

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from knightfall.apart import quietly
 from knightfall.arena.store import Store
 from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError, NotFound
+from knightfall.isolation.run_isolated import claim_stdout
 from knightfall.web.lab import run_facts
 from knightfall.web.lab.game_truth import game_truth
 from knightfall.web.lab.gradings import Gradings, StoredGrading
@@ -180,7 +180,7 @@ def _grading_in_short(one: StoredGrading) -> dict[str, Any]:
 def main() -> None:
     """Answer until nobody asks any more."""
     reading = os.dup(0)
-    writing = quietly()  # whoever prints shall not be heard
+    writing = claim_stdout()  # whoever prints shall not be heard
     archive = Archive(sys.argv[1])
     with os.fdopen(reading, "rb") as asked, os.fdopen(writing, "wb") as told:
         for line in asked:

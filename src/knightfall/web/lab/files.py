@@ -8,10 +8,10 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from knightfall.apart import Apart, Ended
 from knightfall.errors import KnightfallError
+from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.user_files import Stamp, stamp
-from knightfall.web.lab.look_at import nothing_in_it
+from knightfall.web.lab.look_at import nothing_in_it, seen_in
 from knightfall.web.lab.names import can_be_named, listed_name
 
 LOOK = 1.0
@@ -48,10 +48,9 @@ class KnownFile:
             found = nothing_in_it(f"{self.name}: there is no such file any more")
         else:
             try:
-                process = Apart("knightfall.web.lab.look_at", self.path, self.name)
-                found = process.told(LOADING)
-            except Ended as ended:
-                found = nothing_in_it(f"{self.name} cannot be loaded: it {ended}")
+                found = run_isolated(seen_in, self.path, self.name, seconds=LOADING)
+            except ChildExited as exited:
+                found = nothing_in_it(f"{self.name} cannot be loaded: it {exited}")
         stamps |= {path: stamp(path) for path in found.pop("sources", ())}
         self._sources = stamps
         self.seen = found

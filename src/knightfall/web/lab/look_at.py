@@ -1,21 +1,19 @@
-"""``python -m knightfall.web.lab.look_at FILE``: what a user's file has to offer, or what is wrong.
+"""What a user's file has to offer, or what is wrong with it.
 
-It is run where nothing is lost, for the file may do anything while it is loaded.
+This is found out in an isolated process, for the file may do anything while it is loaded.
 """
 
 from __future__ import annotations
 
 import inspect
-import sys
 import warnings
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from knightfall.apart import quietly, tell
 from knightfall.display.printable import one_line
 from knightfall.errors import FileFault, KnightfallError
-from knightfall.user_files import expendable, load
+from knightfall.user_files import load
 
 POSITION = "7/7/1N5/7/7/4n2/7 w"
 """Of which every heuristic is asked once."""
@@ -26,7 +24,6 @@ MOST = 100
 
 def seen_in(path: str, shown: str) -> dict[str, Any]:
     """The file's heuristics and agents, with what is wrong with each; what it depends on."""
-    expendable()
     file = Path(path).resolve()
     try:
         loaded = load(file, shown)
@@ -136,8 +133,3 @@ def _players(path: str, shown: str) -> list[dict[str, Any]]:
     return [
         _row(player.name, f"course:{shown}#{player.name}", None) for player in found.players[:MOST]
     ]
-
-
-if __name__ == "__main__":
-    out = quietly()
-    tell(out, seen_in(*sys.argv[1:3]))

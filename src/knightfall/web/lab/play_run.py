@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from knightfall.apart import quietly
 from knightfall.display.numbers import count
 from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError
 from knightfall.isolation import sigint
+from knightfall.isolation.run_isolated import claim_stdout
 
 GENTLE = 10
 """How much longer it waits for a processor than those who answer somebody."""
@@ -30,7 +30,7 @@ def main() -> int:
     """Do what the first line says."""
     sigint.exit_on_sigint()
     spec = json.loads(sys.stdin.buffer.readline())
-    writing = quietly()
+    writing = claim_stdout()
     if hasattr(os, "nice"):
         os.nice(GENTLE)
 
