@@ -82,7 +82,7 @@ ROOMS = (
     "cli.options",
     "cli.play",
     "cli",
-    "course.commands course.play_commands",
+    "course.commands",
     "learning.commands",
     "studies.reproduce",
     "web.commands",

@@ -56,7 +56,7 @@ def identity(root: Path) -> tuple[str, str]:
         ("search/minimax.py", False, True),
         ("heuristics/models/learned_net.json", False, True),
         ("opponents/chances.json", False, True),
-        ("course/board_2017b.py", False, True),
+        ("course/generation_2017b.py", False, True),
         ("kernel/rules.py", True, True),
         ("agents/parse.py", False, True),
         ("openings.py", False, True),
@@ -105,8 +105,8 @@ def test_every_heuristic_search_and_board_decides_how_games_go() -> None:
         kernels = re.search(r"@compiled\(|@published|from_dtype\(", file.read_text("utf-8"))
         if kernels and not name.startswith("web/engine/"):
             assert name in deciding, f"{module_of(file)} is compiled, but no part of the version"
-    for board in ("2017a", "2017b", "oldest"):
-        assert f"course/board_{board}.py" in deciding
+    for generation in ("2017b", "2017a", "early", "oldest", "successor"):
+        assert f"course/generation_{generation}.py" in deciding
 
 
 def test_a_module_that_is_not_there_has_no_version() -> None:

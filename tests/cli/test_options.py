@@ -195,7 +195,7 @@ ARRIVES = {
     ),
     "course new": Arrives(
         ["course", "new", "there"],
-        "knightfall.course.exercise.begin.begin",
+        "knightfall.course.new_exercise.begin",
         dict([one("--generation", "2017a", "1", "2017a")]),
     ),
     "course path": Arrives(

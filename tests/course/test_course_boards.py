@@ -10,10 +10,16 @@ from typing import Any
 
 import pytest
 
-from knightfall.course import Board, board_2017a, board_2017b, board_oldest
+from knightfall.course import (
+    Board,
+    generation_2017a,
+    generation_2017b,
+    generation_early,
+    generation_oldest,
+)
 
-EarlyBoard, OldestBoard = board_2017a.EarlyBoard, board_oldest.Board
-FLAT = [board_2017b.Board, board_2017a.Board, EarlyBoard]
+EarlyBoard, OldestBoard = generation_early.Board, generation_oldest.Board
+FLAT = [generation_2017b.Board, generation_2017a.Board, EarlyBoard]
 EVERY = [*FLAT, OldestBoard]
 
 
@@ -122,7 +128,7 @@ def test_pictures(kind: type[Any]) -> None:
 
 
 def test_boards_can_be_pickled_and_deeply_copied() -> None:
-    for game in (placed(), placed(board_2017a.Board), placed(EarlyBoard)):
+    for game in (placed(), placed(generation_2017a.Board), placed(EarlyBoard)):
         game.mine = [1]
         for twin in (pickle.loads(pickle.dumps(game)), copy.deepcopy(game), copy.copy(game)):
             assert twin._board_state == game._board_state

@@ -13,8 +13,7 @@ from knightfall.course.checker import successor_checks
 from knightfall.course.checker.examination import SUCCESSOR_CHECKS, Examination
 from knightfall.course.checker.examine import examine
 from knightfall.course.checker.submission_api import Subject
-from knightfall.course.sample_players_successor import GreedyPlayer
-from knightfall.course.successor import Isolation
+from knightfall.course.generation_successor import GreedyPlayer, Isolation
 
 RIGHT = '''
 """Alpha-beta that deepens, as the course asks for it."""

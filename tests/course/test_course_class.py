@@ -21,15 +21,13 @@ from submissions import FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 import knightfall as kf
 from knightfall.arena.store import Store
 from knightfall.course.classroom import playing
+from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.classroom import hold_class
-from knightfall.course.classroom.judging import opinion
-from knightfall.course.classroom.lessons import from_json, to_dict
-from knightfall.course.classroom.likeness import near_identical
-from knightfall.course.classroom.report import ClassReport
-from knightfall.course.classroom.roster import file_name, read_class
+from knightfall.course.classroom.lessons import from_json, opinion, to_dict
+from knightfall.course.classroom.roster import file_name, near_identical, read_class
 from knightfall.course.classroom.schedule import circle, in_protocol
 from knightfall.course.trial import successor_games
-from knightfall.course.trial.judging import Choice
+from knightfall.course.trial.game_judging import Choice
 from knightfall.errors import KnightfallError
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position

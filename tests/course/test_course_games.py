@@ -13,22 +13,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_course import Naive2017b, NaiveEarly, NaiveOldest
 
-from knightfall.course import board_2017a, board_2017b, board_oldest, scores
+from knightfall.course import (
+    generation_2017a,
+    generation_2017b,
+    generation_early,
+    generation_oldest,
+    scores,
+)
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.position import Position, Side
 
 
-class Derived(board_2017b.Board):
+class Derived(generation_2017b.Board):
     """Somebody's own class, for which `forecast_move` calls `copy` and `apply_move`."""
 
 
 FLAT = {
     "derived": (Derived, Naive2017b),
-    "2017b": (board_2017b.Board, Naive2017b),
-    "2017a": (board_2017a.Board, Naive2017b),
-    "early": (board_2017a.EarlyBoard, NaiveEarly),
+    "2017b": (generation_2017b.Board, Naive2017b),
+    "2017a": (generation_2017a.Board, Naive2017b),
+    "early": (generation_early.Board, NaiveEarly),
 }
-EVERY = FLAT | {"oldest": (board_oldest.Board, NaiveOldest)}
+EVERY = FLAT | {"oldest": (generation_oldest.Board, NaiveOldest)}
 
 
 class Player:
@@ -181,7 +187,7 @@ def test_students_scores_are_those_of_the_compiled_heuristics() -> None:
     sides: tuple[Side, Side] = ("w", "b")
     for position in random_positions(7, 7, 200, seed=5, min_placed=2):
         where = position.board
-        game = board_2017b.Board("w", "b")
+        game = generation_2017b.Board("w", "b")
         number = [where.row(cell) + where.column(cell) * 7 for cell in range(49)]
         for cell in set(range(49)) - position.open:
             game._board_state[number[cell]] = 1

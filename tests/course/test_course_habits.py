@@ -14,9 +14,8 @@ from knightfall.agents import parse_agent
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import PairTask
 from knightfall.arena.runners.backlog import play_chunk
-from knightfall.course.reference import parse_reference
-from knightfall.course.submission import checked, read_submission
-from knightfall.course.trial.successor import successor_trial
+from knightfall.course.submission import checked, parse_reference, read_submission
+from knightfall.course.trial.successor_trial import successor_trial
 from knightfall.errors import AgentFailure
 from knightfall.position import Position
 

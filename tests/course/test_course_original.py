@@ -14,21 +14,19 @@ import pytest
 import seeded
 
 from knightfall.course import (
-    board_2017a,
-    board_2017b,
-    board_oldest,
-    sample_players_2017a,
-    sample_players_2017b,
-    sample_players_successor,
-    successor,
+    generation_2017a,
+    generation_2017b,
+    generation_early,
+    generation_oldest,
+    generation_successor,
 )
 
 RECORDED = json.loads((Path(__file__).parent / "original_games.json").read_text())
 OURS: dict[str, tuple[Any, Any]] = {
-    "2017b": (board_2017b.Board, sample_players_2017b),
-    "2017a": (board_2017a.Board, sample_players_2017a),
-    "early": (board_2017a.EarlyBoard, sample_players_2017a),
-    "oldest": (board_oldest.Board, sample_players_2017a),
+    "2017b": (generation_2017b.Board, generation_2017b),
+    "2017a": (generation_2017a.Board, generation_2017a),
+    "early": (generation_early.Board, generation_2017a),
+    "oldest": (generation_oldest.Board, generation_2017a),
 }
 FLAT = [OURS[generation][0] for generation in ("2017b", "2017a", "early")]
 EVERY = [kind for kind, _ in OURS.values()]
@@ -41,7 +39,7 @@ def test_recorded_games_are_played_again_move_for_move(generation: str) -> None:
     for record in RECORDED[generation]:
         setting = {name: value for name, value in record.items() if name in SETTING}
         if generation == "successor":
-            found = seeded.successor_game(successor, sample_players_successor, setting)
+            found = seeded.successor_game(generation_successor, generation_successor, setting)
         else:
             found = seeded.game(*OURS[generation], setting)
         assert setting | found == record
@@ -55,7 +53,7 @@ def rows(*cells: str) -> str:
 
 
 def test_the_early_boards_first_cell_is_drawn_open() -> None:
-    board = board_2017a.EarlyBoard("w", "b", 3, 3)
+    board = generation_early.Board("w", "b", 3, 3)
     numbers = "     0   1   2\n\r"
     assert board.to_string() == numbers + "".join(f"{row}  |   |   |   | \n\r" for row in range(3))
     assert board._board_state == [None, *[0] * 10, None]
@@ -67,7 +65,7 @@ def test_the_early_boards_first_cell_is_drawn_open() -> None:
 
 
 def test_the_oldest_board_is_drawn_without_numbers() -> None:
-    board = board_oldest.Board("w", "b", 3, 2)
+    board = generation_oldest.Board("w", "b", 3, 2)
     assert board.to_string() == rows("   ", "   ")
     for move in ((1, 1), [0, 2], (0, 0)):
         board.apply_move(move)  # type: ignore[arg-type]
@@ -76,7 +74,7 @@ def test_the_oldest_board_is_drawn_without_numbers() -> None:
 
 
 def test_the_oldest_board_before_placement() -> None:
-    board = board_oldest.Board("w", "b")
+    board = generation_oldest.Board("w", "b")
     assert board.NOT_MOVED is None
     assert board.get_player_location("w") is None
     assert board.__player_symbols__ == {0: 0, "w": 1, "b": 2}
@@ -143,7 +141,7 @@ def test_a_board_put_together_by_hand(kind: type[Any]) -> None:
 
 
 def test_more_than_two_numbers_are_a_cell_too() -> None:
-    board = board_2017b.Board("w", "b")
+    board = generation_2017b.Board("w", "b")
     assert board.move_is_legal((1, 2, "whatever"))  # type: ignore[arg-type]
     assert board.hash() == hash(str(board._board_state))
 
@@ -171,7 +169,7 @@ def test_an_old_clock_tells_about_the_present_move(
         now[0] += 0.015625
         return now[0]
 
-    monkeypatch.setattr("knightfall.course.game_loop.default_timer", later)
+    monkeypatch.setattr("knightfall.course.board_common.default_timer", later)
     players = Keeps(), Keeps()
     kind(*players).play(1000)
     assert players[0].told == [1000 - 15.625] * 4
@@ -185,6 +183,6 @@ def test_the_oldest_history_has_the_answer_that_lost(answer: Any) -> None:
             return answer if game.move_count == 3 else moves[0]
 
     players = Stubborn(), Stubborn()
-    winner, history, reason = board_oldest.Board(*players).play(1000)
+    winner, history, reason = generation_oldest.Board(*players).play(1000)
     assert winner is players[0]
     assert (history, reason) == ([[(0, 0), (1, 0)], [(1, 2), answer]], "illegal move")

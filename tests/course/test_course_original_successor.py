@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 import knightfall
+from knightfall.course.generation_successor import Action, DebugState, Isolation, MinimaxPlayer
 from knightfall.course.paths import folder
-from knightfall.course.sample_players_successor import MinimaxPlayer
-from knightfall.course.successor import Action, DebugState, Isolation
 
 
 def test_results_are_checked_and_plain() -> None:

@@ -14,15 +14,15 @@ from knightfall.course import (
     GreedyPlayer,
     HumanPlayer,
     RandomPlayer,
-    board_2017a,
-    board_oldest,
-    game_loop,
+    board_common,
+    generation_2017a,
+    generation_early,
+    generation_oldest,
     open_move_score,
-    sample_players_2017a,
     scores,
 )
 
-BEFORE_2017B = [board_2017a.Board, board_2017a.EarlyBoard, board_oldest.Board]
+BEFORE_2017B = [generation_2017a.Board, generation_early.Board, generation_oldest.Board]
 EVERY = [Board, *BEFORE_2017B]
 
 
@@ -30,7 +30,7 @@ EVERY = [Board, *BEFORE_2017B]
 def clock(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """Time passes only when a player says so."""
     now = {"seconds": 100.0}
-    monkeypatch.setattr(game_loop, "default_timer", lambda: now["seconds"])
+    monkeypatch.setattr(board_common, "default_timer", lambda: now["seconds"])
     return now
 
 
@@ -58,7 +58,7 @@ def test_the_ordinary_end_is_called_an_illegal_move(kind: type[Any]) -> None:
     assert reason == "illegal move"
     assert winner is board.inactive_player
     assert board.get_legal_moves() == []
-    oldest = kind is board_oldest.Board  # whose history has the last answer as well
+    oldest = kind is generation_oldest.Board  # whose history has the last answer as well
     moves = sum(map(len, history)) - 1 if oldest else len(history)
     assert moves == board.move_count > 4
 
@@ -103,7 +103,7 @@ def test_history_is_without_what_was_played_before() -> None:
 
 
 def test_the_oldest_history_is_nested_by_pairs() -> None:
-    board = board_oldest.Board(Scripted(first), Scripted(first))
+    board = generation_oldest.Board(Scripted(first), Scripted(first))
     _, history, _ = board.play()
     assert {len(pair) for pair in history[:-1]} == {2}
     assert history[0] == [(0, 0), (1, 0)]
@@ -130,7 +130,7 @@ def test_the_list_a_player_gets_is_the_one_it_is_checked_by(kind: type[Any]) -> 
 
     board = kind(Scripted(cheat), Scripted(lambda *_: None))
     winner, _, reason = board.play()
-    expected = "illegal move" if kind is board_oldest.Board else "forfeit"
+    expected = "illegal move" if kind is generation_oldest.Board else "forfeit"
     assert (winner, reason) == (board.inactive_player, expected)
     assert board.move_count == 1
     assert board.get_player_location(winner) == (6, 6)
@@ -189,9 +189,9 @@ def test_sample_players_without_moves_answer_minus_one() -> None:
     for player in (RandomPlayer(), GreedyPlayer(), HumanPlayer()):
         assert player.get_move(game, lambda: 100.0) == (-1, -1)
     for player in (
-        sample_players_2017a.RandomPlayer(),
-        sample_players_2017a.GreedyPlayer(),
-        sample_players_2017a.HumanPlayer(),
+        generation_2017a.RandomPlayer(),
+        generation_2017a.GreedyPlayer(),
+        generation_2017a.HumanPlayer(),
     ):
         assert player.get_move(game, [], lambda: 100.0) == (-1, -1)
 
@@ -207,7 +207,7 @@ def test_the_greedy_player_takes_the_best() -> None:
     chosen = player.get_move(game, lambda: 100.0)
     assert open_move_score(game.forecast_move(chosen), player) == best
     assert chosen == (5, 4), "of equals the greatest"
-    older = sample_players_2017a.GreedyPlayer()
+    older = generation_2017a.GreedyPlayer()
     game._player_1 = game._active_player = older
     assert older.get_move(game, moves, lambda: 100.0) == (5, 4)
 
@@ -219,7 +219,7 @@ def test_a_human_is_asked_until_the_number_is_one_of_them(
     monkeypatch.setattr("builtins.input", lambda _: next(typed))
     game = Board("white", "black")
     moves = [(1, 2), (2, 1)]
-    player = sample_players_2017a.HumanPlayer()
+    player = generation_2017a.HumanPlayer()
     assert player.get_move(game, moves, lambda: 100.0) == (2, 1)
     said = capsys.readouterr().out
     assert "[1] (2, 1)" in said
@@ -232,7 +232,7 @@ def test_the_centre_moved_on_25_april() -> None:
     game.apply_move((6, 6))
     assert scores.center_score(game, "white") == 0.5**2 + 2.5**2
     assert scores.center_score_until_april(game, "white") == 4**2 + 6**2
-    assert sample_players_2017a.center_score is scores.center_score_until_april
+    assert generation_2017a.center_score is scores.center_score_until_april
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,11 @@ from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, wr
 from knightfall.agents import parse_agent
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.tournament_plan import mixture
-from knightfall.course import successor, successor_moves
-from knightfall.course.sample_players_successor import BasePlayer
-from knightfall.course.trial.plan import trial_plan
-from knightfall.course.trial.report import TrialReport
-from knightfall.course.trial.successor import successor_trial
-from knightfall.course.trial.trial import trial
+from knightfall.course import generation_successor, successor_moves
+from knightfall.course.generation_successor import BasePlayer
+from knightfall.course.trial.successor_trial import successor_trial
+from knightfall.course.trial.trial import trial, trial_plan
+from knightfall.course.trial.trial_report import TrialReport
 
 FEW = ["--clock", "ticks", "--time", "12ms", "--pairs", "1", "--workers", "0"]
 TWO = ["--opponents", "Random", "--opponents", "MM_Open"]
@@ -263,8 +262,7 @@ def test_the_successor_s_protocol(
 ) -> None:
     import pickle
 
-    from knightfall.course.reference import parse_reference
-    from knightfall.course.submission import checked
+    from knightfall.course.submission import checked, parse_reference
 
     write(folder, ACTS.replace("BODY", body), "my_custom_player.py")
     (folder / "data.pickle").write_bytes(pickle.dumps("book"))
@@ -474,7 +472,7 @@ class CustomPlayer(BasePlayer):
 )  # fmt: skip
 def test_the_successor_s_time_is_questions_asked(ask: str, folder: Path) -> None:
     """12 ms are 800 questions, an action put being one; what states ask themselves is free."""
-    start = successor.Isolation().result(57).result(40)
+    start = generation_successor.Isolation().result(57).result(40)
     found = {}
     for limit in (799, 801):
         text = COUNTING.replace("ASK", ask).replace("LIMIT", str(limit))
@@ -511,7 +509,7 @@ class GoesOn(BasePlayer):
         super().__init__(0)
         self.seconds = seconds
 
-    def get_action(self, state: successor.Isolation) -> None:
+    def get_action(self, state: generation_successor.Isolation) -> None:
         self.queue.put(state.actions()[0])
         while True:
             time.sleep(self.seconds) if self.seconds else None
@@ -523,7 +521,7 @@ def test_a_player_that_asks_nothing_is_ended_all_the_same(
 ) -> None:
     """After ten times its time, of work or of sleep: nothing else would ever end it here."""
     monkeypatch.setattr(successor_moves, "COUNTED", float("inf"))
-    start = successor.Isolation().result(57).result(40)
+    start = generation_successor.Isolation().result(57).result(40)
     puts, wrong = successor_moves.all_puts(GoesOn(seconds), start, 12.0, str, counted=True)
     assert [put.action for put in puts] == start.actions()[:1]
     assert wrong == ""

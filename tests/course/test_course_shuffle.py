@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.course import Board
-from knightfall.course.knights import shuffle
+from knightfall.course.board_common import shuffle
 
 
 @given(st.integers(0, 8), st.integers(0, 2**64), st.integers(1, 5))

@@ -14,7 +14,7 @@ from helpers import at_length, some_and_all
 
 from knightfall.agents import parse_agent
 from knightfall.board import Board
-from knightfall.course import board_2017a, board_oldest
+from knightfall.course import generation_2017a, generation_oldest
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.published import published_ids
 from knightfall.heuristics.registry import REGISTRY
@@ -118,7 +118,7 @@ def test_a_heuristic_on_the_courses_board_is_worth_what_ours_is(id: str, step: i
         assert compare(id, games()[::step]) > 1000 // step
 
 
-@pytest.mark.parametrize("kind", [board_2017a.Board, board_oldest.Board])
+@pytest.mark.parametrize("kind", [generation_2017a.Board, generation_oldest.Board])
 @pytest.mark.parametrize(
     "id",
     ["center_pull", "lookahead_mobility", "weighted_moves", "static_reach(1/2)", "bfs_reach",

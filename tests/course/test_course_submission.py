@@ -19,8 +19,8 @@ from submissions import (
 )
 
 from knightfall.agents import parse_agent
-from knightfall.course.find import find_file
 from knightfall.course.submission import read_submission, sources
+from knightfall.course.submission_files import find_file
 from knightfall.errors import KnightfallError
 
 ACTS = """

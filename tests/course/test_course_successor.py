@@ -13,16 +13,19 @@ import pytest
 from naive_course import NaiveSuccessor
 from seeded import Pocket
 
-from knightfall.course import successor
-from knightfall.course.sample_players_successor import (
+from knightfall.course import generation_successor
+from knightfall.course.generation_successor import (
+    Action,
     BasePlayer,
     DataPlayer,
     GreedyPlayer,
+    Isolation,
     MinimaxPlayer,
     RandomPlayer,
+    StopSearch,
+    TimedQueue,
 )
-from knightfall.course.successor import Action, Isolation, StopSearch, TimedQueue
-from knightfall.course.successor_search import SCORES, Search
+from knightfall.course.trial.successor_games import SCORES, Search
 
 
 def after(*actions: int) -> Isolation:
@@ -33,7 +36,11 @@ def after(*actions: int) -> Isolation:
 
 
 def test_dimensions() -> None:
-    assert (successor._WIDTH, successor._HEIGHT, successor._SIZE) == (11, 9, 115)
+    assert (
+        generation_successor._WIDTH,
+        generation_successor._HEIGHT,
+        generation_successor._SIZE,
+    ) == (11, 9, 115)
     board = Isolation().board
     assert board.bit_length() == 115
     assert board.bit_count() == 99
@@ -89,7 +96,7 @@ def test_who_can_only_go_to_cell_0_is_stuck() -> None:
     assert state.liberties(27) == [0]
     assert state.actions() == [Action.SSE]
     assert not state._has_liberties(0)
-    assert successor._has_liberties(state, 1)
+    assert generation_successor._has_liberties(state, 1)
     assert state.terminal_test()
     assert state.utility(0) == -inf
     assert state.utility(1) == inf
@@ -180,7 +187,7 @@ def test_players_have_what_agents_use(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_late_put_stops_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(successor, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(generation_successor, "perf_counter", lambda: now[0])
     player, (receiver, sender) = BasePlayer(0), Pipe()
     player.queue = TimedQueue(receiver, sender)
     player.queue.agent = player

@@ -17,15 +17,14 @@ from knightfall.arena.plan import Entrant, Plan, tournament
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.store import Store
 from knightfall.course.checker.examination import CHECKS, Examination, Outcome
+from knightfall.course.classroom.class_report import ClassReport
+from knightfall.course.classroom.class_table import Met, table_of
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
-from knightfall.course.classroom.likeness import Likeness
-from knightfall.course.classroom.report import ClassReport
-from knightfall.course.classroom.roster import Student
+from knightfall.course.classroom.roster import Likeness, Student
 from knightfall.course.classroom.schedule import Conditions
-from knightfall.course.classroom.table import Met, table_of
 from knightfall.course.submission import Submission
-from knightfall.course.trial.judging import Judged, Resignations
-from knightfall.course.trial.report import TrialReport
+from knightfall.course.trial.game_judging import Judged, Resignations
+from knightfall.course.trial.trial_report import TrialReport
 from knightfall.display.numbers import interval, percent, plus_minus
 from knightfall.oracle.grade import Keeping
 from knightfall.statistics.rates import Share

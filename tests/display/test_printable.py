@@ -170,7 +170,7 @@ def test_there_is_no_other_way_to_the_terminal() -> None:
     allowed = {
         "display/printable.py", "display/report.py", "cli/screen/guard.py", "cli/screen/output.py",
         "kernel/compile.py", "solver/verify.py", "oracle/questions.py", "cli/commands/eval.py",
-        "course/sample_players_2017b.py",  # a person plays in a script of her own
+        "course/generation_2017b.py",  # a person plays in a script of her own
     }  # fmt: skip
     for file in source.rglob("*.py"):
         name = str(file.relative_to(source))

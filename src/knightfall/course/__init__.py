@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from knightfall.extensions import Extension
 
 if TYPE_CHECKING:
-    from knightfall.course.board_2017b import Board
-    from knightfall.course.sample_players_2017b import (
+    from knightfall.course.generation_2017b import (
+        Board,
         GreedyPlayer,
         HumanPlayer,
         RandomPlayer,
@@ -52,5 +52,4 @@ def __getattr__(name: str) -> Any:
     """Import a name of generation 2017b on first use: the extension alone needs none of them."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "board_2017b" if name == "Board" else "sample_players_2017b"
-    return getattr(import_module(f"knightfall.course.{module}"), name)
+    return getattr(import_module("knightfall.course.generation_2017b"), name)

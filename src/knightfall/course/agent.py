@@ -11,11 +11,15 @@ from typing import Any, Self
 
 from knightfall.agents.base import Agent, Clock, read_seed
 from knightfall.board import Board
-from knightfall.course.reference import Reference, parse_reference
+from knightfall.course.submission import Reference, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 from knightfall.position import Position, Side
 from knightfall.search.budget import Budget, Report, parse_budget
+
+TIME = 150_000
+"""Microseconds of a move in every generation.  (The oldest board's own default is 200 ms, but
+nearly all repositories that have that board play with 150.)"""
 
 _TEXT = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
 
@@ -36,7 +40,7 @@ class CourseAgent(Agent):
     example = "course(game_agent.py#AlphaBetaPlayer(custom_score_2), time=150ms)"
     argument = ""
     budgets = ("time",)
-    default = Budget(time=150_000)
+    default = Budget(time=TIME)
     reads_itself = True
     in_python = True
 
@@ -132,7 +136,7 @@ class CourseAgent(Agent):
     @property
     def beside(self) -> Path:
         """See `Agent`."""
-        from knightfall.course.find import find_file
+        from knightfall.course.submission_files import find_file
 
         return find_file(self.files[0])
 
@@ -254,6 +258,13 @@ class CourseAgent(Agent):
         if asked == "clocks":
             return {"clocks": player.asks_other_clocks(*named, position, counted)}
         return super().answer(question)
+
+
+def course_agent(reference: Reference, time: int, counted: bool) -> CourseAgent:
+    """Return a submission's agent with so many microseconds a move, counted or by the wall."""
+    if counted:
+        return CourseAgent(str(reference), ticks=time)
+    return CourseAgent(str(reference), Budget(time=time))
 
 
 def _peeled(text: str) -> tuple[str, dict[str, str]]:

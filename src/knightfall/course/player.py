@@ -10,24 +10,18 @@ import importlib
 import importlib.util
 import inspect
 import random
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from timeit import default_timer
-from types import ModuleType
 from typing import Any, SupportsFloat
 
+from knightfall.course.board_from_position import SeatBoard
 from knightfall.course.clocks import CountedClock, WallClock, count_all_clocks, running
-from knightfall.course.crashes import Telling, describe, without_addresses
-from knightfall.course.modules import imports_numpy, reachable
-from knightfall.course.old_names import put_back, put_back_into_numpy
-from knightfall.course.paths import folder
-from knightfall.course.reference import Reference, parse_reference
-from knightfall.course.returns import find_return
-from knightfall.course.score_player import ScorePlayer
-from knightfall.course.seat_board import SeatBoard
-from knightfall.course.submission import checked
+from knightfall.course.import_context import load_module
+from knightfall.course.scores import ScorePlayer
+from knightfall.course.source_lines import Telling, describe, find_return, without_addresses
+from knightfall.course.submission import Reference, checked, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.limits import limit_processor_time, seed_random
 from knightfall.position import Position, Side
@@ -228,34 +222,6 @@ class Session:
         timer = self._clock if isinstance(self._clock, CountedClock) else None
         with Telling(self._here, self.submission.file.name), running(timer):
             yield
-
-
-def load_module(file: Path, generation: str) -> ModuleType:
-    """Import a submission under its own name, the course's modules before all others.
-
-    For a process of its own: the path, the arguments and the names that Python and numpy have
-    dropped since stay changed.
-    """
-    paths = [str(folder(generation)), str(file.parent)]
-    if sys.path[:2] != paths:
-        sys.path[:0] = paths
-    sys.argv = [file.name]
-    sys.dont_write_bytecode = True
-    put_back()
-    if any(imports_numpy(tree) for tree in reachable(file, broken=True).values()):
-        with suppress(ImportError):
-            importlib.import_module("numpy")
-    put_back_into_numpy()
-    importlib.invalidate_caches()
-    if file.stem.isidentifier() and file.stem not in sys.modules:
-        return importlib.import_module(file.stem)
-    spec = importlib.util.spec_from_file_location("game_agent", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["game_agent"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def make_player(

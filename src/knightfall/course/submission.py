@@ -1,25 +1,166 @@
-"""What somebody handed in, found out by reading it: nothing of it is run.
+"""What somebody handed in: how it is named, and what is found out by reading it.
 
-A submission is a file or a folder.  Its generation is that of the course's board beside it; without
-one it is told by how its players are asked for a move, by the names of its classes, and by the
-private names of the board that it uses.
+A submission is a file or a folder; nothing of it is run.  Its generation is that of the course's
+board beside it; without one it is told by how its players are asked for a move, by the names of
+its classes, and by the private names of the board that it uses.
 """
 
 from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from knightfall.course.board_file import OLDEST, board_beside
-from knightfall.course.find import Player, find_file, player_of
-from knightfall.course.modules import files_named, reachable
 from knightfall.course.paths import folder
-from knightfall.course.reference import Reference
+from knightfall.course.submission_files import (
+    Player,
+    files_named,
+    find_file,
+    is_file,
+    player_of,
+    reachable,
+    tree_of,
+)
 from knightfall.errors import KnightfallError, nearest
+
+# -- its name ----------------------------------------------------------------------------------
+
+
+_GENERATION = re.compile(r",\s*generation\s*=\s*(\w*)\s*$")
+_CHOICE = re.compile(r"#([A-Za-z_]\w*)(?:\(\s*([A-Za-z_]\w*)?\s*\))?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A file or folder, and what is wanted of it; by default what the course's tournament took."""
+
+    path: str
+    name: str = ""
+    score: str = ""
+    generation: str = ""
+    """Found out by reading it if it is empty."""
+
+    def __str__(self) -> str:
+        score = f"({self.score})" if self.score else ""
+        choice = f"#{self.name}{score}" if self.name else ""
+        generation = f", generation={self.generation}" if self.generation else ""
+        return f"{self.path}{choice}{generation}"
+
+    def absolute(self) -> Reference:
+        """The same by its full path: good in any folder."""
+        return replace(self, path=os.path.join(os.getcwd(), os.path.expanduser(self.path)))
+
+
+def parse_reference(text: str) -> Reference:
+    """Return what a text names, checked for its form; nothing is looked at."""
+    generation = _GENERATION.search(text)
+    named = (text[: generation.start()] if generation else text).strip()
+    if generation:
+        folder(generation[1])  # which refuses what is none
+    choice = _CHOICE.search(named)
+    path = named[: choice.start()].strip() if choice else named
+    if not path or path == ".." or "\0" in path or "\n" in path:
+        raise KnightfallError(
+            f"{named!r} names no submission: write a file or folder, and perhaps a class with its "
+            "score, as in game_agent.py#AlphaBetaPlayer(custom_score_2)"
+        )
+    normal = os.path.normpath(path) if ".." not in path.split(os.sep) else path
+    name, score = (choice[1], choice[2] or "") if choice else ("", "")
+    return Reference(normal, name, score, generation[1] if generation else "")
+
+
+# -- the board beside it -----------------------------------------------------------------------
+
+
+PLACES = ("isolation.py", "isolation/isolation.py", "isolation/__init__.py")
+"""Where `import isolation` finds a board, seen from the folder of a submission or from its parent:
+a script of the course may lie there."""
+
+OLDEST = {
+    "__board_state__", "__last_player_move__", "__player_symbols__", "__active_player__",
+    "__inactive_player__", "__player_1__", "__player_2__",
+}  # fmt: skip
+"""Names that only the first board has."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardFile:
+    """A board's file; `sign` is what tells its generation: a sentence without its subject.
+
+    The boards of 2017a and 2017b are one, but for how `play` asks its players.
+    """
+
+    file: Path
+    generation: str
+    sign: str
+
+
+def board_beside(submission: Path) -> BoardFile | None:
+    """Return the board that a submission was written for, if it lies beside it."""
+    for place in (submission.parent, submission.parent.parent):
+        for name in PLACES:
+            if is_file(place / name):
+                found = read_board(place / name)
+                if found is not None:
+                    return found
+    return None
+
+
+def read_board(file: Path) -> BoardFile | None:
+    """Return what a file tells about the board in it; None if there is none that is known."""
+    try:
+        tree = tree_of(file)
+    except KnightfallError:
+        return None
+    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    if "Isolation" in classes and "Board" not in classes:
+        return BoardFile(file, "successor", "has a class Isolation, of 11×9")
+    board = classes.get("Board")
+    if board is None:
+        return None
+    names = {node.attr for node in ast.walk(board) if isinstance(node, ast.Attribute)}
+    methods = {node.name: node for node in board.body if isinstance(node, ast.FunctionDef)}
+    oldest = sorted(names & OLDEST)
+    if oldest:
+        keeps = "rows in __board_state__" if "__board_state__" in oldest else oldest[0]
+        return BoardFile(file, "oldest", f"keeps {keeps}")
+    if "_board_state" not in names:
+        return None
+    marked = _marked(methods["__init__"]) if "__init__" in methods else set()
+    if not marked & {"-2", "-2:"}:
+        if "-1" in marked:
+            return BoardFile(file, "early", "does not mark player 2 as not placed yet")
+        if "__get_moves__" in methods:
+            return BoardFile(file, "early", "keeps a flat _board_state and has __get_moves__")
+    asked = {
+        len(node.args)
+        for node in ast.walk(board)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "get_move"
+    }
+    if asked == {3}:
+        return BoardFile(file, "2017a", "asks get_move(game, legal_moves, time_left)")
+    return BoardFile(file, "2017b", "asks get_move(game, time_left)")
+
+
+def _marked(method: ast.FunctionDef) -> set[str]:
+    """Return where a method writes into `_board_state`: -1 is player 1's cell, -2 player 2's."""
+    return {
+        ast.unparse(node.slice)
+        for node in ast.walk(method)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "_board_state"
+    }
+
+
+# -- the submission ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

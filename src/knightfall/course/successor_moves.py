@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from knightfall.course.clocks import StateClock, running
-from knightfall.course.successor import Isolation, StopSearch, TimedQueue
+from knightfall.course.generation_successor import Isolation, StopSearch, TimedQueue
 from knightfall.errors import AgentFailure
 from knightfall.machine import core_times
 

@@ -17,8 +17,8 @@ from knightfall.course.checker.examination import (
 )
 from knightfall.course.checker.process import Examinee
 from knightfall.course.checker.submission_api import CLASSES
-from knightfall.course.find import find_file
 from knightfall.course.submission import read_submission
+from knightfall.course.submission_files import find_file
 from knightfall.errors import KnightfallError, nearest
 from knightfall.isolation.run_isolated import ChildExited
 from knightfall.reading import read_bytes

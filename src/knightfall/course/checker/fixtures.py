@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from knightfall.course.board_common import Cell
 from knightfall.course.checker.recording_board import (
     AnyBoard,
     ScoreFn,
@@ -12,8 +13,7 @@ from knightfall.course.checker.recording_board import (
     WatchedBoard,
     scrambled,
 )
-from knightfall.course.knights import Cell
-from knightfall.course.sample_players_2017b import RandomPlayer
+from knightfall.course.generation_2017b import RandomPlayer
 from knightfall.course.scores import improved_score
 
 OPPONENT = RandomPlayer()

@@ -11,14 +11,14 @@ from itertools import product
 from math import inf
 from typing import Any
 
+from knightfall.course.board_common import Cell
 from knightfall.course.checker.examination import Finding, Kind
 from knightfall.course.checker.fixtures import EARLY, LATE, LOST, MIDDLE, NEAR_THE_END, TIES, Place
 from knightfall.course.checker.recording_board import CALL_MILLIS, Clock, Watch
 from knightfall.course.checker.submission_api import WAYS, Subject, is_move, is_no_move, shown
 from knightfall.course.checker.textbook_search import values_of_moves
-from knightfall.course.knights import Cell
-from knightfall.course.returns import Returned
 from knightfall.course.scores import improved_score
+from knightfall.course.source_lines import Returned
 
 THRESHOLD = 10.0
 """Milliseconds before the end at which the course's players stop."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from knightfall.course import board_2017a, board_oldest
-from knightfall.course.knights import Cell, cells_by_column
+from knightfall.course import generation_2017a, generation_oldest
+from knightfall.course.board_common import Cell, cells_by_column
 
 MOST_CALLS = 60_000
 """What a search may ask of boards before it counts as one that does not end."""
@@ -151,11 +151,11 @@ class Watching:
         return self.watch.bounded(super().utility(player))  # type: ignore[misc]
 
 
-class WatchedBoard(Watching, board_2017a.Board):
+class WatchedBoard(Watching, generation_2017a.Board):
     """The board of 2017b and 2017a in one."""
 
 
-class WatchedOldestBoard(Watching, board_oldest.Board):
+class WatchedOldestBoard(Watching, generation_oldest.Board):
     """The oldest board, with its own private names."""
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from knightfall.course.board_common import Cell
 from knightfall.course.checker.examination import Finding, Kind
 from knightfall.course.checker.fixtures import EARLY, LATE, MIDDLE, PUZZLES, STUCK, TIES, Place
 from knightfall.course.checker.recording_board import Clock, Path, ScoreFn, Watch, scrambled
@@ -18,7 +19,6 @@ from knightfall.course.checker.textbook_search import (
     minimax,
     order_of,
 )
-from knightfall.course.knights import Cell
 from knightfall.course.scores import improved_score
 
 DEPTHS = (1, 2, 3)

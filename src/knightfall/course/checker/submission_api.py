@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
+from knightfall.course.board_common import Cell
 from knightfall.course.checker.examination import NO_MOVE, Finding, Kind
 from knightfall.course.checker.fixtures import OPPONENT, Place
 from knightfall.course.checker.recording_board import (
@@ -27,10 +28,9 @@ from knightfall.course.checker.recording_board import (
     WatchedOldestBoard,
 )
 from knightfall.course.clocks import running
-from knightfall.course.crashes import without_addresses
-from knightfall.course.knights import Cell
-from knightfall.course.player import WITH_MOVES, load_module, make_player
-from knightfall.course.returns import Returned, find_return
+from knightfall.course.import_context import load_module
+from knightfall.course.player import WITH_MOVES, make_player
+from knightfall.course.source_lines import Returned, find_return, without_addresses
 
 T = TypeVar("T")
 

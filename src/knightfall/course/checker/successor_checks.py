@@ -16,7 +16,7 @@ from typing import Any
 
 from knightfall.course.checker.examination import Finding
 from knightfall.course.checker.submission_api import Subject, shown, told
-from knightfall.course.successor import DebugState, Isolation
+from knightfall.course.generation_successor import DebugState, Isolation
 from knightfall.course.successor_moves import Put, all_puts
 
 MOVE_MILLIS, LONG_MILLIS, QUICK_MILLIS = 150.0, 900.0, 30.0

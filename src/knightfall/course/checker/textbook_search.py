@@ -13,11 +13,11 @@ from itertools import product
 from math import inf
 from typing import Any
 
+from knightfall.course.board_common import Cell
 from knightfall.course.checker.examination import Kind
 from knightfall.course.checker.fixtures import Place
 from knightfall.course.checker.recording_board import Path, ScoreFn, Watch
 from knightfall.course.checker.submission_api import is_move
-from knightfall.course.knights import Cell
 
 Order = Callable[[list[Path]], list[Path]]
 Pick = Callable[[list[float]], float]

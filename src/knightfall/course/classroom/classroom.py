@@ -14,13 +14,13 @@ from knightfall.arena.runners.hire import Crew, Notice
 from knightfall.arena.runners.worker import Job
 from knightfall.arena.runners.workers import Workers
 from knightfall.arena.store import Run, Store
+from knightfall.course.agent import TIME
 from knightfall.course.checker.examine import examine
-from knightfall.course.classroom.judging import lessons_of
-from knightfall.course.classroom.lessons import Lessons, from_json, to_dict
-from knightfall.course.classroom.likeness import near_identical
+from knightfall.course.classroom.class_report import ClassReport
+from knightfall.course.classroom.class_table import ClassTable, class_table
+from knightfall.course.classroom.lessons import Lessons, from_json, lessons_of, to_dict
 from knightfall.course.classroom.playing import Season, load_each
-from knightfall.course.classroom.report import ClassReport
-from knightfall.course.classroom.roster import Student, described, read_class
+from knightfall.course.classroom.roster import Student, described, near_identical, read_class
 from knightfall.course.classroom.schedule import (
     Conditions,
     in_protocol,
@@ -28,8 +28,6 @@ from knightfall.course.classroom.schedule import (
     usual_opponents,
 )
 from knightfall.course.classroom.successor_class import SuccessorSeason
-from knightfall.course.classroom.table import ClassTable, class_table
-from knightfall.course.trial.plan import TIME
 from knightfall.display.numbers import count
 from knightfall.display.printable import json_line
 from knightfall.display.progress import progress as shown_progress

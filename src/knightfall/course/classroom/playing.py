@@ -23,8 +23,7 @@ from knightfall.course.classroom.schedule import (
     entrant_of,
     own_plan,
 )
-from knightfall.course.trial.judging import kind_of
-from knightfall.course.trial.never_moved import never_moved
+from knightfall.course.trial.game_judging import kind_of, never_moved
 from knightfall.display.progress import progress
 from knightfall.errors import AgentFailure
 from knightfall.machine import cores

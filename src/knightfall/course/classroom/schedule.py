@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from knightfall.agents import COURSE
 from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament
 from knightfall.arena.tournament_plan import PROTOCOLS
-from knightfall.course.agent import CourseAgent
+from knightfall.course.agent import course_agent
 from knightfall.course.classroom.roster import Student
 from knightfall.course.trial.successor_games import SAMPLES
-from knightfall.search.budget import Budget
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,7 @@ def in_protocol(opponents: Sequence[str], students: Sequence[Student]) -> tuple[
 
 def entrant_of(student: Student, conditions: Conditions) -> Entrant:
     """A submission as the agent that the course's tournament would have made of it."""
-    if conditions.counted:
-        agent = CourseAgent(str(student.reference), ticks=conditions.time)
-    else:
-        agent = CourseAgent(str(student.reference), Budget(time=conditions.time))
+    agent = course_agent(student.reference, conditions.time, conditions.counted)
     return replace(enter([str(agent)])[0], name=student.name)
 
 

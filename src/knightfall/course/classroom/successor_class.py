@@ -19,10 +19,10 @@ from knightfall.agents import known_agent
 from knightfall.arena import version
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import Entrant, files_of
+from knightfall.course.classroom.class_table import ClassTable, Met, table_of
 from knightfall.course.classroom.lessons import Lessons
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.schedule import Conditions, circle, entrant_of
-from knightfall.course.classroom.table import ClassTable, Met, table_of
 from knightfall.course.trial.successor_games import (
     SAMPLES,
     Game,

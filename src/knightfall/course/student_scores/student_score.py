@@ -11,10 +11,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from knightfall.course.find import find_file
-from knightfall.course.reference import Reference
-from knightfall.course.submission import Submission, read_submission, sources
-from knightfall.course.visit import visiting
+from knightfall.course.import_context import visiting
+from knightfall.course.submission import Reference, Submission, read_submission, sources
+from knightfall.course.submission_files import find_file
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.registry import Score
 from knightfall.heuristics.user_heuristic import SchemeFunction
@@ -80,13 +79,15 @@ class StudentScore(SchemeFunction):
 
     def as_heuristic(self) -> Score:
         """See `SchemeFunction`: it is asked on the course's own board."""
-        from knightfall.course.student_scores.python_board import as_heuristic
+        from knightfall.course.board_from_position import as_heuristic
 
         return as_heuristic(self.load("heuristic"), self.submission().generation)
 
     def compile(self, python: Score) -> tuple[Any, str]:
         """See `SchemeFunction`."""
-        from knightfall.course.student_scores.compiled import compile_score  # here: it is compiled
+        from knightfall.course.student_scores.compiled_score import (
+            compile_score,  # here: it is compiled
+        )
 
         return compile_score(str(self), self.load("heuristic"), python)
 
@@ -111,7 +112,7 @@ def _course(file: Path, generation: str) -> Surroundings:
 
 def _sample_players(generation: str) -> Any:
     there = "2017b" if generation == "2017b" else "2017a"
-    return import_module(f"knightfall.course.sample_players_{there}")
+    return import_module(f"knightfall.course.generation_{there}")
 
 
 def _takes_two(score: FunctionType) -> bool:

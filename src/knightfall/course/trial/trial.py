@@ -1,27 +1,112 @@
-"""A submission plays the course's tournament: one call, stored and resumable."""
+"""A submission plays the course's tournament: the plan, then one call, stored and resumable."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from knightfall.arena.api import check, play
+from knightfall.arena.plan import Plan, enter, files_of, tournament
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.runners.hire import Crew, Notice
 from knightfall.arena.store import Store
 from knightfall.arena.store_file import IN_MEMORY
+from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.arena.version import engine
-from knightfall.course.reference import parse_reference
-from knightfall.course.submission import checked
-from knightfall.course.trial.judging import judge
-from knightfall.course.trial.plan import TIME, trial_plan
-from knightfall.course.trial.report import TrialReport
-from knightfall.course.trial.successor import SuccessorReport, successor_trial
+from knightfall.course.agent import TIME, course_agent
+from knightfall.course.submission import Reference, Submission, checked, parse_reference
+from knightfall.course.trial.game_judging import judge
+from knightfall.course.trial.successor_trial import SuccessorReport, successor_trial
+from knightfall.course.trial.trial_report import TrialReport
 from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import KnightfallError
 from knightfall.machine import cores, load
 from knightfall.search.budget import parse_budget
+
+# -- the plan ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A player of a submission under the name that the course's table gave it."""
+
+    name: str
+    reference: Reference
+
+
+def trial_plan(
+    path: str,
+    *,
+    opponents: Sequence[str] = (),
+    pairs: int | None = None,
+    time: int | None = None,
+    counted: bool = False,
+    seed: int = 0,
+) -> tuple[Submission, Plan]:
+    """What a submission's generation played: its players against the course's seven.
+
+    A move has 150 ms unless it is told otherwise.
+    """
+    reference = parse_reference(path).absolute()
+    found = checked(reference)
+    if found.generation == "successor":
+        raise KnightfallError(
+            f"{found.file} plays the successor's game on 11×9, which is no tournament of 7×7"
+        )
+    protocol = "2017b" if found.generation == "2017b" else "2017a"
+    rules = PROTOCOLS[protocol]
+    tests = tested(reference, found)
+    agents = [course_agent(test.reference, time or TIME, counted) for test in tests]
+    entered = enter([str(agent) for agent in agents])
+    players = tuple(replace(one, name=test.name) for one, test in zip(entered, tests, strict=True))
+    against = enter(list(opponents) or rules.opponents, protocol=protocol)
+    return found, Plan(
+        kind="tournament",
+        entrants=players + against,
+        matches=tournament(len(players), len(against)),
+        pairs=pairs or rules.pairs,
+        repeats=rules.repeats,
+        seed=seed,
+        files=files_of(players + against),
+        options={
+            "protocol": protocol,
+            "tests": len(players),
+            "given_budget": "",
+        },
+    )
+
+
+def tested(reference: Reference, found: Submission) -> list[Tested]:
+    """Those whom the course's tournament tested: the course's own score first, then the student's.
+
+    All of them think with the student's search.  Whoever names a class tests that alone.
+    """
+    if reference.name:
+        score = f"({reference.score})" if reference.score else ""
+        return [Tested(f"{reference.name}{score}", reference)]
+    name = found.default
+
+    def with_score(label: str, score: str) -> Tested:
+        return Tested(label, replace(reference, name=name, score=score))
+
+    if found.competition or "custom_score" not in {*found.scores, *found.names}:
+        return [Tested("Student", reference)]
+    if found.generation != "2017b":
+        return [
+            with_score("ID_Improved", "improved_score"),
+            with_score("Student", "custom_score"),
+        ]
+    rest = ("custom_score_2", "custom_score_3")
+    customs = ["custom_score", *(score for score in rest if score in found.names)]
+    kind = "AB" if name == "AlphaBetaPlayer" else "MM" if name == "MinimaxPlayer" else name
+    return [
+        with_score(f"{kind}_Improved", "improved_score"),
+        *(with_score(score.replace("custom_score", f"{kind}_Custom"), score) for score in customs),
+    ]
+
+
+# -- the tournament ----------------------------------------------------------------------------
 
 
 def trial(

@@ -1,5 +1,24 @@
 """The players of the course's generation early, and what else the module offered."""
 
-from random import randint as randint
+from random import randint
 
-from knightfall.course.sample_players_2017a import *  # noqa: F403
+from knightfall.course.generation_2017a import (
+    GreedyPlayer,
+    HumanPlayer,
+    RandomPlayer,
+    center_score,
+    improved_score,
+    null_score,
+    open_move_score,
+)
+
+__all__ = [
+    "GreedyPlayer",
+    "HumanPlayer",
+    "RandomPlayer",
+    "center_score",
+    "improved_score",
+    "null_score",
+    "open_move_score",
+    "randint",
+]

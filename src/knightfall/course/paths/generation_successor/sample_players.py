@@ -4,7 +4,7 @@ import logging
 import pickle
 import random
 
-from knightfall.course.sample_players_successor import (
+from knightfall.course.generation_successor import (
     BasePlayer,
     DataPlayer,
     GreedyPlayer,

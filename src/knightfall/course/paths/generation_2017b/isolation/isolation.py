@@ -4,6 +4,6 @@ import random
 import timeit
 from copy import copy
 
-from knightfall.course.board_2017b import TIME_LIMIT_MILLIS, Board
+from knightfall.course.generation_2017b import TIME_LIMIT_MILLIS, Board
 
 __all__ = ["TIME_LIMIT_MILLIS", "Board", "copy", "random", "timeit"]

@@ -4,7 +4,7 @@ import random
 import timeit
 from copy import copy
 
-from knightfall.course.board_2017a import EarlyBoard as Board
-from knightfall.course.board_2017b import TIME_LIMIT_MILLIS
+from knightfall.course.generation_2017b import TIME_LIMIT_MILLIS
+from knightfall.course.generation_early import Board
 
 __all__ = ["TIME_LIMIT_MILLIS", "Board", "copy", "random", "timeit"]

@@ -3,6 +3,6 @@
 import timeit
 from copy import copy, deepcopy
 
-from knightfall.course.board_oldest import TIME_LIMIT_MILLIS, Board
+from knightfall.course.generation_oldest import TIME_LIMIT_MILLIS, Board
 
 __all__ = ["TIME_LIMIT_MILLIS", "Board", "copy", "deepcopy", "timeit"]

@@ -6,14 +6,14 @@ from queue import Empty as Empty
 
 from isolation import isolation as isolation  # type: ignore[import-not-found]
 from isolation.isolation import DebugState, Isolation  # type: ignore[import-not-found]
-from knightfall.course.successor import Action as Action
-from knightfall.course.successor import StopSearch as StopSearch
-from knightfall.course.successor import TimedQueue as TimedQueue
-from knightfall.course.successor_play import PROCESS_TIMEOUT as PROCESS_TIMEOUT
-from knightfall.course.successor_play import Agent as Agent
-from knightfall.course.successor_play import Status, fork_get_action, play
-from knightfall.course.successor_play import _play as _play
-from knightfall.course.successor_play import _request_action as _request_action
-from knightfall.course.successor_play import logger as logger
+from knightfall.course.generation_successor import PROCESS_TIMEOUT as PROCESS_TIMEOUT
+from knightfall.course.generation_successor import Action as Action
+from knightfall.course.generation_successor import Agent as Agent
+from knightfall.course.generation_successor import Status, fork_get_action, play
+from knightfall.course.generation_successor import StopSearch as StopSearch
+from knightfall.course.generation_successor import TimedQueue as TimedQueue
+from knightfall.course.generation_successor import _play as _play
+from knightfall.course.generation_successor import _request_action as _request_action
+from knightfall.course.generation_successor import logger as logger
 
 __all__ = ["DebugState", "Isolation", "Status", "fork_get_action", "play"]

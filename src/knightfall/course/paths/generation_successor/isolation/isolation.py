@@ -3,13 +3,13 @@
 from enum import IntEnum
 from typing import NamedTuple
 
-from knightfall.course.successor import _ACTIONSET as _ACTIONSET
-from knightfall.course.successor import _BLANK_BOARD as _BLANK_BOARD
-from knightfall.course.successor import _HEIGHT as _HEIGHT
-from knightfall.course.successor import _SIZE as _SIZE
-from knightfall.course.successor import _WIDTH as _WIDTH
-from knightfall.course.successor import Action, DebugState, Isolation
-from knightfall.course.successor import _has_liberties as _has_liberties
+from knightfall.course.generation_successor import _ACTIONSET as _ACTIONSET
+from knightfall.course.generation_successor import _BLANK_BOARD as _BLANK_BOARD
+from knightfall.course.generation_successor import _HEIGHT as _HEIGHT
+from knightfall.course.generation_successor import _SIZE as _SIZE
+from knightfall.course.generation_successor import _WIDTH as _WIDTH
+from knightfall.course.generation_successor import Action, DebugState, Isolation
+from knightfall.course.generation_successor import _has_liberties as _has_liberties
 
 S, N, W, E = -_WIDTH - 2, _WIDTH + 2, 1, -1
 """Steps to the neighbouring cells."""

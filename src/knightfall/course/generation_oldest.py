@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from knightfall.course.board_2017a import ask_with_moves
-from knightfall.course.drawing import draw_cells
-from knightfall.course.game_loop import Reason, answers
-from knightfall.course.knights import KNIGHT_STEPS, Cell, cells_by_column
+from knightfall.course.board_common import (
+    KNIGHT_STEPS,
+    Cell,
+    Reason,
+    answers,
+    cells_by_column,
+    draw_cells,
+)
+from knightfall.course.generation_2017a import ask_with_moves
 
 TIME_LIMIT_MILLIS = 200
 

@@ -1,27 +1,36 @@
-"""The course's last board (generation 2017b), name by name, for the agents written against it.
+"""Generation 2017b, the course's last and most common: its board and players, name by name.
 
-Students read its private names and some write them, so they are part of the interface: nothing is
-kept twice, and whatever is written there counts from then on.  It is quicker than the original
-only by looking knights' moves up and by shuffling them in place (`benchmarks/course_library.py`).
+Students read the board's private names and some write them, so they are part of the interface:
+nothing is kept twice, and whatever is written there counts from then on.  It is quicker than the
+original only by looking knights' moves up and by shuffling them in place
+(`benchmarks/course_library.py`).
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from knightfall.course.drawing import draw
-from knightfall.course.game_loop import Reason, TimeLeft, play_out
-from knightfall.course.knights import (
+from knightfall.course.board_common import (
     DRAWS,
     KNIGHT_STEPS,
     LIBRARY_SHUFFLE,
     Cell,
+    Reason,
+    TimeLeft,
     cells_by_column,
+    draw,
     draw_bits,
     knight_targets,
+    play_out,
     shuffle,
 )
+from knightfall.course.scores import center_score as center_score
+from knightfall.course.scores import improved_score as improved_score
+from knightfall.course.scores import null_score as null_score
+from knightfall.course.scores import open_move_score as open_move_score
 
 TIME_LIMIT_MILLIS = 150
 
@@ -288,3 +297,64 @@ class Board:
 
 _new = object.__new__
 own(Board)
+
+
+# -- sample players ----------------------------------------------------------------------------
+
+
+NO_MOVE = (-1, -1)
+"""What the course's players answer when they cannot move."""
+
+
+class RandomPlayer:
+    """Any legal move."""
+
+    def get_move(self, game: Any, time_left: TimeLeft) -> Cell:
+        """One of the legal moves, (-1, -1) if there are none."""
+        return any_of(game.get_legal_moves())
+
+
+class GreedyPlayer:
+    """The move after which the score is best."""
+
+    def __init__(self, score_fn: Callable[[Any, Any], float] = open_move_score) -> None:
+        self.score = score_fn
+
+    def get_move(self, game: Any, time_left: TimeLeft) -> Cell:
+        """The move with the best score, (-1, -1) if there are no moves."""
+        return best_of(game.get_legal_moves(), game, self)
+
+
+class HumanPlayer:
+    """Whoever sits at the keyboard."""
+
+    def get_move(self, game: Any, time_left: TimeLeft) -> Cell:
+        """The move that is typed in by its number, (-1, -1) if there are none."""
+        moves = game.get_legal_moves()
+        if moves:
+            print(game.to_string())
+        return chosen_from(moves)
+
+
+def any_of(moves: list[Cell]) -> Cell:
+    """A random one, by one number of the global generator."""
+    return random.choice(moves) if moves else NO_MOVE
+
+
+def best_of(moves: list[Cell], game: Any, player: Any) -> Cell:
+    """The one after which the player's score is best; of equals the greatest (row, column)."""
+    scored = [(player.score(game.forecast_move(move), player), move) for move in moves]
+    return max(scored)[1] if scored else NO_MOVE
+
+
+def chosen_from(moves: list[Cell]) -> Cell:
+    """The one whose number is typed in; asks until it is one of them."""
+    if not moves:
+        return NO_MOVE
+    print("\t".join(f"[{number}] {move}" for number, move in enumerate(moves)))
+    while True:
+        with suppress(ValueError):
+            number = int(input("Number of your move: "))
+            if 0 <= number < len(moves):
+                return moves[number]
+        print(f"Please type a number from 0 to {len(moves) - 1}.")

@@ -1,4 +1,8 @@
-"""An exercise written into a folder; nothing that is there is touched."""
+"""A fresh exercise: what a student of the course fills in, with tests and the task in words.
+
+The files of each generation lie in `exercise_files` as they are handed out, but for the `.txt`
+behind their names, so that no tool takes them for ours.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from pathlib import Path
 from knightfall.errors import KnightfallError, nearest
 from knightfall.files import make_folder
 
-HERE = Path(__file__).resolve().parent
+HANDED_OUT = Path(__file__).resolve().parent / "exercise_files"
 GENERATIONS = ("2017b", "2017a")
 FILES = ("README.md", "game_agent.py", "test_game_agent.py")
 
@@ -34,7 +38,7 @@ def begin(folder: str | Path, generation: str = "2017b") -> list[Path]:
         make_folder(target)
         written = []
         for name in FILES:
-            text = (HERE / f"files_{generation}" / f"{name}.txt").read_text(encoding="utf-8")
+            text = (HANDED_OUT / generation / f"{name}.txt").read_text(encoding="utf-8")
             with open(target / name, "x", encoding="utf-8") as file:
                 file.write(text)
             written.append(target / name)

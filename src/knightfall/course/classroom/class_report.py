@@ -12,14 +12,12 @@ from typing import Any
 from urllib.parse import quote
 
 from knightfall.arena.reports.report import no_verdict, too_late
+from knightfall.course.classroom.class_table import ClassTable, Row
 from knightfall.course.classroom.lessons import to_dict as lessons_dict
-from knightfall.course.classroom.likeness import Likeness
-from knightfall.course.classroom.pages import STYLE, table
-from knightfall.course.classroom.roster import Student
+from knightfall.course.classroom.roster import Likeness, Student
 from knightfall.course.classroom.schedule import Conditions
-from knightfall.course.classroom.student_page import never_moved_page, student_page
-from knightfall.course.classroom.table import ClassTable, Row
-from knightfall.course.trial.judging import KINDS, OWN_CLOCK
+from knightfall.course.classroom.student_page import STYLE, never_moved_page, student_page, table
+from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK
 from knightfall.display.numbers import count, for_json, interval, percent, plus_minus
 from knightfall.display.page import document, text
 from knightfall.display.printable import csv_cell

@@ -10,8 +10,15 @@ from typing import Any
 
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.course.submission import Submission
-from knightfall.course.trial.judging import KINDS, OWN_CLOCK, SUBSTITUTE, TRIES, Judged
-from knightfall.course.trial.never_moved import MovedOnly, NeverMoved
+from knightfall.course.trial.game_judging import (
+    KINDS,
+    OWN_CLOCK,
+    SUBSTITUTE,
+    TRIES,
+    Judged,
+    MovedOnly,
+    NeverMoved,
+)
 from knightfall.display.numbers import count, interval, percent
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table

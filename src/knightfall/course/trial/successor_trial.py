@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from knightfall.arena.reports.report import no_verdict, too_late
-from knightfall.course.reference import Reference
-from knightfall.course.submission import Submission
-from knightfall.course.trial.plan import TIME, course_agent
+from knightfall.course.agent import TIME, course_agent
+from knightfall.course.submission import Reference, Submission
 from knightfall.course.trial.successor_games import SAMPLES, both_seats, entered, play_all
 from knightfall.display.numbers import count, interval, percent
 from knightfall.display.progress import progress

@@ -1,4 +1,6 @@
-"""The board of the course's successor: 11 columns, 9 rows, and one integer for all of them.
+"""The course's successor: its board, its players, and its own way to play, name by name.
+
+The board has 11 columns and 9 rows, and one integer holds all of them.
 
 A set bit is an open cell.  Rows lie 13 bits apart: two bits that are never set keep a knight from
 jumping over the edge into the next row.  North is up and the columns count from the east, so that
@@ -12,8 +14,17 @@ the first cell is the south-eastern corner:
 
 from __future__ import annotations
 
-from enum import IntEnum
+import logging
+import pickle
+import random
+import time
+from contextlib import suppress
+from copy import deepcopy
+from enum import Enum, IntEnum
 from functools import cache
+from math import inf
+from multiprocessing import Pipe, Process
+from queue import Empty
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
@@ -224,3 +235,186 @@ class TimedQueue:
     # Nobody waits for anything here.
     put_nowait = put
     get_nowait = get
+
+
+# -- sample players ----------------------------------------------------------------------------
+
+
+class BasePlayer:
+    """An agent of the successor.
+
+    Whoever plays with it sets `queue` before each move and keeps nothing of it but `context`.
+    """
+
+    def __init__(self, player_id: int) -> None:
+        self.player_id = player_id
+        self.timer: Any = None
+        self.queue: Any = None
+        self.context: Any = None
+        self.data: Any = None
+
+    def get_action(self, state: Isolation) -> None:
+        """Put actions into `self.queue`, as many as you like; the last one in time counts."""
+        raise NotImplementedError
+
+
+class DataPlayer(BasePlayer):
+    """An agent whose `data` is what `data.pickle` in the working folder holds, None without."""
+
+    def __init__(self, player_id: int) -> None:
+        super().__init__(player_id)
+        try:
+            with open("data.pickle", "rb") as file:
+                self.data = pickle.load(file)
+        except (OSError, TypeError) as problem:
+            logger.info("no data: %s", problem)
+
+
+class RandomPlayer(BasePlayer):
+    """Any legal action."""
+
+    def get_action(self, state: Isolation) -> None:
+        """Put one."""
+        self.queue.put(random.choice(state.actions()))
+
+
+class GreedyPlayer(BasePlayer):
+    """The action after which it has most liberties."""
+
+    def get_action(self, state: Isolation) -> None:
+        """Put the first of the best."""
+        self.queue.put(max(state.actions(), key=lambda action: self.score(state.result(action))))
+
+    def score(self, state: Isolation) -> float:
+        """Own liberties."""
+        return len(state.liberties(state.locs[self.player_id]))
+
+
+class MinimaxPlayer(BasePlayer):
+    """Minimax to a depth of three plies; placed anywhere."""
+
+    def get_action(self, state: Isolation) -> None:
+        """Put the first of the best actions, a random one for the placement."""
+        if state.ply_count < 2:
+            self.queue.put(random.choice(state.actions()))
+        else:
+            self.queue.put(self.minimax(state, depth=3))
+
+    def minimax(self, state: Isolation, depth: int) -> Any:
+        """The action whose worst outcome, so many plies deep, is best."""
+        return max(
+            state.actions(), key=lambda action: self._value(state.result(action), depth - 1, False)
+        )
+
+    def _value(self, state: Isolation, depth: int, own: bool) -> float:
+        # Whose turn it is follows from the depth, also for who asks out of turn.
+        if state.terminal_test():
+            return state.utility(self.player_id)
+        if depth <= 0:
+            return self.score(state)
+        values = (self._value(state.result(one), depth - 1, not own) for one in state.actions())
+        return max(values, default=-inf) if own else min(values, default=inf)
+
+    def score(self, state: Isolation) -> float:
+        """Own liberties less the opponent's."""
+        own, opponent = state.locs[self.player_id], state.locs[1 - self.player_id]
+        return len(state.liberties(own)) - len(state.liberties(opponent))
+
+
+# -- its own way to play -----------------------------------------------------------------------
+
+
+logger = logging.getLogger(__name__)
+
+PROCESS_TIMEOUT = 5
+"""Seconds after the end of its time when an agent that has not come to an end is ended."""
+
+
+class Agent(NamedTuple):
+    """A player of a match: a class that is made with `player_id`, and how it is called."""
+
+    agent_class: Any
+    name: str
+
+
+class Status(Enum):
+    """How a game stands."""
+
+    NORMAL = 0
+    EXCEPTION = 1
+    TIMEOUT = 2
+    INVALID_MOVE = 3
+    GAME_OVER = 4
+
+
+def play(args: Any) -> tuple[Agent, list[Any], Any]:
+    """Play (agents, state, milliseconds, match id[, debug]): the winner, the actions, the id.
+
+    All in one argument, so that a pool can map it.
+    """
+    return _play(*args)
+
+
+def _play(
+    agents: Any, game_state: Isolation, time_limit: float, match_id: Any, debug: bool = False
+) -> tuple[Agent, list[Any], Any]:
+    players = [agent.agent_class(player_id=number) for number, agent in enumerate(agents)]
+    history: list[Any] = []
+    state, status = game_state, Status.GAME_OVER
+    while not state.terminal_test():
+        active = state.player()
+        try:
+            action = fork_get_action(state, players[active], time_limit, debug)
+        except Empty:
+            status = Status.TIMEOUT
+        except Exception:
+            logger.exception("%s failed", agents[active].name)
+            status = Status.EXCEPTION
+        else:
+            if action not in state.actions():
+                status = Status.INVALID_MOVE
+        if status is not Status.GAME_OVER:
+            winner = agents[1 - active]
+            break
+        state = state.result(action)
+        history.append(action)
+    else:
+        winner = agents[0 if state.utility(0) > 0 else 1]
+    logger.info("match %s: %s, won by %s after %s", match_id, status, winner.name, history)
+    return winner, history, match_id
+
+
+def fork_get_action(
+    game_state: Isolation, active_player: Any, time_limit: float, debug: bool = False
+) -> Any:
+    """The last action that a player puts in its time, in a process of its own; Empty if none.
+
+    Its `context` is kept.  To debug it is a copy of the player that is asked, in this process, and
+    nothing of that is kept.
+    """
+    receiver, sender = Pipe()
+    queue = TimedQueue(receiver, sender, time_limit)
+    if debug:
+        active_player.queue = None
+        active_player = deepcopy(active_player)
+        _request_action(active_player, queue, game_state)
+        time.sleep(time_limit / 1000)
+    else:
+        process = Process(target=_request_action, args=(active_player, queue, game_state))
+        process.start()
+        try:
+            process.join(timeout=PROCESS_TIMEOUT + time_limit / 1000)
+        finally:
+            if process.is_alive():
+                process.terminate()
+    if not receiver.poll():
+        raise Empty
+    active_player.context, action = queue.get_nowait()
+    return action
+
+
+def _request_action(agent: Any, queue: TimedQueue, game_state: Isolation) -> None:
+    agent.queue, queue.agent = queue, agent
+    queue.start_timer()
+    with suppress(StopSearch):
+        agent.get_action(game_state)

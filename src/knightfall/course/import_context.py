@@ -1,0 +1,178 @@
+"""What a submission finds when it is imported: the course's modules, its own files, old names.
+
+In a process of its own these stay (`load_module`).  Elsewhere (`visiting`) nothing of it is left
+when the submission is loaded: the next one may be of another generation, or call a module of its
+own by the same name.
+"""
+
+from __future__ import annotations
+
+import collections
+import collections.abc
+import fractions
+import importlib
+import importlib.util
+import inspect
+import io
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from knightfall.course.paths import folder
+from knightfall.course.submission_files import files_named, imports_numpy, reachable
+from knightfall.isolation.scratch import copy_some
+
+OURS = ("isolation", "sample_players")
+"""The course's modules, which are but other names for ours."""
+
+
+def load_module(file: Path, generation: str) -> ModuleType:
+    """Import a submission under its own name, the course's modules before all others.
+
+    For a process of its own: the path, the arguments and the names that Python and numpy have
+    dropped since stay changed.
+    """
+    paths = [str(folder(generation)), str(file.parent)]
+    if sys.path[:2] != paths:
+        sys.path[:0] = paths
+    sys.argv = [file.name]
+    sys.dont_write_bytecode = True
+    put_back()
+    if any(imports_numpy(tree) for tree in reachable(file, broken=True).values()):
+        with suppress(ImportError):
+            importlib.import_module("numpy")
+    put_back_into_numpy()
+    importlib.invalidate_caches()
+    if file.stem.isidentifier() and file.stem not in sys.modules:
+        return importlib.import_module(file.stem)
+    spec = importlib.util.spec_from_file_location("game_agent", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["game_agent"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def visiting(file: Path, generation: str) -> Iterator[None]:
+    """Inside the block, this process is as a submission of a generation expects it.
+
+    Its working folder is a scratch copy of the files that it names; what it prints goes nowhere.
+    """
+    place = str(folder(generation))
+    trees = reachable(file, broken=True)
+    before, here = _taken_away({*OURS, *_beside(trees, file.parent)}), os.getcwd()
+    with (
+        tempfile.TemporaryDirectory(prefix="knightfall-") as scratch,
+        for_a_while(),
+        redirect_stdout(io.StringIO()),
+    ):
+        copy_some(files_named(trees, file.parent), file.parent, Path(scratch))
+        sys.path.insert(0, place)
+        os.chdir(scratch)
+        try:
+            yield
+        finally:
+            os.chdir(here)
+            with suppress(ValueError):
+                sys.path.remove(place)
+            _taken_away({*OURS, *(name.partition(".")[0] for name in before)})
+            sys.modules.update(before)
+
+
+def _taken_away(tops: Collection[str]) -> dict[str, ModuleType]:
+    """The modules of some names that are loaded, and are not any more."""
+    names = [name for name in sys.modules if name.partition(".")[0] in tops]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+def _beside(trees: Iterable[Path], folder: Path) -> Iterator[str]:
+    """What a submission calls modules of its own, and is not Python's or was installed.
+
+    Somebody else's module of the same name may be loaded: a notebook's, say.
+    """
+    for tree in trees:
+        if not tree.is_relative_to(folder):
+            continue
+        name = tree.relative_to(folder).parts[0].removesuffix(".py")
+        known = getattr(sys.modules.get(name), "__file__", None) or ""
+        installed = {"site-packages", "dist-packages"} & set(Path(known).parts)
+        if name not in sys.stdlib_module_names and not installed and name != "__main__":
+            yield name
+
+
+# -- names that Python and numpy have dropped since --------------------------------------------
+
+
+ABSTRACT = (
+    "Callable", "Container", "Hashable", "Iterable", "Iterator", "Mapping", "MutableMapping",
+    "MutableSequence", "MutableSet", "Sequence", "Set", "Sized",
+)  # fmt: skip
+
+NUMPY: dict[str, Any] = {
+    "float": float,
+    "int": int,
+    "bool": bool,
+    "object": object,
+    "str": str,
+    "complex": complex,
+    "Inf": math.inf,
+    "Infinity": math.inf,
+    "infty": math.inf,
+    "NINF": -math.inf,
+    "PINF": math.inf,
+    "NaN": math.nan,
+}
+
+
+Added = list[tuple[Any, str]]
+"""Modules, and the names that they did not have."""
+
+
+def put_back() -> Added:
+    """Python's own, where they are missing."""
+    added: Added = []
+    for name in ABSTRACT:
+        _add(added, collections, name, getattr(collections.abc, name))
+    _add(added, time, "clock", time.perf_counter)
+    _add(added, fractions, "gcd", math.gcd)
+    _add(added, inspect, "getargspec", inspect.getfullargspec)
+    return added
+
+
+def put_back_into_numpy() -> Added:
+    """Numpy's, if it was imported."""
+    added: Added = []
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        for name, value in NUMPY.items():
+            if name not in vars(numpy):
+                setattr(numpy, name, value)
+                added.append((numpy, name))
+    return added
+
+
+@contextmanager
+def for_a_while() -> Iterator[None]:
+    """All of them inside the block, in a process that has other things to do."""
+    added = put_back() + put_back_into_numpy()
+    try:
+        yield
+    finally:
+        for module, name in added:
+            with suppress(AttributeError):
+                delattr(module, name)
+
+
+def _add(added: Added, module: Any, name: str, value: Any) -> None:
+    if not hasattr(module, name):
+        setattr(module, name, value)
+        added.append((module, name))
