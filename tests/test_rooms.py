@@ -39,6 +39,7 @@ ROOMS = (
     "statistics",
     "python_agent",
     "agents",
+    "arena.run_options",
     "arena.plan arena.stored_plan",
     "arena.tournament_plan",
     "arena.version",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from cli_runner import run
 
 import knightfall as kf
 from knightfall.arena.reports.report import RunReport
+from knightfall.arena.run_options import RunKeywords, RunOptions
 from knightfall.arena.runners import adaptive
 from knightfall.display.report import as_text
 
@@ -35,6 +39,28 @@ def every_kind() -> list[RunReport]:
         kf.league(["greedy(improved)", "greedy(open)", "random"], pairs=3, **SMALL),
         kf.worth("improved", "open", nodes=[5, 20], times=(), pairs=3, **SMALL),
     ]
+
+
+@pytest.mark.parametrize(
+    ("event", "agents"),
+    [(kf.match, ("random",) * 2), (kf.tournament, ()), (kf.league, ((),)), (kf.worth, ("open",))],
+)
+def test_every_event_shows_the_options_of_a_run(
+    event: Callable[..., RunReport], agents: tuple[Any, ...]
+) -> None:
+    shown = inspect.signature(event).parameters
+    for field in fields(RunOptions):
+        assert shown[field.name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert shown[field.name].default == field.default
+    assert "options" not in shown
+    with pytest.raises(TypeError, match=rf"^{event.__name__}\(\) .*unexpected .* 'sede'$"):
+        event(*agents, sede=1)
+
+
+def test_type_checkers_know_the_options_of_a_run() -> None:
+    assert {field.name: field.type for field in fields(RunOptions)} == {
+        name: kind.__forward_arg__ for name, kind in RunKeywords.__annotations__.items()
+    }
 
 
 def test_every_event_reports_in_every_way(data: Path) -> None:

@@ -8,10 +8,12 @@ call with what was played by then.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from typing import TypeVar
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar, Unpack, cast
 
 from knightfall.agents import Agent, known_agent
 from knightfall.agents.parse import borrowed
@@ -24,11 +26,18 @@ from knightfall.arena.reports.report import RunReport
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.reports.worth import WorthReport
 from knightfall.arena.run_loop import OnPairs, Scoreboard, conduct
-from knightfall.arena.runners.hire import Crew, Notice
+from knightfall.arena.run_options import (
+    AStore,
+    Notice,
+    RunKeywords,
+    RunOptions,
+    ignore,
+    with_run_options,
+)
+from knightfall.arena.runners.hire import Crew
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, user_store
 from knightfall.arena.tournament_plan import mixture, tournament_plan
-from knightfall.arena.version import engine
 from knightfall.arena.worth import NODES, TIMES, worth_plan
 from knightfall.board import Board
 from knightfall.display.numbers import count
@@ -41,10 +50,31 @@ from knightfall.statistics.sprt import Sprt
 
 AnAgent = str | Agent
 ABudget = str | Budget | None
-ABook = str | os.PathLike[str] | Sequence[str] | None
-AStore = str | os.PathLike[str] | None
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def takes_run_options(function: Function) -> Function:
+    """Show the `RunOptions` that a function takes as ``**options`` in its signature.
+
+    A call with other keywords raises a TypeError that names the function, as Python does.
+    """
+    shown = with_run_options(signature(function))
+
+    @wraps(function)
+    def checked(*args: Any, **keywords: Any) -> Any:
+        try:
+            shown.bind(*args, **keywords)
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}() {error}") from None
+        return function(*args, **keywords)
+
+    checked.__signature__ = shown  # type: ignore[attr-defined]
+    return cast(Function, checked)
+
+
+@takes_run_options
 def match(
     a: AnAgent,
     b: AnAgent,
@@ -52,33 +82,26 @@ def match(
     pairs: int | None = None,
     sprt: Sprt | tuple[float, float] | None = None,
     budget: ABudget = None,
-    seed: int = 0,
-    board: str = "7x7",
-    book: ABook = None,
-    stratify: bool = False,
-    workers: int | None = None,
-    dask: str | None = None,
-    store: AStore = None,
-    again: bool = False,
-    progress: bool = True,
-    notice: Notice = lambda text: None,
+    **options: Unpack[RunKeywords],
 ) -> MatchReport:
     """Let two agents meet, each opening from both seats.
 
     100 pairs, or `pairs`, or with ``sprt=(0, 20)`` until one of the two hypotheses about A's
     normalized Elo is accepted.
     """
+    how = RunOptions(**options)
     plan = match_plan(
         str(a),
         str(b),
         pairs=pairs,
         test=Sprt(*sprt) if isinstance(sprt, tuple) else sprt,
         budget=read_budget(budget),
-        **_openings(seed, board, book, stratify),
+        **_openings(how),
     )
-    return _played(plan, MatchReport, Crew(workers, dask), store, again, progress, notice)
+    return _played(plan, MatchReport, how)
 
 
+@takes_run_options
 def tournament(
     tests: Sequence[AnAgent] = (),
     against: Sequence[AnAgent] = (),
@@ -90,16 +113,7 @@ def tournament(
     num_matches: int | None = None,
     time_limit: str | None = None,
     timer_threshold: str | None = None,
-    seed: int = 0,
-    board: str = "7x7",
-    book: ABook = None,
-    stratify: bool = False,
-    workers: int | None = None,
-    dask: str | None = None,
-    store: AStore = None,
-    again: bool = False,
-    progress: bool = True,
-    notice: Notice = lambda text: None,
+    **options: Unpack[RunKeywords],
 ) -> TournamentReport:
     """Play the course's tournament: each test agent meets each opponent from the same openings.
 
@@ -112,6 +126,7 @@ def tournament(
     each in 2017b and of four in 2017a; `time_limit` (TIME_LIMIT) is the time for a move, as in
     ``"150ms"``, of which a search leaves `timer_threshold` (TIMER_THRESHOLD), 10 ms.
     """
+    how = RunOptions(**options)
     plan = tournament_plan(
         [str(agent) for agent in tests],
         [str(agent) for agent in against],
@@ -122,11 +137,12 @@ def tournament(
         num_matches=num_matches,
         time_limit=time_limit,
         timer_threshold=timer_threshold,
-        **_openings(seed, board, book, stratify),
+        **_openings(how),
     )
-    return _played(plan, TournamentReport, Crew(workers, dask), store, again, progress, notice)
+    return _played(plan, TournamentReport, how)
 
 
+@takes_run_options
 def league(
     agents: Sequence[AnAgent],
     *,
@@ -134,33 +150,26 @@ def league(
     gauntlet: int | None = None,
     until: float | None = None,
     budget: ABudget = None,
-    seed: int = 0,
-    board: str = "7x7",
-    book: ABook = None,
-    stratify: bool = False,
-    workers: int | None = None,
-    dask: str | None = None,
-    store: AStore = None,
-    again: bool = False,
-    progress: bool = True,
-    notice: Notice = lambda text: None,
+    **options: Unpack[RunKeywords],
 ) -> LeagueReport:
     """Rate many agents: everyone meets everyone, or the first `gauntlet` all the others.
 
     With `until` it ends as soon as each neighbour in the ranking is told apart, or known to within
     so many Elo.
     """
+    how = RunOptions(**options)
     plan = league_plan(
         [str(agent) for agent in agents],
         pairs=pairs,
         gauntlet_of=gauntlet,
         until=until,
         budget=read_budget(budget),
-        **_openings(seed, board, book, stratify),
+        **_openings(how),
     )
-    return _played(plan, LeagueReport, Crew(workers, dask), store, again, progress, notice)
+    return _played(plan, LeagueReport, how)
 
 
+@takes_run_options
 def worth(
     a: AnAgent,
     b: AnAgent = "improved",
@@ -168,32 +177,24 @@ def worth(
     nodes: Sequence[str | int] = NODES,
     times: Sequence[str] = TIMES,
     pairs: int = 100,
-    seed: int = 0,
-    board: str = "7x7",
-    book: ABook = None,
-    stratify: bool = False,
-    workers: int | None = None,
-    dask: str | None = None,
-    store: AStore = None,
-    again: bool = False,
-    progress: bool = True,
-    notice: Notice = lambda text: None,
+    **options: Unpack[RunKeywords],
 ) -> WorthReport:
     """What a heuristic is worth: against another one at equal nodes, and at equal time.
 
     ``times=()`` leaves equal time out.
     """
-    with Store.open(IN_MEMORY if store is None else store) as known:
+    how = RunOptions(**options)
+    with _opened(how.store) as known:
         plan = worth_plan(
             str(a),
             str(b),
             nodes=[str(amount) for amount in nodes],
             times=times,
-            known=None if again else known,
+            known=None if how.again else known,
             pairs=pairs,
-            **_openings(seed, board, book, stratify),
+            **_openings(how),
         )
-    return _played(plan, WorthReport, Crew(workers, dask), store, again, progress, notice)
+    return _played(plan, WorthReport, how)
 
 
 # -- what they have in common ----------------------------------------------------------------
@@ -201,37 +202,37 @@ def worth(
 Kind = TypeVar("Kind", bound=RunReport)
 
 
-def _openings(seed: int, board: str, book: ABook, stratify: bool) -> Openings:
-    if book is None:
+def _openings(how: RunOptions) -> Openings:
+    if how.book is None:
         fens: tuple[str, ...] = ()
-    elif isinstance(book, str | os.PathLike):
-        fens = tuple(read_book(os.fspath(book)))
+    elif isinstance(how.book, str | os.PathLike):
+        fens = tuple(read_book(os.fspath(how.book)))
     else:
-        fens = tuple(checked_book(book))
-    return Openings(seed=seed, board=Board.named(board).text, book=fens, stratify=stratify)
+        fens = tuple(checked_book(how.book))
+    return Openings(
+        seed=how.seed, board=Board.named(how.board).text, book=fens, stratify=how.stratify
+    )
 
 
-def _played(
-    plan: Plan,
-    kind: type[Kind],
-    crew: Crew,
-    store: AStore,
-    again: bool,
-    progress: bool,
-    notice: Notice,
-) -> Kind:
+def _opened(store: AStore) -> Store:
+    return Store.open(IN_MEMORY if store is None else store)
+
+
+def _played(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
+    """Play a plan, or find it played, and return its report."""
     assert KINDS[plan.kind] is kind
-    if again or not _is_finished(plan, store):  # or there is nobody to be made ready
-        check(plan, crew, notice)
-        tell_generations(plan, notice)
+    crew = Crew(how.workers, how.dask)
+    if how.again or not _is_finished(plan, how.store):  # or nobody needs to be made ready
+        check(plan, crew, how.notice)
+        tell_generations(plan, how.notice)
     # The report reads what it needs when it is asked: the store stays open as long as it lives.
-    opened = Store.open(IN_MEMORY if store is None else store)
+    store = _opened(how.store)
     try:
         run, interrupted = play(
-            plan, opened, crew, again=again, notice=notice, show_progress=progress
+            plan, store, crew, again=how.again, notice=how.notice, show_progress=how.progress
         )
     except BaseException:
-        opened.close()
+        store.close()
         raise
     return kind(run, interrupted=interrupted)
 
@@ -241,7 +242,7 @@ def _is_finished(plan: Plan, store: AStore) -> bool:
     if store is None:
         return False
     with suppress(KnightfallError), Store.open(store, read_only=True) as known:
-        run = known.find(plan, engine())
+        run = known.find(plan, version.engine())
         return run is not None and run.finished is not None
     return False
 
@@ -249,7 +250,7 @@ def _is_finished(plan: Plan, store: AStore) -> bool:
 __all__ = ["league", "match", "tournament", "user_store", "worth"]
 
 
-def check(plan: Plan, crew: Crew, notice: Notice = lambda text: None) -> None:
+def check(plan: Plan, crew: Crew, notice: Notice = ignore) -> None:
     """Refuse what cannot be played, a missing file say, before anything is stored.
 
     A submission is loaded once; `notice` is told which of its players plays, if it has several.
@@ -280,7 +281,7 @@ def play(
     crew: Crew,
     *,
     again: bool = False,
-    notice: Notice = lambda text: None,
+    notice: Notice = ignore,
     show_progress: bool = True,
 ) -> tuple[Run, bool]:
     """The run of a checked plan, played to its end, and whether Ctrl-C came before that.
@@ -292,8 +293,9 @@ def play(
     for text in dict.fromkeys(told):
         if text:
             notice(text)
-    for text in mixture(plan):
-        notice(text)
+    if plan.kind == "tournament":
+        for text in mixture(plan):
+            notice(text)
     if plan.exhausted:
         notice(_exhausted(plan))
     engine = version.engine()
@@ -320,7 +322,7 @@ def play_all(
     crew: Crew,
     *,
     again: bool = False,
-    notice: Notice = lambda text: None,
+    notice: Notice = ignore,
 ) -> tuple[list[Run], bool]:
     """The runs of some plans, one after the other, as far as they got, and whether Ctrl-C came.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from knightfall.extensions import added
@@ -35,8 +36,9 @@ def deciding_modules() -> tuple[str, ...]:
     return (*GAMES, *sorted(set(added_modules)))
 
 
-def versions() -> dict[str, str]:
-    """What a run was played with, for the record."""
+@cache
+def versions() -> Mapping[str, str]:
+    """Return the versions of all that a run is played with, for the record."""
     import platform
     from importlib.metadata import version
 

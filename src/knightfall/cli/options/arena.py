@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from knightfall.arena.run_options import with_run_options
 from knightfall.cli.options.common import Json, whole_number
 from knightfall.cli.options.store import StorePath, store_path
 
@@ -64,35 +65,39 @@ NOTHING_MEASURED = 1
 """The exit code if every game was lost by crashes, timeouts and illegal moves."""
 
 
-def _options(
-    seed: Seed = 0,
-    board: BoardText = "7x7",
-    book: Book = None,
-    stratify: Stratify = False,
-    workers: Workers = None,
-    dask: Dask = None,
-    store: StorePath = None,
-    again: Again = False,
-    json: Json = False,
-) -> None:
-    """What every command that plays a run takes."""
+_OPTIONS: dict[str, Any] = {
+    "seed": Seed,
+    "board": BoardText,
+    "book": Book,
+    "stratify": Stratify,
+    "workers": Workers,
+    "dask": Dask,
+    "store": StorePath,
+    "again": Again,
+}
+"""How those fields of `RunOptions` are called on the command line that can be given there."""
 
 
 def plays_a_run(command: Callable[..., Event]) -> Callable[..., None]:
-    """A command that plays the event it names and prints what came of it; it takes all `_options`.
+    """Return a command that plays the event it names, with all options of a run, and reports.
 
     Typer reads the options of a command from its signature.
     """
-    own, common = (signature(function, eval_str=True) for function in (command, _options))
-    parameters = [*own.parameters.values(), *common.parameters.values()]
+    own = signature(command, eval_str=True)
+    fields = with_run_options(Signature()).parameters
+    parameters = [
+        *own.parameters.values(),
+        *(fields[name].replace(annotation=option) for name, option in _OPTIONS.items()),
+        Parameter("json", Parameter.KEYWORD_ONLY, default=False, annotation=Json),
+    ]
 
     @wraps(command)
     def run(**given: Any) -> None:
-        how = {name: given.pop(name) for name in common.parameters}
+        how = {name: given.pop(name) for name in ("json", *_OPTIONS)}
         event, asked = command(**given)
-        _play(event, json=how.pop("json"), store=how.pop("store"), **asked, **how)
+        _play(event, **asked, **how)
 
-    run.__signature__ = common.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
 
