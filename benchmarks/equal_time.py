@@ -15,7 +15,7 @@ import knightfall as kf
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.worth import node_costs
 from knightfall.board import Board
-from knightfall.heuristics.published import published_ids
+from knightfall.heuristics.registry import published_ids
 from knightfall.openings import openings
 
 from .result import Ratio, Result

@@ -15,7 +15,7 @@ from numba import types
 
 from knightfall.board import Board
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.published import published_ids
+from knightfall.heuristics.registry import published_ids
 from knightfall.kernel.bits import ask
 from knightfall.kernel.compile import compiled, quiet
 from knightfall.kernel.geometry import GEOMETRY, geometry

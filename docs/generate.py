@@ -9,20 +9,11 @@ from pathlib import Path
 
 from knightfall.agents import AGENT_KINDS, COURSE, COURSE_NODES
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.printed_names import PRINTED, canonical
-from knightfall.heuristics.published import CODED, LEARNED, STUDIES, WISHED, Declared
+from knightfall.heuristics.registry import CODED, LEARNED, Declared, canonical, printed_groups
+from knightfall.studies.published import studies
+from knightfall.studies.study_files import WISHED
 
 HERE = Path(__file__).parent
-
-INTRODUCTIONS = {
-    "course": "What the course hands out; the baseline of every study.",
-    "lookahead": "One-ply-ahead mobility, a pull to the centre, an aversion to corners.",
-    "directional": "Mobility weighted by closeness to the centre.",
-    "reachability": "Positional terms, geometric reach, breadth-first reach, and their sums "
-    "(`near_opponent+bfs_reach` is the one its authors recommend).",
-    "staged": "Mobility early, elbow room in the middle, the longest win at the end.",
-    "aggressive": "Press the opponent, look one step ahead, stay near open space.",
-}
 
 
 def _row(row: Declared, study: str = "") -> str:
@@ -56,8 +47,10 @@ def heuristics_page() -> str:
         "wherever an id does, with your own functions inside, too, and `knightfall learn tune`",
         "finds weights and thresholds ([learning.md](learning.md#weights-by-play)).",
     ]
-    for study in STUDIES:
-        lines += ["", f"## {study}", "", INTRODUCTIONS[study], ""]
+    introductions = {"course": "What the course hands out; the baseline of every study."}
+    introductions |= {study.id: study.introduction for study in studies().values()}
+    for study, introduction in introductions.items():
+        lines += ["", f"## {study}", "", introduction, ""]
         lines += ["| id | value | in words |", "|---|---|---|"]
         lines += [_row(row) for row in REGISTRY.values() if row.study == study and not row.coded]
     lines += [
@@ -86,7 +79,7 @@ def heuristics_page() -> str:
         "| study | printed as | id | the program's, if it differs |",
         "|---|---|---|---|",
     ]
-    for study, names in PRINTED.items():
+    for study, names in printed_groups().items():
         for name, id in names.items():
             whole = "" if canonical(name) else f"{study}:"
             coded = f"`{CODED}{id}`" if f"{CODED}{id}" in REGISTRY else ""

@@ -61,6 +61,8 @@ ROOMS = (
     "arena",
     "opponents.agent",
     "course.agent",
+    "studies.as_coded",
+    "studies.study_files",
     "studies.costs",
     "studies.student_agent",
     "oracle",

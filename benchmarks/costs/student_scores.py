@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import cache, wraps
 from math import inf
 
-from knightfall.heuristics.published import SUMMED_WITH_BFS_REACH, published_ids
+from knightfall.heuristics.registry import SUMMED_WITH_BFS_REACH, published_ids
 
 from ..course_board import Cell, CourseBoard, Score
 from ..course_heuristics import SCORES, reachability, staged

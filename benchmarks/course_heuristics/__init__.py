@@ -6,7 +6,7 @@ values are those of `knightfall.heuristics`; the work is what the course's board
 
 from __future__ import annotations
 
-from knightfall.heuristics.published import published_ids
+from knightfall.heuristics.registry import published_ids
 
 from ..course_board import Score
 from . import (

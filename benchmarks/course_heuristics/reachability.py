@@ -7,7 +7,7 @@ from collections.abc import Container
 from functools import cache
 
 from knightfall.heuristics import REGISTRY
-from knightfall.heuristics.published import SUMMED_WITH_BFS_REACH
+from knightfall.heuristics.registry import SUMMED_WITH_BFS_REACH
 
 from ..course_board import KNIGHT_STEPS, Cell, CourseBoard, Score
 from .course import ends_first

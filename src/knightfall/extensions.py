@@ -34,6 +34,9 @@ class Extension:
     ``mine:cosy`` is its function `cosy`.  A function in the place of a module reads the id itself:
     it gets a text that begins with the scheme, and returns a `SchemeFunction` and how much of the
     text names it."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """Functions by any name that return a `knightfall.heuristics.registry.HeuristicTable`: more
+    heuristics, listed and compiled as the core's own are, and other names for heuristics."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """Commands by name: functions with annotations that Typer reads, or Typer applications."""
 
@@ -52,7 +55,7 @@ def extensions() -> dict[str, Extension]:
             if not isinstance(loaded, Extension):
                 raise TypeError(f"{path} is {loaded!r:.60}, not an Extension")
         except Exception as error:
-            _leave_out(name, error)
+            leave_out(name, error)
         else:
             found.setdefault(name, loaded)
     return found
@@ -100,7 +103,8 @@ def _group_of(text: str) -> Iterator[tuple[str, str]]:
             yield name.strip(), path.partition("[")[0].strip()
 
 
-def _leave_out(name: str, error: Exception) -> None:
+def leave_out(name: str, error: Exception) -> None:
+    """Warn that an extension, or what it adds to a part, cannot be used."""
     reason = " ".join(str(error).split())[:200]
     warnings.warn(
         f"the extension {name!r} is left out: {type(error).__name__}: {reason}", stacklevel=2

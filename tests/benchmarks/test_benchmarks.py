@@ -86,7 +86,7 @@ def test_students_are_compared_with_alphabeta(runner: ModuleType) -> None:
 
 
 def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
-    from knightfall.heuristics.published import PUBLISHED
+    from knightfall.heuristics.registry import PUBLISHED
 
     priced = set(runner.module("evaluation_cost").published_ids())
     plain = {row.id for row in PUBLISHED if not row.parameter}

@@ -23,7 +23,7 @@ from benchmarks.course_search import CourseSearch
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.published import published_ids
+from knightfall.heuristics.registry import published_ids
 from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
 from knightfall.search.run_search import run_search

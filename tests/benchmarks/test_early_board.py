@@ -18,7 +18,7 @@ from benchmarks.costs.student_scores import AS_WRITTEN
 from benchmarks.course_board import CourseBoard, set_up
 from benchmarks.course_heuristics import staged
 from benchmarks.early_board import EarlyBoard
-from knightfall.heuristics.published import published_ids
+from knightfall.heuristics.registry import published_ids
 from knightfall.position import Position, other
 from knightfall.studies.costs import BOARDS, StudentCosts, read_student_costs
 

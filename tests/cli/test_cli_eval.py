@@ -14,7 +14,7 @@ from helpers import random_positions
 from naive_coded import CODED
 
 from knightfall.cli.commands import eval as evaluate
-from knightfall.heuristics.published import published_ids
+from knightfall.heuristics.registry import published_ids
 from knightfall.position import Position, Side, other
 
 LATE = [

@@ -16,10 +16,8 @@ from knightfall.agents import parse_agent
 from knightfall.board import Board
 from knightfall.course import generation_2017a, generation_oldest
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.published import published_ids
-from knightfall.heuristics.registry import REGISTRY
+from knightfall.heuristics.registry import REGISTRY, published_ids
 from knightfall.heuristics.signature import ask_once
-from knightfall.heuristics.variants import VARIANTS
 from knightfall.kernel.geometry import geometry
 from knightfall.oracle.questions import Question, answers
 from knightfall.position import Position, Side
@@ -97,7 +95,7 @@ def compare(id: str, seen: list[Seen]) -> int:
 
 
 def test_every_heuristic_of_the_studies_is_there() -> None:
-    assert set(SCORES) == {*published_ids(), *(row.id for row in VARIANTS)}
+    assert set(SCORES) == {*published_ids(), *(row.id for row in REGISTRY.values() if row.coded)}
 
 
 def test_the_positions_are_of_all_kinds() -> None:
@@ -131,7 +129,7 @@ def test_so_it_is_on_the_earlier_boards(id: str, kind: type[Any]) -> None:
 # -- in a search -----------------------------------------------------------------------------
 
 
-WITH_A_ROOT = [row.id for row in VARIANTS if "longest" not in row.id]
+WITH_A_ROOT = [row.id for row in REGISTRY.values() if row.coded and "longest" not in row.id]
 """The path searches do not ask for the root, and a leaf of theirs tries everything to the end."""
 
 

@@ -27,8 +27,7 @@ from strategies import positions
 
 from knightfall.board import Board
 from knightfall.heuristics import REGISTRY, reachability, staged
-from knightfall.heuristics.published import STUDIES
-from knightfall.heuristics.registry import PARAMETERS
+from knightfall.heuristics.registry import PARAMETERS, PUBLISHED, STUDIES
 from knightfall.heuristics.signature import ready
 from knightfall.kernel.compile import cache_folder, compile_later
 from knightfall.kernel.geometry import NO_LIMIT, geometry
@@ -153,14 +152,14 @@ def mirrored(position: Position, symmetry: tuple[int, ...]) -> Position:
 
 
 def test_every_specified_id_is_there_in_the_order_of_the_studies() -> None:
-    built_in = [row for row in REGISTRY.values() if row.study in STUDIES and not row.coded]
+    built_in = PUBLISHED
     assert {row.id: row.study for row in built_in} == {
         id: study for study, ids in SPECIFIED.items() for id in ids
     }
     assert list(dict.fromkeys(row.study for row in built_in)) == list(STUDIES)
 
 
-@pytest.mark.parametrize("id", [id for id, row in REGISTRY.items() if row.study in STUDIES])
+@pytest.mark.parametrize("id", [row.id for row in PUBLISHED])
 def test_every_row_explains_itself(id: str) -> None:
     row = REGISTRY[id]
     assert row.formula
@@ -169,7 +168,7 @@ def test_every_row_explains_itself(id: str) -> None:
     assert "_" not in row.summary  # plain words, no ids
 
 
-@pytest.mark.parametrize("study", [*STUDIES, "coded"])
+@pytest.mark.parametrize("study", STUDIES)
 def test_the_table_tells_what_the_functions_say(study: str) -> None:
     module = import_module(f"knightfall.heuristics.{study}")
     there = {
@@ -180,11 +179,7 @@ def test_the_table_tells_what_the_functions_say(study: str) -> None:
         and inspect.signature(found.py_func).parameters.keys() == set(PARAMETERS)
     }
     there |= {"static_reach": module.static_reach} if study == "reachability" else {}
-    told = {
-        row.id.removeprefix("coded:"): row
-        for row in REGISTRY.values()
-        if study == ("coded" if row.coded else row.study)
-    }
+    told = {row.id: row for row in REGISTRY.values() if row.module == module.__name__}
     assert told.keys() == there.keys()
     for id, row in told.items():
         assert row.score is there[id]

@@ -33,9 +33,8 @@ from knightfall.arena.play import play_pair
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.heuristics.interpreted import plain_board
 from knightfall.heuristics.signature import published
-from knightfall.heuristics.user_heuristic import HeuristicWarning, warn_once
+from knightfall.heuristics.user_heuristic import HeuristicWarning, plain_board, warn_once
 from knightfall.kernel.bits import count
 from knightfall.kernel.geometry import geometry
 from knightfall.position import Position

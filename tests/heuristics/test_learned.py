@@ -15,10 +15,9 @@ from cli_runner import run
 import knightfall as kf
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.explain import explain
-from knightfall.heuristics.features import FEATURES
+from knightfall.heuristics.features import FEATURES, RACE
 from knightfall.heuristics.learned import LINEAR, NET
 from knightfall.heuristics.model_file import read_model
-from knightfall.heuristics.race import RACE
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
 from knightfall.kernel.vectors import HIDDEN, UNIT

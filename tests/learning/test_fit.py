@@ -20,8 +20,8 @@ from positions import position
 
 import knightfall as kf
 from knightfall.errors import KnightfallError
+from knightfall.heuristics.features import RACE
 from knightfall.heuristics.model_file import VIEWS, read_model
-from knightfall.heuristics.race import RACE
 from knightfall.learning import fit_models
 from knightfall.learning.data import read
 from knightfall.learning.fit_models import (

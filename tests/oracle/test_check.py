@@ -288,7 +288,7 @@ def test_a_check_compiles_no_more_of_ours_than_it_needs(tmp_path: Path) -> None:
     imported = set(done.stdout.split())
     assert "knightfall.solver.winloss" in imported  # who wins is asked
     for needless in (
-        *("heuristics.staged", "heuristics.aggressive", "heuristics.learned", "heuristics.coded"),
+        *("heuristics.staged", "heuristics.aggressive", "heuristics.learned", "studies.as_coded"),
         *("course.student_scores.game", "solver.distance", "search.state", "search.table"),
     ):
         assert f"knightfall.{needless}" not in imported

@@ -17,7 +17,7 @@ from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.studies import condition_fit as fitting
 from knightfall.studies import condition_trials as trials
-from knightfall.studies.condition import CODED, KNOWN, Condition, plausible, variants
+from knightfall.studies.condition import Condition, known_condition, plausible, variants
 from knightfall.studies.condition_fit import as_json, fitted, read_fits, recorded_fits
 from knightfall.studies.condition_trials import Prediction, predicted
 from knightfall.studies.printed import PrintedTable, read_cell
@@ -36,7 +36,7 @@ def named(study: Study) -> str:
 
 @pytest.mark.parametrize("study", ALL, ids=named)
 def test_every_agent_of_a_condition_is_one(study: Study) -> None:
-    assert set(CODED[study.id]) <= set(study.heuristics)
+    assert set(study.as_coded) <= set(study.heuristics)
     for heuristic in study.wished("course"):
         assert parse_agent(Condition().test_agent(study, heuristic)).kind == "student"
     for condition in variants(study):
@@ -257,7 +257,7 @@ def test_each_half_is_fitted_on_its_own_rows() -> None:
 def test_what_an_author_wrote_is_not_chosen_by_numbers() -> None:
     for study in ALL:
         assert set(plausible(study)) <= set(variants(study))
-        assert len(plausible(study)) == (1 if study.id in KNOWN else len(variants(study)))
+        assert len(plausible(study)) == (1 if known_condition(study) else len(variants(study)))
 
 
 def test_trials_are_played_once_and_by_anybody(

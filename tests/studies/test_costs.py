@@ -8,7 +8,7 @@ from importlib import resources
 import pytest
 
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.published import published_ids
+from knightfall.heuristics.registry import published_ids
 from knightfall.studies.costs import (
     COMPILED_FILE,
     LARGE_FILE,

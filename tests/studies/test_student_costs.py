@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.published import published_ids
+from knightfall.heuristics.registry import published_ids
 from knightfall.studies.costs import (
     BOARDS,
     STUDENT_FILE,

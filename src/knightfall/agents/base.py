@@ -218,8 +218,7 @@ class Agent:
     def _is_declared(atoms: list[Atom]) -> bool:
         if not atoms:
             return False
-        from knightfall.heuristics.published import USER
-        from knightfall.heuristics.registry import REGISTRY
+        from knightfall.heuristics.registry import REGISTRY, USER
 
         return any(REGISTRY[atom.name].study == USER for atom in atoms)
 

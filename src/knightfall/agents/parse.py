@@ -303,8 +303,7 @@ def without_folder(heuristic: str) -> str:
 def _with_heuristic(search: Agent, text: str, name: str) -> Agent:
     """Return `search` with the heuristic `text`; if there is none, `name` may be misspelt."""
     from knightfall.heuristics.expression import parse_heuristic
-    from knightfall.heuristics.printed_names import all_printed, meanings
-    from knightfall.heuristics.registry import REGISTRY
+    from knightfall.heuristics.registry import REGISTRY, all_printed, meanings
 
     try:
         heuristic = parse_heuristic(text)

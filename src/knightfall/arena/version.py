@@ -33,7 +33,10 @@ def deciding_modules() -> tuple[str, ...]:
         for part in ("agents", "heuristics")
         for _, path in added(part).values()
     )
-    return (*GAMES, *sorted(set(added_modules)))
+    from knightfall.heuristics.registry import added_tables
+
+    heuristics = (row.module for table in added_tables() for row in table.rows)
+    return (*GAMES, *sorted({*added_modules, *heuristics}))
 
 
 @cache

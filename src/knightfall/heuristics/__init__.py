@@ -19,8 +19,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from knightfall.heuristics.published import STUDIES
-from knightfall.heuristics.registry import REGISTRY, heuristic
+from knightfall.heuristics.registry import REGISTRY, STUDIES, heuristic
 
 if TYPE_CHECKING:
     from knightfall.heuristics.vocabulary import (

@@ -14,24 +14,20 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import (
     Atom,
     Expression,
+    Id,
     Phased,
     Stages,
     Term,
     parse_heuristic,
 )
-from knightfall.heuristics.interpreted import PlainPython, a_number, plain_board
-from knightfall.heuristics.published import USER
-from knightfall.heuristics.registry import REGISTRY, check_parameters, ready_for_python
-from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
-from knightfall.heuristics.user_heuristic import (
-    NOT_FOR_PYTHON,
-    SchemeFunction,
-    compile_users,
-    fault,
-    file_of,
-    load_heuristic,
-    python_function,
+from knightfall.heuristics.registry import (
+    REGISTRY,
+    USER,
+    Declared,
+    check_parameters,
+    ready_for_python,
 )
+from knightfall.heuristics.signature import HEURISTIC, ask_once, ready
 from knightfall.kernel.bits import count
 from knightfall.kernel.compile import c_address, compile_later, compiled, quiet
 from knightfall.kernel.geometry import READ_ONLY, GeometryArray, Seal, geometry
@@ -39,6 +35,15 @@ from knightfall.kernel.interrupt import interruptibly, limit_to_nothing
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
 from knightfall.user_files import UserFunction, line_in
+
+# A user's function needs more than a published one, `knightfall.heuristics.user_heuristic`, which
+# is imported where there is one.
+
+NOT_FOR_PYTHON = {"no_cpython_wrapper": True}
+"""How we compile what only compiled code calls, in two thirds of the time.
+
+Python must not call it, not even once: ask for its `c_address`.
+"""
 
 
 @dataclass(frozen=True)
@@ -126,14 +131,14 @@ class Evaluator:
         try:
             yield
         except BaseException:
-            if isinstance(self.code, PlainPython):
+            if not self.compiled:
                 self.code.failure(boards)  # not to be found by the next search at that address
             raise
         if seal is not None and seal.broken:
             raise self.tampered()
         if boards["failed"][0]:
             raise self._failure_in_python(boards)
-        failure = self.code.failure(boards) if isinstance(self.code, PlainPython) else None
+        failure = None if self.compiled else self.code.failure(boards)
         # A person's Ctrl-C is heard in the main thread: in any other the heuristic made it up.
         if isinstance(failure, KeyboardInterrupt) and current_thread() is main_thread():
             raise failure
@@ -146,6 +151,8 @@ class Evaluator:
 
     def _explained(self, error: BaseException) -> KnightfallError:
         """The error as one line that names the user's function it came from."""
+        from knightfall.heuristics.user_heuristic import fault, file_of
+
         for term in self.terms:
             path = file_of(term.python) if term.users else ""
             if term.users and (line_in(path, error) or len(self.terms) == 1):
@@ -154,6 +161,8 @@ class Evaluator:
 
     def _failure_in_python(self, boards: GeometryArray) -> KnightfallError:
         """Machine code does not know its line: ask the same again, as plain Python."""
+        from knightfall.heuristics.user_heuristic import plain_board
+
         with quiet():
             ready_for_python()
         open, me, opp, to_move = (int(word) for word in boards["asked"][0])
@@ -179,6 +188,8 @@ def _evaluator(expression: Expression, key: tuple[Any, ...]) -> Evaluator:
             code = _sum(expression, {atom: term.score for atom, term in terms.items()}, _compile)
         address = c_address(code, HEURISTIC)
     else:
+        from knightfall.heuristics.user_heuristic import PlainPython
+
         scores = {atom: _in_python(term.python) for atom, term in terms.items()}
         code = PlainPython(_sum(expression, scores, lambda function: function))
         address = code.address
@@ -198,6 +209,8 @@ def evaluator(heuristic: str | Expression) -> Evaluator:
     key: list[Any] = []
     for atom in expression.atoms():
         if isinstance(atom, UserFunction):
+            from knightfall.heuristics.user_heuristic import load_heuristic
+
             key.append(load_heuristic(atom))
         else:
             key.append(REGISTRY[atom.name])  # a notebook may declare a name anew
@@ -208,27 +221,34 @@ def evaluator(heuristic: str | Expression) -> Evaluator:
 
 
 def _term(atom: Atom) -> _Term:
-    if not isinstance(atom, UserFunction):
-        declared = REGISTRY[atom.name]
-        if declared.study != USER:
-            score = declared.score
-            if atom.parameter is not None:
-                score = compile_later(score(float(atom.parameter)), cache=True)
-            ready(score)
-            return _Term(atom, score, score, declared.symmetric, declared.costly, users=False)
+    declared = None if isinstance(atom, UserFunction) else REGISTRY[atom.name]
+    if declared is None or declared.study == USER:
+        return _users_term(atom, declared)
+    score = declared.score
+    if isinstance(atom, Id) and atom.parameter is not None:
+        score = compile_later(score(float(atom.parameter)), cache=True)
+    ready(score)
+    return _Term(atom, score, score, declared.symmetric, declared.costly, users=False)
+
+
+def _users_term(atom: Atom, declared: Declared | None) -> _Term:
+    from knightfall.heuristics import user_heuristic as users
+
+    if isinstance(atom, UserFunction):
+        function, symmetric = users.load_heuristic(atom), False
+        declared = REGISTRY.get(atom.name)
+        if declared is not None and declared.score is function:
+            symmetric = declared.symmetric
+    else:
+        assert declared is not None
         function, symmetric = declared.score, declared.symmetric
         check_parameters(function)
-    else:
-        function, symmetric = load_heuristic(atom), False
-        declared_here = REGISTRY.get(atom.name)
-        if declared_here is not None and declared_here.score is function:
-            symmetric = declared_here.symmetric
-    if isinstance(atom, SchemeFunction):
+    if isinstance(atom, users.SchemeFunction):
         python = atom.as_heuristic()
         score, why_plain = atom.compile(python)
     else:
-        python = python_function(function)
-        score, why_plain = compile_users(str(atom), python)
+        python = users.python_function(function)
+        score, why_plain = users.compile_users(str(atom), python)
     return _Term(atom, score, python, symmetric, False, users=True, why_plain=why_plain)
 
 
@@ -246,6 +266,8 @@ def _compile(function: Callable[..., float]) -> Any:
 
 
 def _in_python(score: Callable[..., float]) -> Callable[..., float]:
+    from knightfall.heuristics.user_heuristic import a_number
+
     def number(board: Any, open: Any, me: int, opp: int, to_move: int) -> float:
         return a_number(score(board, open, me, opp, to_move))
 

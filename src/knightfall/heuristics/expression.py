@@ -28,8 +28,7 @@ from importlib.util import find_spec
 
 from knightfall.errors import KnightfallError, nearest
 from knightfall.extensions import added, load_added
-from knightfall.heuristics.printed_names import all_printed, canonical, meanings
-from knightfall.heuristics.registry import REGISTRY
+from knightfall.heuristics.registry import REGISTRY, all_printed, canonical, meanings
 from knightfall.user_files import REVISION, PackageFunction, UserFunction
 
 # A decimal prints as a fraction, whose parts may be twice as long.
@@ -284,8 +283,10 @@ def _term(reader: _Reader, sign: int) -> list[tuple[Fraction, Term]]:
 def _atoms(reader: _Reader) -> Sequence[tuple[Fraction, Atom]]:
     start = reader.at
     name = reader.take(_NAME)
-    id = canonical(name[0]) if name and name[0] not in REGISTRY else None
-    if name and id and reader.text[reader.at : reader.at + 1] in ("", "+", "-", "(", ",", ")"):
+    # After a file's name comes something else: no table need be read for it.
+    ends = reader.text[reader.at : reader.at + 1] in ("", "+", "-", "(", ",", ")")
+    id = canonical(name[0]) if name and ends and name[0] not in REGISTRY else None
+    if name and id:
         if reader.take_sign("("):
             raise reader.error(f"{name[0]} takes no parameter")
         return list(parse_heuristic(id).at(Fraction(1)))
@@ -335,7 +336,7 @@ def _atom(reader: _Reader) -> Atom:
     name = reader.take(_NAME)
     after = reader.text[reader.at : reader.at + 1]
     # A minus sign may be part of a file's name; after a declared id it is a minus.
-    if name is None or name[0] not in REGISTRY or after not in ("", "+", "-", "("):
+    if name is None or after not in ("", "+", "-", "(") or name[0] not in REGISTRY:
         end = reader.at
         reader.at = start
         file = reader.take(_FILE)

@@ -13,20 +13,103 @@ few shifts of whole words.  For a knight::
     free, free 2     cells of step 1 (2) with two (three) exits that the other cannot take at once
 
 and of both together: how many cells are at step i for the mover and at step j for the waiter.
-After these come the terms of the studies (`study_terms.py`).
+After these come the terms of the studies, and for the net the counts of a race (see below).
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from numba import types
 
-from knightfall.heuristics.study_terms import TERMS_OF_A_KNIGHT, TERMS_OF_BOTH, study_terms
+from knightfall.heuristics.directional import parts, total_weight, weight
+from knightfall.heuristics.reachability import apart, from_center
 from knightfall.kernel.bits import Bits, count
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import Geometry, path_bound, spread
+from knightfall.kernel.geometry import GEOMETRY, RINGS
+from knightfall.kernel.rules import Geometry, onward, path_bound, reach, space, spread
+
+_u64, _i64, _f32 = types.uint64, types.int64, types.float32
+
+# -- the terms of the five studies' heuristics ---------------------------------------------
+#
+# What a study adds and subtracts, each part on its own::
+#
+#     from centre      rows and columns to the true centre        near_center, near_edges
+#     straight         straight distance to it                    center_pull; its square: center
+#     corner moves     moves into a corner                        corner_averse
+#     ways on          moves that follow its moves, added up      lookahead_mobility
+#     central moves    its moves, each by how central it leads    weighted_moves
+#     weighted         its moves by how central it stands         weighted_mobility
+#     space            open cells that touch its own              open_space
+#     ring d           open cells d moves away on an empty board  static_reach
+#     its colour, other colour    open cells that it can reach, by colour
+#
+# and of both together: rows and columns apart (near_opponent), whether they are separated, and
+# whether the number of open cells is odd.  Mobility, and the steps that bfs_reach adds up, are
+# among the other features.  (The course measures from a point half a cell off; from the true
+# centre mirror images are worth the same.)
+
+TERMS_OF_A_KNIGHT = (
+    "from centre",
+    "straight",
+    "straight, squared",
+    "corner moves",
+    "ways on",
+    "central moves",
+    "weighted",
+    "space",
+    "ring 2",
+    "ring 3",
+    "ring 4 on",
+    "its colour",
+    "other colour",
+)
+TERMS_OF_BOTH = ("rows and columns apart", "separated", "odd")
+
+
+@compiled(_u64(GEOMETRY, _u64, _i64, _u64))
+def _of_a_knight(board: Geometry, open: Bits, cell: int, at: Bits) -> Bits:
+    """Write a knight's terms from place `at` on; the cells that it can reach."""
+    sheet, moves = board.sheet, open & board.knight[_u64(cell)]
+    down = board.row[cell] - (board.height - 1) / 2
+    across = board.column[cell] - (board.width - 1) / 2
+    sheet[at] = _f32(from_center(board, cell))
+    sheet[at + _u64(1)] = _f32(math.sqrt(down * down + across * across))
+    sheet[at + _u64(2)] = _f32(down * down + across * across)
+    sheet[at + _u64(3)] = _f32(count(moves & board.corners))
+    sheet[at + _u64(4)] = _f32(onward(board, open, moves))
+    sheet[at + _u64(5)] = _f32(total_weight(board, moves) / parts(board))
+    sheet[at + _u64(6)] = _f32(count(moves) * weight(board, cell) / parts(board))
+    sheet[at + _u64(7)] = _f32(space(board, open, cell))
+    far = 0
+    for distance in range(4, RINGS):
+        far += count(open & board.ring[cell, distance])
+    sheet[at + _u64(8)] = _f32(count(open & board.ring[cell, 2]))
+    sheet[at + _u64(9)] = _f32(count(open & board.ring[cell, 3]))
+    sheet[at + _u64(10)] = _f32(far)
+    reached = reach(board, open, cell)
+    dark = count(reached & board.dark)
+    own = dark if (board.dark >> _u64(cell)) & _u64(1) != _u64(0) else count(reached) - dark
+    sheet[at + _u64(11)] = _f32(own)
+    sheet[at + _u64(12)] = _f32(count(reached) - own)
+    return reached
+
+
+@compiled(types.void(GEOMETRY, _u64, _i64, _i64, _u64))
+def study_terms(board: Geometry, open: Bits, mover: int, waiter: int, at: Bits) -> None:
+    """Write the terms of a position onto the board's sheet, from place `at` on."""
+    mine = _of_a_knight(board, open, mover, at)
+    theirs = _of_a_knight(board, open, waiter, at + _u64(len(TERMS_OF_A_KNIGHT)))
+    both = at + _u64(2 * len(TERMS_OF_A_KNIGHT))
+    board.sheet[both] = _f32(apart(board, mover, waiter))
+    board.sheet[both + _u64(1)] = _f32(1 if mine & theirs == _u64(0) else 0)
+    board.sheet[both + _u64(2)] = _f32(count(open) & 1)
+
+
+# -- what is counted -----------------------------------------------------------------------
+
 
 _u64, _i64, _f32 = types.uint64, types.int64, types.float32
 
@@ -175,3 +258,86 @@ def describe_all(boards: Any, open: Any, movers: Any, waiters: Any, table: Any) 
         describe(board, open[number], _i64(movers[number]), _i64(waiters[number]))
         for feature in range(NUMBER):
             table[number, feature] = board.sheet[_u64(feature)]
+
+
+# -- the race ------------------------------------------------------------------------------
+#
+# What the net looks at: who gets where first, and what leads on from there.
+#
+# Both knights run as fast as they can, the mover first, and each cell belongs to whoever gets there
+# first::
+#
+#     step d      cells that a knight gets to first, in its d-th move (4 and 5 together)
+#     exits k     cells of all these that k open cells or more are a knight's move from
+#
+# and then the waiter's moves, those included that the mover can take from it, the open cells and
+# all.  Five moves are enough: what lies beyond is seldom decided by a race, and a loop whose length
+# nobody knows would cost as much as three more moves.
+
+
+_u64, _i64 = types.uint64, types.int64
+
+RACE = (
+    *(f"{who}: {what}" for what in ("step 1", "step 2", "step 3", "steps 4–5")
+      for who in ("mover", "waiter")),
+    *(f"{who}: exits {k}" for k in range(1, EXITS + 1) for who in ("mover", "waiter")),
+    "waiter: moves",
+    "open cells",
+    "cells",
+)  # fmt: skip
+"""The names of the counts, in their order."""
+
+COUNTS = types.UniTuple(_i64, len(RACE))
+
+
+@compiled(COUNTS(GEOMETRY, _u64, _i64, _i64), forceinline=True)
+def race(board: Geometry, open: Bits, mover: int, waiter: int) -> Any:
+    """The counts of a position."""
+    mine1 = open & board.knight[_u64(mover)]
+    moves = open & board.knight[_u64(waiter)]
+    left = open & ~mine1
+    theirs1 = moves & left
+    left &= ~theirs1
+    mine2 = spread(board, mine1) & left
+    left &= ~mine2
+    theirs2 = spread(board, theirs1) & left
+    left &= ~theirs2
+    mine3 = spread(board, mine2) & left
+    left &= ~mine3
+    theirs3 = spread(board, theirs2) & left
+    left &= ~theirs3
+    mine4 = spread(board, mine3) & left
+    left &= ~mine4
+    theirs4 = spread(board, theirs3) & left
+    left &= ~theirs4
+    mine45 = mine4 | (spread(board, mine4) & left)
+    left &= ~mine45
+    theirs45 = theirs4 | (spread(board, theirs4) & left)
+    mine = mine1 | mine2 | mine3 | mine45
+    theirs = theirs1 | theirs2 | theirs3 | theirs45
+    one, two, three, four = exits(board, open)
+    return (
+        count(mine1), count(theirs1), count(mine2), count(theirs2),
+        count(mine3), count(theirs3), count(mine45), count(theirs45),
+        count(mine & one), count(theirs & one), count(mine & two), count(theirs & two),
+        count(mine & three), count(theirs & three), count(mine & four), count(theirs & four),
+        count(moves), count(open), _i64(board.cells),
+    )  # fmt: skip
+
+
+@compiled(
+    types.void(
+        types.Array(GEOMETRY, 1, "C"),
+        types.Array(_u64, 1, "C"),
+        types.Array(types.uint8, 1, "C"),
+        types.Array(types.uint8, 1, "C"),
+        types.Array(types.float32, 2, "C"),
+    )
+)
+def race_all(boards: Any, open: Any, movers: Any, waiters: Any, table: Any) -> None:
+    """The counts of many positions, a row each."""
+    board = boards[0]
+    for number in range(len(open)):
+        counts = race(board, open[number], _i64(movers[number]), _i64(waiters[number]))
+        for place in range(len(counts)):
+            table[number, place] = counts[place]

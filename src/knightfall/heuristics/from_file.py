@@ -11,10 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from knightfall.heuristics.features import FEATURES, describe
+from knightfall.heuristics.features import FEATURES, RACE, describe, race
 from knightfall.heuristics.learned import line_value, view_of
 from knightfall.heuristics.model_file import by_view, read_model
-from knightfall.heuristics.race import RACE, race
 from knightfall.kernel.vectors import net_value, packed
 
 Score = Callable[..., float]

@@ -1,7 +1,7 @@
 """Heuristics that were learned from positions: a line a person can read, and a small net.
 
-Both judge by counts (`knightfall.heuristics.features`, `knightfall.heuristics.race`) how much more
-likely a player is to win than to lose, as a logarithm of odds.  The net looks at a position with
+Both judge by counts (`knightfall.heuristics.features`) how much more likely a player is to win than
+to lose, as a logarithm of odds.  The net looks at a position with
 different eyes as the hunter and as the runner.  The hunter, who nearly always has a won game, has
 learned from the solver who wins by best play.  The runner, who nearly always is lost so, has also
 learned from games who won in the end: where hunters go wrong.  The weights are constants of the
@@ -14,9 +14,8 @@ from typing import Any
 
 from numba import types
 
-from knightfall.heuristics.features import FEATURES, NUMBER, describe
+from knightfall.heuristics.features import FEATURES, NUMBER, RACE, describe, race
 from knightfall.heuristics.model_file import FOLDER, by_view, read_model
-from knightfall.heuristics.race import RACE, race
 from knightfall.heuristics.signature import published
 from knightfall.kernel.bits import Bits
 from knightfall.kernel.compile import compiled

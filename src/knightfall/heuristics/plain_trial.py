@@ -10,9 +10,9 @@ from typing import Any
 
 from knightfall.errors import AgentFailure, FileFault, KnightfallError
 from knightfall.heuristics.expression import parse_heuristic
-from knightfall.heuristics.interpreted import a_number
 from knightfall.heuristics.registry import Score, ready_for_python
 from knightfall.heuristics.user_heuristic import (
+    a_number,
     asked_in_python,
     fault,
     patiently,

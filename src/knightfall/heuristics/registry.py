@@ -1,4 +1,4 @@
-"""Where heuristics are declared: a decorator, and the table it fills.
+"""Every heuristic: what it is, known without compiling any, and where one is declared.
 
 A heuristic is a pure function ``(board, open, me, opp, to_move) -> float``:
 
@@ -9,27 +9,438 @@ A heuristic is a pure function ``(board, open, me, opp, to_move) -> float``:
 
 The value is always from me's point of view, whoever is to move.  A heuristic is only asked when
 both knights stand.
+
+What a published one computes stands in the module of its study, in a function of the same name.
+Extensions add tables of more heuristics, and of other names for them.
 """
 
 from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from importlib import import_module
 from typing import Any, overload
 
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.ours import OURS
-from knightfall.heuristics.published import PUBLISHED, USER, Declared
-from knightfall.heuristics.variants import VARIANTS
+from knightfall.extensions import added, leave_out, load_added
+
+STUDIES = ("course", "lookahead", "directional", "reachability", "staged", "aggressive")
+"""The modules of the heuristics that the core has."""
+USER = "user"
+"""What stands for a study where a heuristic is somebody's own."""
+LEARNED = "learned"
+"""What stands for a study where a heuristic was learned from the truth by ourselves."""
+CODED = "coded:"
+"""How the ids begin of heuristics as a study's program computed them, not as its words say."""
 
 Score = Callable[..., float]
 """A heuristic's Python function."""
 
 PARAMETERS = ("board", "open", "me", "opp", "to_move")
 
-REGISTRY: dict[str, Declared] = {row.id: row for row in (*PUBLISHED, *VARIANTS, *OURS)}
-"""Every declared heuristic by its id, in the order of declaration."""
+
+@dataclass(frozen=True)
+class Declared:
+    """One row of the table: a heuristic, or a family of them when `parameter` is set.
+
+    A `symmetric` one promises that mirrored and turned positions get the same value.  A `costly`
+    one searches on its own: it heeds `kernel.interrupt.steps_left`.
+    """
+
+    id: str
+    study: str
+    formula: str
+    summary: str
+    symmetric: bool = True
+    costly: bool = False
+    parameter: str = ""
+    published: tuple[Fraction, ...] = ()
+    function: Any = field(default=None, repr=False)
+    """Somebody's own; any other is found by its name."""
+    module_name: str = ""
+    """The module of its function, unless that is the core's module of its study."""
+    listed: bool = True
+    """Whether it is among the published heuristics that ``--heuristic all`` means."""
+
+    @property
+    def coded(self) -> bool:
+        """Whether it is what a study's program computed, not what its words say."""
+        return self.id.startswith(CODED)
+
+    @property
+    def score(self) -> Any:
+        """The dispatcher that compiles it; a family's function makes the Python function of a
+        member from the parameter."""
+        if self.study == USER:
+            return self.function
+        try:
+            return getattr(import_module(self.module), self.id.removeprefix(CODED))
+        except (ModuleNotFoundError, AttributeError) as error:
+            raise KnightfallError(f"heuristic {self.id!r} has no function: {error}") from None
+
+    @property
+    def module(self) -> str:
+        """The module that computes it, unless it is somebody's own."""
+        return self.module_name or f"knightfall.heuristics.{self.study}"
+
+
+# -- published -----------------------------------------------------------------------------
+
+PUBLISHED = (
+    # -- the course's own, the baseline every study starts from
+    Declared("null", "course", "0", "Knows nothing but won and lost."),
+    Declared("open", "course", "M(me)", "Own mobility."),
+    Declared(
+        "center",
+        "course",
+        "|me − C*|²",
+        "Squared distance from the centre: the course rewards being far from it.",
+        symmetric=False,  # C* lies half a cell below and right of the true centre
+    ),
+    Declared("improved", "course", "M(me) − M(opp)", "Own mobility less the opponent's."),
+    # -- one own move further, and where on the board a knight stands
+    Declared(
+        "lookahead_mobility",
+        "lookahead",
+        "[M(me) + Σ deg(x)] − [M(opp) + Σ deg(x)]",
+        "Ways to make one or two moves in a row, less the opponent's.",
+    ),
+    Declared(
+        "center_pull",
+        "lookahead",
+        "M(me) − M(opp) + d(opp) − d(me)",
+        "Mobility difference, plus how much nearer the centre than the opponent.",
+        symmetric=False,  # C* again
+    ),
+    Declared(
+        "corner_averse",
+        "lookahead",
+        "(M(me) − corners(me)) − (M(opp) − corners(opp))",
+        "Mobility difference that does not count moves into a corner.",
+    ),
+    # -- mobility weighed by place
+    Declared(
+        "weighted_mobility",
+        "directional",
+        "M(me)·ω(me)",
+        "Own mobility, weighted by how central the knight stands.",
+    ),
+    Declared(
+        "weighted_difference",
+        "directional",
+        "M(me)·ω(me) − M(opp)·ω(opp)",
+        "Mobility difference, each side weighted by how central its knight stands.",
+    ),
+    Declared(
+        "weighted_moves",
+        "directional",
+        "Σ ω(x), x ∈ moves(me) − Σ ω(x), x ∈ moves(opp)",
+        "Mobility difference, each move weighted by how central it leads.",
+    ),
+    # -- how much of the board a knight can get to, and how soon
+    Declared(
+        "near_center",
+        "reachability",
+        "L1(opp,C) − L1(me,C)",
+        "How much nearer the centre than the opponent.",
+    ),
+    Declared(
+        "near_edges",
+        "reachability",
+        "L1(me,C) − L1(opp,C)",
+        "How much farther from the centre than the opponent.",
+    ),
+    Declared(
+        "near_opponent", "reachability", "−L1(me,opp)", "The closer the two knights, the better."
+    ),
+    Declared(
+        "far_opponent",
+        "reachability",
+        "L1(me,opp)",
+        "The farther apart the two knights, the better.",
+    ),
+    Declared(
+        "static_reach",
+        "reachability",
+        "Σ r^δ(me,x) − Σ r^δ(opp,x)",
+        "Open cells, fading by a factor r with each knight's move they are away on an empty board.",
+        parameter="r",
+        published=tuple(Fraction(1, n) for n in range(2, 11)),
+    ),
+    Declared(
+        "bfs_reach",
+        "reachability",
+        "Σ 1/(1+d(me,x)) − Σ 1/(1+d(opp,x))",
+        "Cells that can still be reached, the nearer the better, less the opponent's.",
+    ),
+    # -- one after the other, with the phase of the game
+    Declared(
+        "mobility",
+        "staged",
+        "M(me) − M(opp)",
+        "Own mobility less the opponent's, under the name this study gives it.",
+    ),
+    Declared("open_space", "staged", "open8(me)", "Open cells that touch the own knight."),
+    Declared(
+        "open_space_difference",
+        "staged",
+        "open8(me) − open8(opp)",
+        "Open cells around the own knight, less those around the opponent's.",
+    ),
+    Declared(
+        "open_space_next",
+        "staged",
+        "max of open8(me) over the mover's moves",
+        "Open cells around the own knight after the next move, if it is chosen for that.",
+    ),
+    Declared(
+        "longest_win",
+        "staged",
+        "plies of the longest continuation that me wins",
+        "Length of the longest continuation, both sides helping, that ends in a win; "
+        "0 if none does.",
+        symmetric=False,  # mirror images may differ once the steps are spent
+        costly=True,
+    ),
+    Declared(
+        "longest_win_difference",
+        "staged",
+        "longest_win(me) − longest_win(opp)",
+        "The longest way to win, less the opponent's longest.",
+        symmetric=False,
+        costly=True,
+    ),
+    Declared(
+        "main_less",
+        "staged",
+        "phase·mobility + open_space_difference",
+        "Mobility, fading as the board fills, and elbow room.",
+    ),
+    Declared(
+        "main_less_more",
+        "staged",
+        "phase·improved + open_space_difference",
+        "Improved, fading as the board fills, and elbow room.",
+    ),
+    Declared(
+        "main",
+        "staged",
+        "phase < 0.2: longest_win_difference; else main_less",
+        "Fading mobility and elbow room; near the end the longest win, less the opponent's.",
+        costly=True,
+    ),
+    Declared(
+        "main_alt",
+        "staged",
+        "phase < 0.2: longest_win; else main_less",
+        "Fading mobility and elbow room; in the last fifth the longest win.",
+        costly=True,
+    ),
+    Declared(
+        "main_alt_01",
+        "staged",
+        "phase < 0.1: longest_win; else main_less",
+        "Fading mobility and elbow room; in the last tenth the longest win.",
+        costly=True,
+    ),
+    Declared(
+        "main_alt_03",
+        "staged",
+        "phase < 0.3: longest_win; else main_less",
+        "Fading mobility and elbow room; in the last three tenths the longest win.",
+        costly=True,
+    ),
+    Declared(
+        "main_prop",
+        "staged",
+        "phase < 0.2: longest_win; else phase·mobility + (1 − phase)·open_space_difference",
+        "Mobility giving way to elbow room as the board fills; in the last fifth the longest win.",
+        costly=True,
+    ),
+    Declared(
+        "main_staggered",
+        "staged",
+        "phase > 0.7: mobility; phase < 0.2: longest_win_difference; else open_space_difference",
+        "First mobility, then elbow room, at last the longest win, less the opponent's.",
+        costly=True,
+    ),
+    Declared(
+        "main_alt_staggered",
+        "staged",
+        "phase > 0.7: mobility; phase < 0.2: longest_win; else open_space_difference",
+        "First mobility, then elbow room, at last the longest win.",
+        costly=True,
+    ),
+    # -- against the opponent's mobility more than for the own
+    Declared(
+        "aggressive",
+        "aggressive",
+        "M(me) − 2·M(opp)",
+        "Own mobility less twice the opponent's.",
+    ),
+    Declared(
+        "lookahead_ratio",
+        "aggressive",
+        "mean of M'(me)/M'(opp) over x ∈ moves(me), me on x",
+        "Own mobility over the opponent's after an own move, averaged over those moves.",
+    ),
+    Declared(
+        "open_cluster",
+        "aggressive",
+        "aggressive + (H+W−L1(me,k))/(H+W)",
+        "Aggressive, drawn to the emptiest quarter of the board once a fifth of it is blocked.",
+        # Among equal windows the first in scanning order counts, and k is half a cell off the
+        # centre of an even window.
+        symmetric=False,
+    ),
+)
+"""In the order of the studies."""
+
+LEARNED_HEURISTICS = (
+    Declared(
+        "learned_linear",
+        LEARNED,
+        "Σ (w₀ + w₁·phase + w₂·phase²)·x",
+        "Learned weights of what can be counted on the board, for hunter and runner apart.",
+        listed=False,
+    ),
+    Declared(
+        "learned_net",
+        LEARNED,
+        "w·max(0, W·x + b) + c",
+        "A small net over who gets where first, learned from the solver's truth and from games.",
+        listed=False,
+    ),
+)
+
+SUMMED_WITH_BFS_REACH = ("near_center", "near_edges", "near_opponent", "far_opponent")
+"""The heuristics the reachability study also tried added to `bfs_reach`."""
+
+
+def published_ids() -> dict[str, str]:
+    """Each id with its study, in order, families spelled out, the sums right after `bfs_reach`."""
+    ids: dict[str, str] = {}
+    for row in REGISTRY.values():
+        if not row.listed or row.study == USER:
+            continue
+        if row.parameter:
+            ids |= {f"{row.id}({value})": row.study for value in row.published}
+        else:
+            ids[row.id] = row.study
+        if row.id == "bfs_reach":
+            ids |= {f"{name}+bfs_reach": row.study for name in SUMMED_WITH_BFS_REACH}
+    return ids
+
+
+# -- tables of extensions ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HeuristicTable:
+    """Heuristics that an extension adds, and other names for heuristics.
+
+    Each row names the module of its function, which is decorated by
+    `knightfall.heuristics.signature.published` and so compiled and kept as the core's own are.
+    """
+
+    rows: tuple[Declared, ...] = ()
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By group, then by name: an id, or a sum of ids.  ``group:name`` says whose name it is."""
+
+
+@cache
+def added_tables() -> tuple[HeuristicTable, ...]:
+    """Return the tables of all extensions; one that cannot be read is left out with a warning."""
+    found = []
+    for name, (extension, _) in added("tables").items():
+        try:
+            found.append(load_added("tables", name)())
+        except Exception as error:
+            leave_out(extension, error)
+    return tuple(found)
+
+
+def printed_groups() -> dict[str, Mapping[str, str]]:
+    """Return the names that extensions add for heuristics, by group: id by name."""
+    return {group: names for table in added_tables() for group, names in table.names.items()}
+
+
+def meanings(name: str) -> dict[str, str]:
+    """Return the ids that a printed name stands for, by the name with its study."""
+    study, _, bare = name.rpartition(":")
+    return {
+        f"{each}:{bare}": names[bare]
+        for each, names in printed_groups().items()
+        if bare in names and study in ("", each)
+    }
+
+
+def canonical(name: str) -> str | None:
+    """Return the id that a printed name stands for; None if it is none, or stands for several."""
+    ids = set(meanings(name).values())
+    return ids.pop() if len(ids) == 1 else None
+
+
+def printed_names(id: str) -> list[str]:
+    """Return the names, with their studies, that were printed for an id."""
+    return [
+        f"{study}:{name}"
+        for study, names in printed_groups().items()
+        for name, other in names.items()
+        if other == id
+    ]
+
+
+def all_printed() -> list[str]:
+    """Return every name that can be written: with its study, and alone where that is clear."""
+    groups = printed_groups()
+    bare = dict.fromkeys(name for names in groups.values() for name in names)
+    whole = [f"{study}:{name}" for study, names in groups.items() for name in names]
+    return [*(name for name in bare if canonical(name)), *whole]
+
+
+# -- the registry --------------------------------------------------------------------------
+
+
+class Registry(MutableMapping[str, Declared]):
+    """Every declared heuristic by its id: the core's, those of extensions, then users' own.
+
+    The tables of extensions are read when somebody asks for an id that the core does not have.
+    """
+
+    def __init__(self, *rows: Declared) -> None:
+        self._rows = {row.id: row for row in rows}
+        self._complete = False
+
+    def _all(self) -> dict[str, Declared]:
+        if not self._complete:
+            self._complete = True
+            for table in added_tables():
+                for row in table.rows:
+                    self._rows.setdefault(row.id, row)
+        return self._rows
+
+    def __getitem__(self, id: str) -> Declared:
+        return self._rows[id] if id in self._rows else self._all()[id]
+
+    def __setitem__(self, id: str, row: Declared) -> None:
+        self._all()[id] = row
+
+    def __delitem__(self, id: str) -> None:
+        del self._all()[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
+REGISTRY = Registry(*PUBLISHED, *LEARNED_HEURISTICS)
 
 
 @overload

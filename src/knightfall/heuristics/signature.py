@@ -21,7 +21,7 @@ def published(score: Callable[..., float]) -> Any:
 
     It is compiled when it is first used, and for one signature only.  In Python a set is an int,
     for which Numba would otherwise compile a version of its own that cannot hold cell 63.
-    `knightfall.heuristics.published` tells what it is.
+    `knightfall.heuristics.registry` tells what it is.
     """
     dispatcher = compile_later(score, cache=True)
     find = dispatcher.get_call_template

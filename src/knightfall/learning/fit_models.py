@@ -23,9 +23,8 @@ import numpy.typing as npt
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
-from knightfall.heuristics.features import FEATURES, NUMBER, describe_all
+from knightfall.heuristics.features import FEATURES, NUMBER, RACE, describe_all, race_all
 from knightfall.heuristics.model_file import POWERS, VIEWS, Floats, Model, rounded
-from knightfall.heuristics.race import RACE, race_all
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.vectors import HIDDEN
 

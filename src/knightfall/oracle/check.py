@@ -19,9 +19,8 @@ from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import Evaluator, evaluator
-from knightfall.heuristics.interpreted import a_number, plain_board
 from knightfall.heuristics.registry import ready_for_python
-from knightfall.heuristics.user_heuristic import same
+from knightfall.heuristics.user_heuristic import a_number, plain_board, same
 from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.kernel.compile import quiet

@@ -1,8 +1,9 @@
-"""The five published studies: what they reported, what they claimed, and playing them again."""
+"""The published studies: what they reported, what they claimed, and playing them again."""
 
 from knightfall.extensions import Extension
 
 EXTENSION = Extension(
     agents={"student": "knightfall.studies.student_agent:StudentAgent"},
+    tables={"studies": "knightfall.studies.study_files:heuristic_table"},
     commands={"reproduce": "knightfall.studies.reproduce:reproduce"},
 )

@@ -121,6 +121,9 @@ def conditions_of(study: StudyReport) -> Iterator[str]:
         f"**Conditions.** {fit.condition}, {fit.time / 1000:g} ms a move: {fit.told}. "
         f"Chosen among {fit.choices} conditions; chi-square per cell {_per_cell(fit.cells):.2f}."
     )
+    if not fit.tried:
+        yield f"Its conditions were never fitted: `knightfall reproduce {study.id} --fit` does it."
+        return
     best = max(one.loglikelihood for one in fit.tried)
     rows = [
         [

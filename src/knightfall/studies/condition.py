@@ -8,73 +8,14 @@ from the words, is told by heuristic.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import asdict, dataclass, replace
 
 from knightfall.agents import parse_agent
 from knightfall.agents.kinds import DeepeningAgent, MinimaxAgent
 from knightfall.search.budget import Budget
 from knightfall.search.habits import CHOICES, Habits
-from knightfall.studies.published import Study
+from knightfall.studies.published import Coded, Study
 from knightfall.studies.student_agent import StudentAgent
-
-
-@dataclass(frozen=True, slots=True)
-class Coded:
-    """A study's heuristic as its author's program had it.
-
-    `ends` is how it saw that the game was over (`knightfall.search.habits`), `id` the heuristic.
-    """
-
-    id: str
-    ends: str = "board"
-
-
-_SCORE = "score"
-_REACH = {
-    id: Coded(id, "either")
-    for id in (
-        *("near_opponent", "far_opponent", "bfs_reach"),
-        *(f"static_reach(1/{r})" for r in range(2, 11)),
-        *("near_opponent+bfs_reach", "far_opponent+bfs_reach"),
-    )
-}
-_REACH |= {
-    id: Coded(f"coded:{id}", "either")
-    for id in ("near_center", "near_edges", "near_center+bfs_reach", "near_edges+bfs_reach")
-}
-_STAGED = {
-    "mobility": Coded("mobility", _SCORE),
-    "open_space": Coded("open_space", _SCORE),
-    "open_space_difference": Coded("open_space_difference", _SCORE),
-    "open_space_next": Coded("open_space_next", _SCORE),
-    # The path search below a small phase was never reached, so these three were one function.
-    **{id: Coded("coded:main_less", _SCORE) for id in ("main", "main_alt", "main_less")},
-    "main_less_more": Coded("coded:main_less_more"),
-    "main_prop": Coded("coded:main_prop", _SCORE),
-    "main_staggered": Coded("coded:main_staggered", _SCORE),
-    "main_alt_staggered": Coded("coded:main_alt_staggered", _SCORE),
-}
-
-CODED: Mapping[str, Mapping[str, Coded]] = MappingProxyType(
-    {
-        "lookahead": {},
-        "directional": {
-            id: Coded(id, _SCORE)
-            for id in ("weighted_mobility", "weighted_difference", "weighted_moves")
-        },
-        "reachability": _REACH,
-        "staged": _STAGED,
-        "aggressive": {
-            "aggressive": Coded("aggressive", _SCORE),
-            "lookahead_ratio": Coded("coded:lookahead_ratio"),
-            # Its positional part never ran.
-            "open_cluster": Coded("aggressive", _SCORE),
-        },
-    }
-)
-"""By study and heuristic, where it is not simply the heuristic with the board's word on ends."""
 
 
 def as_coded(study: Study, heuristic: str) -> Coded:
@@ -82,7 +23,7 @@ def as_coded(study: Study, heuristic: str) -> Coded:
 
     A sum that is not in the table is made of the terms that are.
     """
-    table = CODED[study.id]
+    table = study.as_coded
     if heuristic in table:
         return table[heuristic]
     words = re.findall(r"[a-z_]+", heuristic)
@@ -103,15 +44,8 @@ class Condition:
 
     def habits(self, *, ends: str = "board", minimax: bool = False) -> Habits:
         """The same, of one agent."""
-        return Habits(
-            search="minimax" if minimax else "alphabeta",
-            lost=self.lost,
-            ties=self.ties,
-            leaves=self.leaves,
-            ends=ends,
-            board=self.board,
-            time=self.time,
-        )
+        search = "minimax" if minimax else "alphabeta"
+        return Habits(search=search, ends=ends, **asdict(self))
 
     def test_agent(self, study: Study, heuristic: str) -> str:
         """The agent that a study entered with a heuristic."""
@@ -161,26 +95,6 @@ _BEHAVIOURS = (
     Condition(ties="last"),
 )
 
-KNOWN: Mapping[str, tuple[Condition, str]] = MappingProxyType(
-    {
-        "directional": (
-            Condition(lost="legal"),
-            "its author says that forfeits were prevented, and the program answers the first of "
-            "the shuffled legal moves",
-        ),
-        "reachability": (
-            Condition(board="early"),
-            "the author's program is of the early course and gives up when every line is lost",
-        ),
-        "staged": (
-            Condition(board="early", ties="last", leaves="loop"),
-            "the author's program is of the early course, takes the last of equal moves and "
-            "scores leaves in their parent's loop",
-        ),
-    }
-)
-"""What an author's text or program tells, without the time, and where it is told."""
-
 UNKNOWN_TEXT = "its text does not tell: chosen by the numbers alone"
 
 
@@ -195,11 +109,18 @@ def variants(study: Study) -> tuple[Condition, ...]:
     return (*both, Condition(board="early", ties="last", leaves="loop"))
 
 
+def known_condition(study: Study) -> Condition | None:
+    """Return what an author's text or program tells of the agents, without the time, if it does."""
+    parts = {part: word for part, word in study.known_condition.items() if part != "told"}
+    return Condition(**parts) if study.known_condition else None  # type: ignore[arg-type]
+
+
 def plausible(study: Study) -> tuple[Condition, ...]:
     """The variants to choose among: the one that is known, or all of them."""
-    return (KNOWN[study.id][0],) if study.id in KNOWN else variants(study)
+    known = known_condition(study)
+    return variants(study) if known is None else (known,)
 
 
 def told(study: Study) -> str:
     """What is known of a study's agents, and from where."""
-    return KNOWN[study.id][1] if study.id in KNOWN else UNKNOWN_TEXT
+    return study.known_condition.get("told", UNKNOWN_TEXT)

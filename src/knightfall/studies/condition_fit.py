@@ -17,10 +17,17 @@ from math import sqrt
 from typing import Any
 
 from knightfall.errors import KnightfallError
-from knightfall.heuristics.published import STUDIES
 from knightfall.reading import decoded, parse_json
+from knightfall.search.habits import CHOICES
 from knightfall.shape import Between, OneOf, Whole, check
-from knightfall.studies.condition import TIMES, Condition, plausible, told, variants
+from knightfall.studies.condition import (
+    TIMES,
+    Condition,
+    known_condition,
+    plausible,
+    told,
+    variants,
+)
 from knightfall.studies.condition_trials import Cell, Prediction, trials
 from knightfall.studies.published import Study
 
@@ -277,6 +284,15 @@ def recorded_fits() -> dict[str, StudyFit]:
     return read_fits(decoded(there.read_bytes(), FILE))
 
 
+def fit_of(study: Study) -> StudyFit:
+    """Return the recorded fit of a study, or what is known of it if it was never fitted."""
+    recorded = recorded_fits()
+    if study.id in recorded:
+        return recorded[study.id]
+    condition = known_condition(study) or Condition()
+    return StudyFit(study.id, condition, f"{told(study)}; not fitted yet", 1, (), (), ())
+
+
 def read_fits(text: str) -> dict[str, StudyFit]:
     """The fits that `as_json` wrote; an error says what is wrong."""
     try:
@@ -299,16 +315,13 @@ def read_fits(text: str) -> dict[str, StudyFit]:
 
 
 _TIME, _REAL = Whole(1, 10**9), Between(-1e12, 1e12)
-_CONDITION = {
-    "lost": OneOf(("forfeits", "legal", "keeps")),
-    "ties": OneOf(("first", "last")),
-    "leaves": OneOf(("call", "loop")),
-    "board": OneOf(("later", "early")),
-    "time": _TIME,
+_CONDITION: dict[str, Any] = {
+    part: OneOf(CHOICES[part]) for part in ("lost", "ties", "leaves", "board")
 }
+_CONDITION["time"] = _TIME
 _HALF = {"variant": str, "time": _TIME, "chi_square": _REAL, "cells": Whole()}
 _FIT = {
-    "study": OneOf(STUDIES),
+    "study": str,
     "condition": _CONDITION,
     "told": str,
     "choices": Whole(1),

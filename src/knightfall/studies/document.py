@@ -92,8 +92,8 @@ alike is at most five points apart and very close at most two and a half."""
 
 
 def _title(report: StudiesReport) -> str:
-    if len(report.studies) == 5:
-        return "The five studies, explained"
+    if "all" in report.command.split():
+        return f"The {_number(len(report.studies))} studies, explained"
     return f"Re-run: {', '.join(study.id for study in report.studies)}"
 
 

@@ -1,19 +1,18 @@
-"""What the five studies published, as values: figures as they were printed, claims, errata."""
+"""What the studies published, as values: figures as they were printed, claims, errata."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache, cached_property
-from importlib import resources
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from knightfall.agents import COURSE_NODES
 from knightfall.arena.tournament_plan import protocol_named
 from knightfall.errors import KnightfallError
-from knightfall.reading import decoded, parse_toml
+from knightfall.search.habits import CHOICES
 from knightfall.shape import Between, OneOf, Whole, check
 from knightfall.studies.printed import (
     EXAMPLE,
@@ -26,8 +25,7 @@ from knightfall.studies.printed import (
     read_example,
     read_table,
 )
-
-FILE = "published.toml"
+from knightfall.studies.study_files import FIRST, HEURISTICS, every_study, read_tables
 
 Form = Literal[
     "better",
@@ -146,6 +144,17 @@ class Erratum:
     found_by: Finding
 
 
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A study's heuristic as its author's program had it.
+
+    `ends` is how it saw that the game was over (`knightfall.search.habits`), `id` the heuristic.
+    """
+
+    id: str
+    ends: str = CHOICES["ends"][0]
+
+
 @dataclass(frozen=True)
 class Study:
     """A publication; everything is told by heuristic.  What it does not print is empty."""
@@ -169,6 +178,12 @@ class Study:
     not_reproducible: Mapping[str, str]
     """Heuristics with a result that nobody can play again, and why."""
     wishes: tuple[Wish, ...] = ()
+    introduction: str = ""
+    """A sentence on its idea."""
+    as_coded: Mapping[str, Coded] = field(default_factory=dict)
+    """Heuristics whose program was not simply the heuristic with the board's word on ends."""
+    known_condition: Mapping[str, str] = field(default_factory=dict)
+    """How its agents were written, and under "told" where that is told; empty if nothing is."""
 
     @property
     def heuristics(self) -> tuple[str, ...]:
@@ -287,19 +302,18 @@ def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:
 
 @cache
 def studies() -> Mapping[str, Study]:
-    """The five studies by their ids, in the order of the heuristics' registry."""
-    there = resources.files("knightfall.studies") / "publications" / FILE
-    return MappingProxyType(read_studies(decoded(there.read_bytes(), FILE)))
+    """Return the studies by their ids, in the order of their files."""
+    return every_study(read_studies)
 
 
-def read_studies(text: str) -> dict[str, Study]:
+def read_studies(text: str, file: str = FIRST) -> dict[str, Study]:
     """The studies that a file of TOML tells of; an error says what is wrong with it."""
+    tables = read_tables(text, file)
     try:
-        tables = parse_toml(text, parse_float=Decimal)
         check({str: _STUDY}, tables)
         return {id: _study(id, table) for id, table in tables.items()}
     except KnightfallError as error:
-        raise KnightfallError(f"{FILE} cannot be read: {error}") from None
+        raise KnightfallError(f"{file} cannot be read: {error}") from None
 
 
 _RATE = Between(0, 100)
@@ -342,6 +356,15 @@ _STUDY = {
     "errata?": [{"where": str, "text": str, "found_by": OneOf(get_args(Finding))}],
     "not_reproducible?": {str: str},
     "wishes?": [_WISH],
+    "introduction?": str,
+    "names?": {str: str},
+    "module?": str,
+    "heuristics?": HEURISTICS,
+    "as_coded?": {str: {"id?": str, "ends?": OneOf(CHOICES["ends"])}},
+    "known_condition?": {
+        "told": str,
+        **{f"{part}?": OneOf(CHOICES[part]) for part in ("lost", "ties", "leaves", "board")},
+    },
 }
 
 
@@ -364,6 +387,11 @@ def _study(id: str, table: dict[str, Any]) -> Study:
         errata=tuple(Erratum(**erratum) for erratum in table.get("errata", ())),
         not_reproducible=MappingProxyType(table.get("not_reproducible", {})),
         wishes=tuple(_wish(id, one) for one in table.get("wishes", ())),
+        introduction=table.get("introduction", table["title"]),
+        as_coded=MappingProxyType(
+            {one: Coded(**{"id": one, **row}) for one, row in table.get("as_coded", {}).items()}
+        ),
+        known_condition=MappingProxyType(table.get("known_condition", {})),
     )
     _check_tables(bare, ids)
     return replace(bare, claims=tuple(_claim(bare, claim) for claim in table["claims"]))
@@ -408,7 +436,7 @@ def _claim(study: Study, table: dict[str, Any]) -> Claim:
         than = [id for id in study.heuristics if id not in who]
     for name in ("between", "tournaments"):
         if name in table and len(table[name]) != 2:
-            raise KnightfallError(f"{study.id}: {name!r} must be two numbers; see {FILE}")
+            raise KnightfallError(f"{study.id}: {name!r} must be two numbers; see {FIRST}")
     tournaments = table.get("tournaments")
     against = None
     if "against" in table:

@@ -1,4 +1,4 @@
-"""``knightfall reproduce``: the five studies, played again; which of their claims survive?"""
+"""``knightfall reproduce``: the studies, played again; which of their claims survive?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="STUDY",
-            help="lookahead, directional, reachability, staged, aggressive; all by default.",
+            help="Which, such as lookahead or staged; all by default. A wrong name lists them.",
         ),
     ] = None,
     pairs: Annotated[
@@ -77,7 +77,7 @@ def reproduce(
     again: Again = False,
     json: Json = False,
 ) -> None:
-    """Play the five studies again and judge their claims.
+    """Play the studies again and judge their claims.
 
     Each study's own tournament as its author's agents played it, then at equal time, at equal
     nodes and without resigning; the same of what its author wished for; a league of all
@@ -101,7 +101,7 @@ def reproduce(
     from knightfall.errors import KnightfallError
     from knightfall.files import atomic_write
     from knightfall.studies import plans
-    from knightfall.studies.condition_fit import as_json, recorded_fits
+    from knightfall.studies.condition_fit import as_json, fit_of
     from knightfall.studies.document import why_no_charts, write_report
     from knightfall.studies.report_builder import build_report
 
@@ -110,7 +110,7 @@ def reproduce(
     folder = _folder(output)
     if fit and not {"course", "never"} & set(budgets):
         raise KnightfallError(f"--fit is for --budget course, never or all, not {budget}")
-    fits = _fitted(chosen, seed, workers) if fit else recorded_fits()
+    fits = _fitted(chosen, seed, workers) if fit else {one.id: fit_of(one) for one in chosen}
     wanted: dict[tuple[str, str], Plan] = {
         (one.id, name): plans.study_plan(one, name, fits[one.id].condition, pairs, seed)
         for name in budgets

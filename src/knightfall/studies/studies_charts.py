@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from knightfall.arena.chart_style import (
@@ -294,7 +295,7 @@ def calibration_chart(report: StudiesReport) -> Figure:
         "Published against predicted: games won in %, one dot for each opponent of each heuristic",
         5.6,
     )
-    for study, shade in zip(report.studies, STUDY_COLOURS, strict=False):
+    for study, shade in zip(report.studies, cycle(STUDY_COLOURS), strict=False):
         if study.fit is None or not study.fit.cells:
             continue
         cells = study.fit.cells
@@ -331,7 +332,7 @@ def residual_chart(report: StudiesReport) -> Figure:
         1.1 + 1.55 * len(shown),
     )
     grid = figure.subplots(len(shown), 1, squeeze=False)
-    for axes, study, shade in zip(grid[:, 0], shown, STUDY_COLOURS, strict=False):
+    for axes, study, shade in zip(grid[:, 0], shown, cycle(STUDY_COLOURS), strict=False):
         assert study.fit is not None
         for at, opponent in enumerate(study.opponents):
             cells = [cell.z for cell in study.fit.cells if cell.opponent == opponent]

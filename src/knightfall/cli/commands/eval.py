@@ -129,7 +129,7 @@ def _ready(ids: Iterable[str]) -> dict[str, Evaluator | Hosted]:
 
 
 def _published() -> list[str]:
-    from knightfall.heuristics.published import published_ids
+    from knightfall.heuristics.registry import published_ids
 
     return list(published_ids())
 

@@ -16,7 +16,7 @@ from knightfall.display.table import Table, facts
 
 if TYPE_CHECKING:
     from knightfall.heuristics.expression import Atom
-    from knightfall.heuristics.published import Declared
+    from knightfall.heuristics.registry import Declared
 
 
 One = Annotated[str | None, typer.Argument(metavar="ID", help="One heuristic, for its details.")]
@@ -73,7 +73,7 @@ def _group(row: Declared) -> str:
 def _details(id: str, json: bool) -> None:
     from knightfall.heuristics import REGISTRY
     from knightfall.heuristics.expression import parse_heuristic
-    from knightfall.heuristics.printed_names import meanings
+    from knightfall.heuristics.registry import meanings
 
     declared = REGISTRY.get(id.strip())
     named = meanings("_".join(id.split()))  # "Custom_heuristic 1" is printed with a space
@@ -112,7 +112,7 @@ def _shown(value: str | bool | list[str]) -> str:
 def _atom(atom: Atom) -> dict[str, Any]:
     """All about one term of an expression; a user's file is loaded for it."""
     from knightfall.heuristics.evaluator import evaluator
-    from knightfall.heuristics.published import USER
+    from knightfall.heuristics.registry import USER
     from knightfall.user_files import UserFunction
 
     if not isinstance(atom, UserFunction):
@@ -132,8 +132,7 @@ def _atom(atom: Atom) -> dict[str, Any]:
 
 def _row(name: str) -> dict[str, Any]:
     from knightfall.heuristics import REGISTRY
-    from knightfall.heuristics.printed_names import printed_names
-    from knightfall.heuristics.published import CODED
+    from knightfall.heuristics.registry import CODED, printed_names
 
     row = REGISTRY[name]
     coded = f"{CODED}{row.id}"

@@ -30,12 +30,12 @@ from knightfall.course.import_context import for_a_while
 from knightfall.course.student_scores.compiled_board import GAMES, PLAYER, Game, asking
 from knightfall.course.student_scores.student_score import silent
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.heuristics.interpreted import a_number
 from knightfall.heuristics.registry import Score
 from knightfall.heuristics.signature import HEURISTIC, ask_once
 from knightfall.heuristics.user_heuristic import (
     CHECKED,
     USERS,
+    a_number,
     guard,
     patiently,
     reason_of,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from knightfall.heuristics.published import USER
-from knightfall.heuristics.registry import REGISTRY
+from knightfall.heuristics.registry import REGISTRY, USER
 from knightfall.heuristics.signature import ready
 from knightfall.web.engine.entry_points import static_reach, weighted_sum
 

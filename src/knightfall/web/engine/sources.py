@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from knightfall.heuristics.published import USER
-from knightfall.heuristics.registry import REGISTRY
+from knightfall.heuristics.registry import REGISTRY, USER
 from knightfall.kernel.sources import hash_of
 
 MADE_FROM = (

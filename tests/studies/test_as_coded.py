@@ -4,6 +4,7 @@ does not ask.
 
 from __future__ import annotations
 
+import inspect
 import math
 import random
 from functools import cache
@@ -20,16 +21,17 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.expression import parse_heuristic
-from knightfall.heuristics.ours import OURS
-from knightfall.heuristics.published import PUBLISHED, published_ids
+from knightfall.heuristics.registry import LEARNED_HEURISTICS, PARAMETERS, PUBLISHED, published_ids
 from knightfall.heuristics.signature import ask_once
-from knightfall.heuristics.variants import VARIANTS
 from knightfall.kernel.geometry import RULES, geometry, rules_of
 from knightfall.kernel.rules import words
 from knightfall.position import Position, Side
+from knightfall.studies import as_coded
 from knightfall.studies.plans import league_heuristics
 from knightfall.studies.published import studies
+from knightfall.studies.study_files import WISHED, heuristic_table
 
+VARIANTS = [row for row in heuristic_table().rows if row.study != WISHED]
 SIDES: tuple[Side, Side] = ("w", "b")
 FEW = 12
 """Open cells up to which the slow twin of the longest win is quick enough."""
@@ -357,10 +359,32 @@ def test_one_may_be_added_to_plain_python(files: Files) -> None:
 
 def test_variants_stand_behind_the_published_and_in_no_other_list() -> None:
     declared = [row for row in REGISTRY.values() if row.study != "user"]
-    assert declared == [*PUBLISHED, *VARIANTS, *OURS]
-    assert all(row.coded for row in VARIANTS)
+    added = heuristic_table().rows
+    assert {row.id for row in added} > {row.id for row in VARIANTS}
+    assert declared == [*PUBLISHED, *LEARNED_HEURISTICS, *added]
+    assert all(row.coded and not row.listed for row in VARIANTS)
     assert {row.id for row in VARIANTS} | {"main_prop"} == set(CODED)
     assert set(CODED) & set(published_ids()) == {"main_prop"}
+
+
+def test_the_table_tells_what_the_functions_say() -> None:
+    functions = {
+        name: found
+        for name, found in vars(as_coded).items()
+        if found.__class__.__name__ == "CPUDispatcher"
+        and found.py_func.__module__ == as_coded.__name__
+        and [*inspect.signature(found.py_func).parameters] == [*PARAMETERS]
+    }
+    rows = {row.id.removeprefix("coded:"): row for row in heuristic_table().rows}
+    assert rows.keys() == functions.keys()
+    for name, row in rows.items():
+        assert row.score is functions[name]
+        assert row.formula
+        assert row.summary.endswith(".")
+        assert len(row.summary) <= 95
+        assert "_" not in row.summary  # plain words, no ids
+        if row in VARIANTS:
+            assert row.summary == " ".join(str(row.score.__doc__).split("\n\n")[0].split())
 
 
 def test_the_league_has_no_variant() -> None:

@@ -13,17 +13,18 @@ from knightfall.agents import COURSE, parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.expression import Expression, parse_heuristic
-from knightfall.heuristics.printed_names import (
-    PRINTED,
+from knightfall.heuristics.registry import (
     all_printed,
     canonical,
     meanings,
+    printed_groups,
     printed_names,
+    published_ids,
 )
-from knightfall.heuristics.published import published_ids
 from knightfall.studies.published import studies
 from knightfall.user_files import UserFunction
 
+PRINTED = printed_groups()
 WHOLE = [f"{study}:{name}" for study, names in PRINTED.items() for name in names]
 
 IN_THE_DOCUMENTS = {

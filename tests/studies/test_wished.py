@@ -20,7 +20,7 @@ from knightfall.board import Board
 from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.explain import explain
-from knightfall.heuristics.published import published_ids
+from knightfall.heuristics.registry import published_ids
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.heuristics.vocabulary import cut_short, steps_left, time_left
 from knightfall.kernel.geometry import geometry

@@ -1,0 +1,108 @@
+"""The files of the studies: what each is made of, and the heuristics and names that it adds.
+
+Every file of TOML in ``publications/`` tells of one study or several; ``published.toml``, which
+explains the format, comes first and the others follow by name.  Nothing else lists the studies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from knightfall.errors import KnightfallError
+from knightfall.heuristics.registry import CODED, Declared, HeuristicTable
+from knightfall.reading import decoded, parse_toml
+from knightfall.shape import check
+
+T = TypeVar("T")
+
+FIRST = "published.toml"
+WISHED = "wishes"
+"""What stands for a study where an author wished for a heuristic and we wrote it."""
+
+HEURISTICS = {
+    str: {
+        "formula": str,
+        "summary": str,
+        "symmetric?": bool,
+        "costly?": bool,
+        "wished?": bool,
+    }
+}
+"""The shape of a study's own heuristics."""
+
+
+def study_files() -> dict[str, str]:
+    """Return the files of all studies in their order: text by name."""
+    folder = resources.files("knightfall.studies") / "publications"
+    files = [file for file in folder.iterdir() if file.name.endswith(".toml")]
+    files.sort(key=lambda file: (file.name != FIRST, file.name))
+    return {file.name: decoded(file.read_bytes(), file.name) for file in files}
+
+
+def every_study(read: Callable[[str, str], Mapping[str, T]]) -> Mapping[str, T]:
+    """Return what `read` makes of all files, each given as text and name, by study and in order."""
+    found: dict[str, T] = {}
+    for name, text in study_files().items():
+        for id, study in read(text, name).items():
+            if id in found:
+                raise KnightfallError(f"{name}: there is a study {id!r} in another file already")
+            found[id] = study
+    return MappingProxyType(found)
+
+
+@cache
+def study_tables() -> Mapping[str, dict[str, Any]]:
+    """Return the table of each study by its id, in order.
+
+    Only what the core asks for is checked: `knightfall.studies.published` checks the rest.
+    """
+    return every_study(read_tables)
+
+
+def read_tables(text: str, file: str = FIRST) -> dict[str, dict[str, Any]]:
+    """Return the tables of the studies that a file of TOML tells of; errors name the file."""
+    try:
+        tables = parse_toml(text, parse_float=Decimal)
+        for id, table in tables.items():
+            check({str: object}, table, id)
+            check(HEURISTICS, table.get("heuristics", {}), f"{id}.heuristics")
+            check({str: str}, table.get("names", {}), f"{id}.names")
+            if "heuristics" in table and not isinstance(table.get("module"), str):
+                raise KnightfallError(
+                    f'"module" is missing in {id}: the import path of its heuristics\' functions'
+                )
+    except KnightfallError as error:
+        raise KnightfallError(f"{file} cannot be read: {error}") from None
+    return tables
+
+
+def heuristic_table() -> HeuristicTable:
+    """Return the heuristics and names that the studies add to the core's."""
+    tables = study_tables()
+    return HeuristicTable(
+        rows=tuple(
+            _declared(study, table["module"], id, row)
+            for study, table in tables.items()
+            for id, row in table.get("heuristics", {}).items()
+        ),
+        names={study: table["names"] for study, table in tables.items() if "names" in table},
+    )
+
+
+def _declared(study: str, module: str, id: str, row: Mapping[str, Any]) -> Declared:
+    wished = row.get("wished", False)
+    return Declared(
+        id,
+        WISHED if wished else study,
+        row["formula"],
+        row["summary"],
+        symmetric=row.get("symmetric", True),
+        costly=row.get("costly", False),
+        module_name=module,
+        listed=not wished and not id.startswith(CODED),
+    )
