@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from knightfall.arena.import_run import import_run
 from knightfall.arena.store import Store
-from knightfall.cli.play.game import load
+from knightfall.cli.played_game import load
 from knightfall.errors import KnightfallError
 from knightfall.notation import read_game_file
 from knightfall.openings import read_book

@@ -15,8 +15,8 @@ from rich.console import Console
 from typer.testing import Result
 
 from knightfall.agents import parse_agent
-from knightfall.cli.play.game import Game, load, save
-from knightfall.cli.screen.drawing import draw, layout
+from knightfall.cli.board_drawing import draw, layout
+from knightfall.cli.played_game import Game, load, save
 from knightfall.errors import AgentFailure
 from knightfall.position import Position, Side
 

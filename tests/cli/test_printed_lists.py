@@ -18,7 +18,7 @@ from knightfall.arena.plan import PairRecord
 from knightfall.arena.store import Store
 from knightfall.board import Board
 from knightfall.cli.commands import heuristics
-from knightfall.cli.screen.output import effort, verdict
+from knightfall.cli.terminal import effort, verdict
 from knightfall.display.report import Heading
 from knightfall.display.table import Table
 from knightfall.position import Position

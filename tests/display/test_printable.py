@@ -168,7 +168,7 @@ def test_there_is_no_other_way_to_the_terminal() -> None:
     """Nobody prints, or makes a console, but those whose business it is."""
     source = Path(knightfall.__file__).parent
     allowed = {
-        "display/printable.py", "display/report.py", "cli/screen/guard.py", "cli/screen/output.py",
+        "display/printable.py", "display/report.py", "cli/terminal.py",
         "kernel/compile.py", "solver/verify.py", "oracle/questions.py", "cli/commands/eval.py",
         "course/generation_2017b.py",  # a person plays in a script of her own
     }  # fmt: skip

@@ -135,7 +135,7 @@ def test_it_may_come_when_a_command_is_over() -> None:
     """One that wanted exceptions; the interpreter does not."""
     code = (
         "import atexit, os, signal\nfrom knightfall.isolation import sigint\n"
-        "from knightfall.cli import main\nfrom knightfall.cli.screen import guard\n"
+        "from knightfall.cli import main\nfrom knightfall.cli import terminal as guard\n"
         "guard._refuse_unquoted = lambda args: sigint.enable_keyboard_interrupt()\n"
         "atexit.register(os.kill, os.getpid(), signal.SIGINT)\nmain()\n"
     )

@@ -25,7 +25,7 @@ import typer
 from typer.testing import CliRunner
 
 from knightfall.arena import api
-from knightfall.cli.screen.guard import GuardedGroup
+from knightfall.cli.terminal import GuardedGroup
 from knightfall.studies import oracle_grades as grades
 from knightfall.studies import plans
 from knightfall.studies.claims import ONCE, meaning

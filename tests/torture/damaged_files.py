@@ -35,7 +35,7 @@ from knightfall.arena.store_file import IN_MEMORY, OF_A_RUN
 from knightfall.arena.stored_games import scoresheet
 from knightfall.arena.version import engine
 from knightfall.board import Board
-from knightfall.cli.play.game import load
+from knightfall.cli.played_game import load
 from knightfall.course.classroom import lessons
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.display.printable import json_line

@@ -13,7 +13,7 @@ def main() -> None:
 
         exit_on_sigint()
         from knightfall.cli.app import app
-        from knightfall.cli.screen.guard import close_output, tolerate_any_stream
+        from knightfall.cli.terminal import close_output, tolerate_any_stream
 
         tolerate_any_stream()
         try:

@@ -21,8 +21,8 @@ from knightfall.cli.commands.runs import plot, runs, show
 from knightfall.cli.commands.sprt import sprt
 from knightfall.cli.commands.stats import stats
 from knightfall.cli.commands.watch import watch
-from knightfall.cli.options.common import PLAIN_HELP
-from knightfall.cli.screen.guard import GuardedGroup
+from knightfall.cli.options import PLAIN_HELP
+from knightfall.cli.terminal import GuardedGroup
 from knightfall.errors import KnightfallError
 from knightfall.extensions import added, load_added
 

@@ -6,11 +6,34 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.arena import NOTHING_MEASURED, Again, Seed, Workers
-from knightfall.cli.options.common import Json, command_group, whole_number
-from knightfall.cli.options.course import Clock, Generation, MoveTime, Opponents
-from knightfall.cli.options.store import StorePath, store_path
-from knightfall.cli.screen.output import print_line, print_report
+from knightfall.cli.arena_options import NOTHING_MEASURED, Again, Generation, Seed, Workers
+from knightfall.cli.options import Json, StorePath, command_group, store_path, whole_number
+from knightfall.cli.terminal import print_line, print_report
+
+Opponents = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--opponents",
+        metavar="AGENT",
+        help="An opponent; may be repeated. By default the course's seven of its year.",
+    ),
+]
+MoveTime = Annotated[
+    str | None,
+    typer.Option(
+        "--time",
+        metavar="TIME",
+        help="Time for a move: 150ms, or what the submission's year had.",
+    ),
+]
+Clock = Annotated[
+    str,
+    typer.Option(
+        "--clock",
+        metavar="CLOCK",
+        help="ticks: each call of time_left() costs 0.06 ms, so results repeat; or wall.",
+    ),
+]
 
 Submission = Annotated[
     str,
@@ -54,8 +77,7 @@ def run(
       knightfall course run "game_agent.py#AlphaBetaPlayer(custom_score_2)" --opponents AB_Improved
     """
     from knightfall.arena.store_file import user_store
-    from knightfall.cli.screen.guard import INTERRUPTED, say
-    from knightfall.cli.screen.output import print_report
+    from knightfall.cli.terminal import INTERRUPTED, print_report, say
     from knightfall.course.trial.successor_trial import SuccessorReport
     from knightfall.course.trial.trial import trial
     from knightfall.display.numbers import count
@@ -146,8 +168,7 @@ def classroom(
       knightfall course class submissions
       knightfall course class submissions --output reports/week3 --clock wall
     """
-    from knightfall.cli.screen.guard import INTERRUPTED, say
-    from knightfall.cli.screen.output import print_report
+    from knightfall.cli.terminal import INTERRUPTED, print_report, say
     from knightfall.course.classroom.classroom import hold_class, output_folder
 
     try:
@@ -290,7 +311,7 @@ def path(
       knightfall course path
       PYTHONPATH=$(knightfall course path --generation 2017a) python tournament.py
     """
-    from knightfall.cli.screen.output import print_json, print_line
+    from knightfall.cli.terminal import print_json, print_line
     from knightfall.course.paths import folder
 
     place = str(folder(generation))

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.common import (
+from knightfall.cli.arena_options import elo_bounds, real
+from knightfall.cli.options import (
     Chart,
     Force,
     Json,
@@ -17,9 +18,7 @@ from knightfall.cli.options.common import (
     command_group,
     whole_number,
 )
-from knightfall.cli.options.sprt import elo_bounds, real
-from knightfall.cli.screen.guard import INTERRUPTED, say
-from knightfall.cli.screen.output import print_json, print_line, print_report
+from knightfall.cli.terminal import INTERRUPTED, print_json, print_line, print_report, say
 from knightfall.display.numbers import percent
 
 # -- data -------------------------------------------------------------------------------------

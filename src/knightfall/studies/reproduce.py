@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.arena import Again, Dask, Seed, Workers
-from knightfall.cli.options.common import Json, whole_number
-from knightfall.cli.options.store import StorePath
+from knightfall.cli.arena_options import Again, Dask, Seed, Workers
+from knightfall.cli.options import Json, StorePath, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,9 +93,8 @@ def reproduce(
     from knightfall.arena.api import play_all
     from knightfall.arena.runners.hire import Crew
     from knightfall.arena.store import Store
-    from knightfall.cli.options.store import store_path
-    from knightfall.cli.screen.guard import INTERRUPTED, say
-    from knightfall.cli.screen.output import print_report
+    from knightfall.cli.options import store_path
+    from knightfall.cli.terminal import INTERRUPTED, print_report, say
     from knightfall.display.report import print_parts
     from knightfall.errors import KnightfallError
     from knightfall.files import atomic_write
@@ -224,7 +222,7 @@ def _command(
 
 def _fitted(chosen: Sequence[Study], seed: int, workers: int | None) -> Mapping[str, StudyFit]:
     """The conditions of some studies, fitted anew."""
-    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.cli.terminal import INTERRUPTED, say
     from knightfall.display.progress import progress
     from knightfall.machine import cores
     from knightfall.studies.condition_fit import fit, number_of_trials
@@ -251,7 +249,7 @@ def _choices(chosen: Sequence[Study], pairs: int, seed: int) -> Choices:
 
 
 def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[HeuristicGrade]:
-    from knightfall.cli.screen.guard import INTERRUPTED, say
+    from knightfall.cli.terminal import INTERRUPTED, say
     from knightfall.display.progress import progress
     from knightfall.machine import cores
     from knightfall.studies.oracle_grades import grades, missing_grades

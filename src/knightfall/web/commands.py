@@ -9,10 +9,8 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.common import Json
-from knightfall.cli.options.store import StorePath, store_path
-from knightfall.cli.screen.guard import INTERRUPTED, say
-from knightfall.cli.screen.output import print_json, print_line
+from knightfall.cli.options import Json, StorePath, store_path
+from knightfall.cli.terminal import INTERRUPTED, print_json, print_line, say
 
 Out = Annotated[
     Path,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knightfall.cli.options.common import (
+from knightfall.cli.options import (
     Chart,
     Force,
     Json,
@@ -15,8 +15,7 @@ from knightfall.cli.options.common import (
     chart_writer,
     whole_number,
 )
-from knightfall.cli.screen.guard import INTERRUPTED, say
-from knightfall.cli.screen.output import print_json, print_report
+from knightfall.cli.terminal import INTERRUPTED, print_json, print_report, say
 from knightfall.display.report import print_parts
 from knightfall.display.table import Table
 

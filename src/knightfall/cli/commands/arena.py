@@ -6,10 +6,20 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.arena import BudgetText, Event, Pairs, plays_a_run
-from knightfall.cli.options.common import whole_number
-from knightfall.cli.options.course import Generation, of_generation
-from knightfall.cli.options.sprt import Alpha, Beta, Bounds, Model, given_test
+from knightfall.cli.arena_options import (
+    Alpha,
+    Beta,
+    Bounds,
+    BudgetText,
+    Event,
+    Generation,
+    Model,
+    Pairs,
+    given_test,
+    of_generation,
+    plays_a_run,
+)
+from knightfall.cli.options import whole_number
 from knightfall.errors import KnightfallError
 
 A = Annotated[str, typer.Argument(metavar="A", help="The agent whose Elo it is.")]
@@ -200,7 +210,7 @@ def league(
 
 
 def _elo(text: str) -> float:
-    from knightfall.cli.options.sprt import real
+    from knightfall.cli.arena_options import real
 
     return real(text, "a number of Elo above 0, as in --until 10")
 

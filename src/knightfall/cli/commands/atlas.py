@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.commands.certificates import certify
-from knightfall.cli.options.common import BoardName, Json, Threads, board_named, command_group
-from knightfall.cli.screen.guard import say
-from knightfall.cli.screen.output import print_json, print_line
+from knightfall.cli.options import BoardName, Json, Threads, board_named, command_group
+from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import duration
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ def survey_json(seen: Survey) -> dict[str, Any]:
 
 
 def _show(seen: Survey) -> None:
-    from knightfall.cli.screen.output import console
+    from knightfall.cli.terminal import console
 
     board, screen = seen.board, console()
     total = len(seen.openings)
@@ -195,7 +194,7 @@ def _show(seen: Survey) -> None:
 
 
 def _show_replies(seen: Survey, cell: int, json: bool) -> None:
-    from knightfall.cli.screen.output import console
+    from knightfall.cli.terminal import console
 
     board = seen.board
     replies = {one.waiter: one for one in seen.replies(cell)}

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import BoardName, Json, Threads, board_named
-from knightfall.cli.screen.output import print_json, print_line
+from knightfall.cli.options import BoardName, Json, Threads, board_named
+from knightfall.cli.terminal import print_json, print_line
 from knightfall.display.numbers import duration
 from knightfall.errors import KnightfallError
 

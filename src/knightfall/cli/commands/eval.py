@@ -10,9 +10,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json, position_named
-from knightfall.cli.screen.guard import say
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.options import Json, position_named
+from knightfall.cli.terminal import print_json, say
 from knightfall.display.numbers import for_json
 from knightfall.display.report import print_parts
 from knightfall.display.table import facts

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.options.common import Json
-from knightfall.cli.options.store import RunName, StorePath, find_run, reading, some, store_path
-from knightfall.cli.screen.output import print_json, print_line
+from knightfall.cli.options import Json, RunName, StorePath, find_run, reading, some, store_path
+from knightfall.cli.terminal import print_json, print_line
 from knightfall.errors import KnightfallError, nearest
 
 Format = Annotated[str, typer.Option("--format", metavar="F", help="csv, jsonl, parquet or text.")]

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json, whole_number
-from knightfall.cli.options.store import RunName, StorePath, find_run, reading, some, store_path
-from knightfall.cli.screen.guard import INTERRUPTED, say
-from knightfall.cli.screen.output import console, print_json, print_line, print_report
+from knightfall.cli.options import (
+    Json,
+    RunName,
+    StorePath,
+    find_run,
+    reading,
+    some,
+    store_path,
+    whole_number,
+)
+from knightfall.cli.terminal import INTERRUPTED, console, print_json, print_line, print_report, say
 from knightfall.errors import KnightfallError, nearest
 
 if TYPE_CHECKING:

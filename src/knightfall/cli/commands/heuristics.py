@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Fen, Json, position_named
-from knightfall.cli.screen.output import print_json, print_line, print_report
+from knightfall.cli.options import Fen, Json, position_named
+from knightfall.cli.terminal import print_json, print_line, print_report
 from knightfall.display.report import Heading, Part, print_parts
 from knightfall.display.table import Table, facts
 

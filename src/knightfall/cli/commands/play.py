@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from knightfall.cli.options.common import (
+from knightfall.cli.options import (
     STARTPOS,
     Json,
     MaybeFen,
@@ -17,14 +17,14 @@ from knightfall.cli.options.common import (
     board_named,
     position_named,
 )
-from knightfall.cli.screen.guard import INTERRUPTED, say
+from knightfall.cli.terminal import INTERRUPTED, say
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 
 if TYPE_CHECKING:
     from knightfall.agents import Agent
-    from knightfall.cli.play.game import Game
-    from knightfall.cli.play.view import GameView
+    from knightfall.cli.game_views import GameView
+    from knightfall.cli.played_game import Game
 
 OPPONENT = "alphabeta(improved, depth=3)"
 
@@ -130,13 +130,13 @@ def play(
 
 
 def _new(fen: str, seat: Seat | None, against: Agent) -> Game:
-    from knightfall.cli.play.game import Game
+    from knightfall.cli.played_game import Game
 
     return Game([position_named(fen)], "b" if seat is Seat.second else "w", against)
 
 
 def _resumed(which: str) -> Game:
-    from knightfall.cli.play.game import load
+    from knightfall.cli.played_game import load
 
     return load(which)
 
@@ -162,10 +162,10 @@ def _ask_for_code(game: Game, json: bool) -> None:
 
 def _view(json: bool) -> GameView:
     if json:
-        from knightfall.cli.play.view import JsonView
+        from knightfall.cli.game_views import JsonView
 
         return JsonView()
-    from knightfall.cli.play.terminal_view import TerminalView
+    from knightfall.cli.game_views import TerminalView
 
     return TerminalView()
 
@@ -230,7 +230,7 @@ def _turn(game: Game, view: GameView) -> bool:
             return True
         elif word == "hint":
             from knightfall.agents import agent
-            from knightfall.cli.play.view import ADVISER
+            from knightfall.cli.game_views import ADVISER
 
             with view.thinking(ADVISER):
                 report = agent(ADVISER).analyse(game.position)
@@ -257,7 +257,7 @@ class _Keeper:
 
     def save(self) -> str | None:
         """The command that resumes the game, or None if it could not be saved."""
-        from knightfall.cli.play.game import resume_command, save
+        from knightfall.cli.played_game import resume_command, save
 
         try:
             save(self._game)

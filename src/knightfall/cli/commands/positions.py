@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from knightfall.cli.options.common import (
+from knightfall.cli.options import (
     Fen,
     Json,
     TableMb,
@@ -16,7 +16,7 @@ from knightfall.cli.options.common import (
     whole,
     whole_number,
 )
-from knightfall.cli.screen.output import print_json, print_line, print_report, report_json, verdict
+from knightfall.cli.terminal import print_json, print_line, print_report, report_json, verdict
 from knightfall.display.numbers import duration
 from knightfall.display.report import print_parts
 from knightfall.display.table import facts

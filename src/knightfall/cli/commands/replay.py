@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json
-from knightfall.cli.options.store import LAST, StorePath, reading
-from knightfall.cli.screen.output import console, effort, print_json, verdict
+from knightfall.cli.options import LAST, Json, StorePath, reading
+from knightfall.cli.terminal import console, effort, print_json, verdict
 from knightfall.display.numbers import for_json
 from knightfall.errors import KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
@@ -135,7 +134,7 @@ class _Played:
 def _players(played: _Played, screen: Console) -> list[Text]:
     from rich.text import Text
 
-    from knightfall.cli.screen.drawing import knight
+    from knightfall.cli.board_drawing import knight
 
     sides: tuple[Side, Side] = ("w", "b")
     return [
@@ -148,7 +147,7 @@ def _animate(played: _Played, screen: Console, delay: float) -> None:
     from rich.live import Live
     from rich.text import Text
 
-    from knightfall.cli.screen.drawing import knight, show
+    from knightfall.cli.board_drawing import knight, show
 
     enable_keyboard_interrupt()
     easel = console()  # what is drawn here, Live shows there, always in the same place
@@ -190,7 +189,7 @@ def _wait(seconds: float) -> None:
 def _print(played: _Played, screen: Console) -> None:
     from rich.text import Text
 
-    from knightfall.cli.screen.drawing import knight
+    from knightfall.cli.board_drawing import knight
 
     for text in _players(played, screen):
         screen.print(text, soft_wrap=True)

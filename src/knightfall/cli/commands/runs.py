@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json
-from knightfall.cli.options.store import (
+from knightfall.cli.options import (
     FEW,
     LAST,
+    Json,
     RunName,
     StorePath,
     find_run,
@@ -21,8 +21,7 @@ from knightfall.cli.options.store import (
     some,
     store_path,
 )
-from knightfall.cli.screen.guard import say
-from knightfall.cli.screen.output import print_json, print_line
+from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError
 
@@ -158,8 +157,8 @@ def show(run: RunName = LAST, store: StorePath = None, json: Json = False) -> No
       knightfall show 3 --json
     """
     from knightfall.arena.reports import report_on
-    from knightfall.cli.options.store import find_run, reading
-    from knightfall.cli.screen.output import print_report
+    from knightfall.cli.options import find_run, reading
+    from knightfall.cli.terminal import print_report
 
     with reading(store) as opened:
         print_report(report_on(find_run(opened, run)), json=json)

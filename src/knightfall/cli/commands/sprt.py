@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from knightfall.cli.commands.stats import shown
-from knightfall.cli.options.common import Json, command_group
-from knightfall.cli.options.sprt import (
+from knightfall.cli.arena_options import (
     Alpha,
     Beta,
     Model,
@@ -18,7 +16,9 @@ from knightfall.cli.options.sprt import (
     real,
     sprt_of,
 )
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.commands.stats import shown
+from knightfall.cli.options import Json, command_group
+from knightfall.cli.terminal import print_json
 from knightfall.display.numbers import percent
 from knightfall.display.report import print_parts
 from knightfall.display.table import Table

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.options.common import Json, command_group, whole
-from knightfall.cli.options.sprt import Alpha, Beta, Bounds, Model, NumbersCommand, given_test
-from knightfall.cli.screen.output import print_json
+from knightfall.cli.arena_options import Alpha, Beta, Bounds, Model, NumbersCommand, given_test
+from knightfall.cli.options import Json, command_group, whole
+from knightfall.cli.terminal import print_json
 from knightfall.display.numbers import for_json, percent
 from knightfall.display.report import print_parts
 from knightfall.display.table import facts

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from knightfall.cli.options.common import (
+from knightfall.cli.options import (
     Json,
     MaybeFen,
     agent_argument,
@@ -15,7 +15,7 @@ from knightfall.cli.options.common import (
     position_named,
     whole_number,
 )
-from knightfall.cli.screen.output import console, effort, print_json, report_json, verdict
+from knightfall.cli.terminal import console, effort, print_json, report_json, verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,7 +120,7 @@ class _TextView:
     def begin(self, start: Position, players: dict[Side, Agent]) -> None:
         from rich.text import Text
 
-        from knightfall.cli.screen.drawing import knight
+        from knightfall.cli.board_drawing import knight
 
         for side, agent in players.items():
             shown = agent.name if agent.name == str(agent) else f"{agent.name} = {agent}"
@@ -130,7 +130,7 @@ class _TextView:
     def moved(self, number: int, side: Side, report: Report) -> None:
         from rich.text import Text
 
-        from knightfall.cli.screen.drawing import knight
+        from knightfall.cli.board_drawing import knight
 
         line = Text(f"{number:>3}. ")
         line.append_text(knight(self.screen, side)).append(f" {report.move:<4}", "bold")
@@ -144,7 +144,7 @@ class _TextView:
     def over(self, game: Scoresheet, players: dict[Side, Agent]) -> None:
         from rich.text import Text
 
-        from knightfall.cli.screen.drawing import knight, show
+        from knightfall.cli.board_drawing import knight, show
 
         winner, loser = game.winner or "w", game.loser or "b"
         self.screen.print()

@@ -1,8 +1,9 @@
-"""Whatever happens, the user sees one line: errors, warnings, Ctrl-C and closed pipes."""
+"""Standard output and errors: JSON for scripts, rich for people, and one line for every failure."""
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sys
@@ -10,15 +11,85 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
+from knightfall.display.numbers import count, duration, for_json
+from knightfall.display.printable import console as console
 from knightfall.display.printable import one_line
+from knightfall.display.printable import print_line as print_line
 from knightfall.errors import KnightfallError
 from knightfall.isolation.sigint import INTERRUPTED as INTERRUPTED
 from knightfall.isolation.sigint import exit_on_sigint_again
+
+if TYPE_CHECKING:
+    from knightfall.display.report import Displayable
+    from knightfall.search.budget import Report
+
+
+def print_json(thing: Any) -> None:
+    """One line of JSON, at once."""
+    print(json.dumps(thing, allow_nan=False), flush=True)
+
+
+def print_report(report: Displayable, *, json: bool) -> None:
+    """A report for a person, or the same as JSON."""
+    from knightfall.display.report import print_parts
+
+    if json:
+        print_json(report.to_dict())
+    else:
+        print_parts(report.parts())
+
+
+# -- what a search has to say ----------------------------------------------------------------
+
+
+def report_json(report: Report) -> dict[str, Any]:
+    """A report as JSON."""
+    return {
+        "move": report.move,
+        "score": for_json(report.score),
+        "proven": report.proven,
+        "plies": report.plies,
+        "depth": report.depth,
+        "nodes": report.nodes,
+        "seconds": report.seconds,
+        "pv": list(report.pv),
+        "cut": report.cut,
+        "note": report.note,
+    }
+
+
+def verdict(report: Report) -> str:
+    """The score in words where it is certain, as a number where it is not."""
+    if report.proven:
+        end = "win" if report.score > 0 else "loss"
+        if report.plies is None:
+            return end
+        # Beyond the depth searched, a shorter way may exist.
+        exact = report.plies <= report.depth
+        return f"{end} {'in' if exact else 'within'} {count(report.plies, 'ply', 'plies')}"
+    if report.score == 0:
+        return "0"
+    return f"{report.score:+.4g}".replace("-", "−").replace("inf", "∞")
+
+
+def effort(report: Report) -> str:
+    """Return how deep a search looked and what that cost; an empty string if it did not look.
+
+    A time of 0 was too short for the clock or not measured, and is left out.
+    """
+    if report.depth == 0:
+        return ""
+    took = f", {duration(report.seconds)}" if report.seconds else ""
+    return f"depth {report.depth}, {count(report.nodes, 'node')}{took}"
+
+
+# -- failures, Ctrl-C and closed pipes ---------------------------------------------------------
+
 
 BAD_INPUT, INTERNAL = 2, 1
 

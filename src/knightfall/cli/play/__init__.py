@@ -1,1 +1,0 @@
-"""A person's game against an agent."""
