@@ -150,7 +150,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Where the store of a lab is that is not really served, and what a browser was shown."""
     told: dict[str, Any] = {"shown": []}
     address = SimpleNamespace(loopback=True, url="http://there", host="there", port=1)
-    monkeypatch.setattr("knightfall.web.lab.address.listen", lambda host, port: (None, address))
+    monkeypatch.setattr("knightfall.web.lab.server.listen", lambda host, port: (None, address))
     monkeypatch.setattr("knightfall.isolation.sigint.enable_keyboard_interrupt", lambda: None)
     monkeypatch.setattr(serve, "_has_display", lambda: True)
     monkeypatch.setattr("webbrowser.open", told["shown"].append)

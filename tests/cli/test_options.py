@@ -302,7 +302,7 @@ ARRIVES = {
     ),
     "serve": Arrives(
         ["serve"],
-        "knightfall.web.lab.address.listen",
+        "knightfall.web.lab.server.listen",
         dict([one("--host", "127.0.0.9", "0", "127.0.0.9"), one("--port", "9123", "1", 9123)]),
     ),
 }  # fmt: skip

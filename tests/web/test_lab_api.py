@@ -24,17 +24,16 @@ from knightfall.oracle.annotate import annotate
 from knightfall.oracle.grade import grade
 from knightfall.oracle.record import Decision, Record
 from knightfall.position import Position
-from knightfall.web.lab.address import Address
 from knightfall.web.lab.archive import Archive
 from knightfall.web.lab.files import KnownFile
 from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, Refused
-from knightfall.web.lab.inputs import check, read_body
 from knightfall.web.lab.jobs import Job
-from knightfall.web.lab.lab import Lab
+from knightfall.web.lab.lab import Lab, Tabs
 from knightfall.web.lab.names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.openapi import ENDPOINTS, description
-from knightfall.web.lab.tabs import Tabs
+from knightfall.web.lab.schemas import check, read_body
+from knightfall.web.lab.server import Address
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
 FILES = {"mine.py": "/home/me/mine.py"}
@@ -772,7 +771,7 @@ def test_searches_are_counted() -> None:
 
 def test_the_port_is_open_before_the_compiler_is_loaded() -> None:
     code = (
-        "import sys; from knightfall.web.lab.address import listen; "
+        "import sys; from knightfall.web.lab.server import listen; "
         "import knightfall.web.lab.server, knightfall.cli.app; listen('127.0.0.1', 0); "
         "print([m for m in ('numba', 'starlette', 'uvicorn', 'numpy') if m in sys.modules])"
     )

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from knightfall.heuristics import REGISTRY
-from knightfall.web.lab import api, jobs, schemas, tabs, thinkers
-from knightfall.web.lab.address import Address
+from knightfall.web.lab import api, jobs, schemas, thinkers
+from knightfall.web.lab import lab as tabs
 from knightfall.web.lab.guard import MOST_BYTES, Guard
+from knightfall.web.lab.server import Address
 
 
 def test_the_lab_lists_every_heuristic_that_needs_no_argument() -> None:

@@ -22,11 +22,11 @@ from hypothesis import HealthCheck, Phase, settings  # noqa: E402
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance  # noqa: E402
 
 from knightfall import __version__  # noqa: E402
-from knightfall.web.lab.address import listen  # noqa: E402
 from knightfall.web.lab.application import application  # noqa: E402
 from knightfall.web.lab.jobs import Job  # noqa: E402
 from knightfall.web.lab.lab import Lab  # noqa: E402
 from knightfall.web.lab.openapi import description  # noqa: E402
+from knightfall.web.lab.server import listen  # noqa: E402
 
 TOKEN = "a token"
 HEADERS = {"X-Knightfall-Token": TOKEN}
@@ -52,7 +52,7 @@ class IdleLab(Lab):
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        self.news.end()  # or a stream of news would never end
+        self.events.end()  # or a stream of news would never end
         yield
         await self.archive.end()
         await self.judge.end()

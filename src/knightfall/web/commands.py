@@ -118,7 +118,7 @@ def serve(
       knightfall serve mine.py --port 9000 --no-browser
     """
     from knightfall.arena.store_file import user_store
-    from knightfall.web.lab.address import listen
+    from knightfall.web.lab.server import listen
 
     if files:
         from knightfall.web.lab.files import checked_path

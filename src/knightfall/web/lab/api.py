@@ -11,14 +11,17 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from knightfall import __version__
+from knightfall.agents import Agent
+from knightfall.board import Board
 from knightfall.display.printable import json_line, printable
-from knightfall.errors import NotFound
-from knightfall.web.lab import inputs, schemas
-from knightfall.web.lab.guard import Refused
-from knightfall.web.lab.lab import Lab
+from knightfall.errors import KnightfallError, NotFound
+from knightfall.position import Position
+from knightfall.search.budget import read_budget
+from knightfall.web.lab import schemas
+from knightfall.web.lab.guard import CLIENT, Refused
+from knightfall.web.lab.lab import GRACE, SEARCHES, Lab, checked_name
+from knightfall.web.lab.names import agent_named, heuristic_named
 from knightfall.web.lab.openapi import ENDPOINTS, PARAMETERS, Endpoint
-from knightfall.web.lab.positions import choose, opinions, tab_of
-from knightfall.web.lab.starting import game_spec, grading_spec, resuming
 
 Asked = dict[str, Any]
 """What a request says: its body, or its parameters; and those of its path."""
@@ -34,11 +37,11 @@ def endpoint_of(lab: Lab, endpoint: Endpoint) -> Callable[[Request], Awaitable[R
         asked = _of_path(request)
         if endpoint.body is not None:
             tab_of(request)  # a name that cannot be is refused, whatever else is asked
-            inputs.read_query(_query(request), {})
+            schemas.read_query(_query(request), {})
             kind = request.headers.get("content-type", "")
-            asked |= inputs.read_body(await request.body(), kind, endpoint.body)
+            asked |= schemas.read_body(await request.body(), kind, endpoint.body)
         else:
-            asked |= inputs.read_query(_query(request), endpoint.query)
+            asked |= schemas.read_query(_query(request), endpoint.query)
         found = await handler(lab, request, asked)
         if isinstance(found, Response):
             return found
@@ -61,7 +64,7 @@ def _query(request: Request) -> dict[str, list[str]]:
 
 def _of_path(request: Request) -> Asked:
     found = {name: [text] for name, text in request.path_params.items()}
-    return inputs.read_query(found, {name: PARAMETERS[name] for name in found})
+    return schemas.read_query(found, {name: PARAMETERS[name] for name in found})
 
 
 # -- reading ---------------------------------------------------------------------------------
@@ -72,7 +75,8 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
     from knightfall.agents import AGENT_KINDS
     from knightfall.arena.tournament_plan import PROTOCOLS
     from knightfall.heuristics.registry import REGISTRY
-    from knightfall.web.lab import jobs, tabs, thinkers
+    from knightfall.web.lab.jobs import AT_ONCE
+    from knightfall.web.lab.thinkers import SECONDS
 
     return {
         "name": "knightfall",
@@ -80,10 +84,10 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
         "server": lab.id,
         "store": printable(lab.store),
         "limits": {
-            "runs": jobs.AT_ONCE,
-            "searches": tabs.SEARCHES,
-            "seconds": thinkers.SECONDS,
-            "grace": tabs.GRACE,
+            "runs": AT_ONCE,
+            "searches": SEARCHES,
+            "seconds": SECONDS,
+            "grace": GRACE,
             "agents": schemas.MOST_AGENTS,
             "pairs": schemas.MOST_PAIRS,
         },
@@ -102,7 +106,7 @@ async def events(lab: Lab, request: Request, asked: Asked) -> Any:
 
     async def told() -> Any:
         with lab.tabs.stream(name):
-            async for line in lab.news.stream():
+            async for line in lab.events.stream():
                 yield line
 
     return StreamingResponse(told(), media_type="text/event-stream")
@@ -239,6 +243,122 @@ async def dismiss(lab: Lab, request: Request, asked: Asked) -> Any:
         raise Refused(409, f"job {job.id} is not over: stop it first")
     lab.jobs.dismiss(job)
     return job.to_dict()
+
+
+# -- positions --------------------------------------------------------------------------------
+
+
+def tab_of(request: Request) -> str | None:
+    """The tab that a request comes from, if it says so."""
+    return checked_name(request.headers.get(CLIENT))
+
+
+async def choose(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
+    """See `openapi`."""
+    agent = agent_named(asked["agent"], lab.library.paths)
+    position, version = Position.from_fen(asked["fen"]), lab.library.version(agent.files)
+    if agent.remembers_game:
+        version += f" {tab_of(request)}"
+
+    def think() -> Awaitable[Any]:
+        return lab.thinkers.choose(agent, version, position, asked["seed"])
+
+    return await _while_wanted(lab, request, think)
+
+
+async def opinions(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
+    """See `openapi`."""
+    position = Position.from_fen(asked["fen"])
+    agents = {text: heuristic_named(text, lab.library.paths) for text in asked["heuristics"]}
+
+    async def all_of_them() -> Any:
+        return {
+            text: await lab.thinkers.opinions(one, lab.library.version(one.files), position)
+            for text, one in agents.items()
+        }
+
+    found = await _while_wanted(lab, request, all_of_them)
+    return {"moves": list(position.legal_moves), "opinions": found}
+
+
+async def _while_wanted(lab: Lab, request: Request, think: Callable[[], Awaitable[Any]]) -> Any:
+    """The answer to a search, which ends if nobody waits for it any more."""
+
+    async def search() -> Any:
+        with lab.tabs.searching(tab_of(request) or "nobody"):
+            return await think()
+
+    searching = asyncio.ensure_future(search())
+    leaving = asyncio.ensure_future(_left(request))
+    try:
+        await asyncio.wait({searching, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        leaving.cancel()
+        if not searching.done():
+            searching.cancel()
+    try:
+        return await searching
+    except asyncio.CancelledError:
+        raise Refused(409, "the search was ended: its page is gone") from None
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+# -- what is to be played ---------------------------------------------------------------------
+
+
+AGENTS = {"match": ("a", "b"), "tournament": ("tests", "against"), "league": ("agents",)}
+"""The fields of each kind that name agents."""
+
+
+def game_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
+    """Return what is to be played, and its agents as they were given."""
+    spec = {**asked, "kind": kind, "store": lab.store, "files": lab.library.paths}
+    spec["board"] = Board.named(asked["board"]).text
+    read_budget(asked.get("budget"))  # raises a KnightfallError for one that cannot be
+    if "sprt" in asked and asked["sprt"][0] >= asked["sprt"][1]:
+        low, high = asked["sprt"]
+        raise KnightfallError(
+            f"sprt is [{low:g}, {high:g}]: the first must be less than the second"
+        )
+    if "gauntlet" in asked and asked["gauntlet"] >= len(asked["agents"]):
+        raise KnightfallError(f"gauntlet={asked['gauntlet']} leaves no opponents")
+    shown: list[str] = []
+    for field in AGENTS[kind]:
+        given = asked[field]
+        shown += [given] if isinstance(given, str) else given
+        if isinstance(given, str):
+            spec[field] = _text(agent_named(given, lab.library.paths))
+        else:
+            spec[field] = [_text(agent_named(one, lab.library.paths)) for one in given]
+    return spec, shown
+
+
+def grading_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
+    """Return what is to be graded, and its agent as it was given."""
+    agent = agent_named(asked["agent"], lab.library.paths)
+    spec = {**asked, "kind": kind, "agent": _text(agent), "board": Board.named(asked["board"]).text}
+    return {**spec, "store": lab.store, "files": lab.library.paths}, [asked["agent"]]
+
+
+def resuming(lab: Lab, found: Asked) -> str:
+    """What is against going on with a stored run; it may name files, as anything stored may."""
+    unknown = [path for path in found["files"] if path not in lab.library.paths.values()]
+    if found["why_not"] or not unknown:
+        return str(found["why_not"])
+    names = ", ".join(printable(path.rpartition("/")[2]) for path in unknown)
+    return f"Its agents come from {names}: name that file when you start knightfall serve."
+
+
+def _text(agent: Agent) -> str:
+    """The agent as it is read again: a course's name stands for itself."""
+    return agent.label or str(agent)
+
+
+# -- all of them ------------------------------------------------------------------------------
 
 
 HANDLERS: dict[str, Handler] = {

@@ -1,10 +1,12 @@
-"""The lab as an ASGI application: pages, questions, and the guard before them."""
+"""The lab as an ASGI application: the page's files, questions, and the guard before them."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from html import escape
+from pathlib import PurePosixPath
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -15,13 +17,48 @@ from starlette.routing import Route
 from knightfall import __version__
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError, NotFound
-from knightfall.web.lab.address import Address
 from knightfall.web.lab.api import endpoint_of, json_answer
 from knightfall.web.lab.guard import REPORT_POLICY, Guard, Refused
 from knightfall.web.lab.lab import Lab
 from knightfall.web.lab.openapi import ENDPOINTS, description
-from knightfall.web.lab.pages import INDEX, kind_of, pages
+from knightfall.web.lab.server import Address
 from knightfall.web.lab.studies import report_page
+from knightfall.web.site import PAGE, files
+
+# -- files of the page ------------------------------------------------------------------------
+
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".wasm": "application/wasm",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+"""Told here: what a system thinks of a file's name is not to be relied upon."""
+
+INDEX = "index.html"
+
+
+def pages(token: str) -> dict[str, bytes]:
+    """Every file by its path.  The page that holds the token is not to be kept by anybody."""
+    found = files()
+    own = {f"lab/{path.name}": path for path in sorted((PAGE / "lab").iterdir())}
+    found |= {name: path.read_bytes() for name, path in own.items() if path.suffix in KINDS}
+    tag = f'<meta name="knightfall-lab" content="{escape(token)}">'
+    page = found[INDEX].decode().replace("</head>", f"{tag}\n</head>", 1)
+    return {**found, INDEX: page.encode()}
+
+
+def kind_of(name: str) -> str:
+    """The media type of a file."""
+    return KINDS[PurePosixPath(name).suffix]
+
+
+# -- the application --------------------------------------------------------------------------
+
 
 Answering = Callable[[Request], Awaitable[Response]]
 

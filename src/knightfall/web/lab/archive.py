@@ -17,9 +17,9 @@ from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.isolation.run_isolated import claim_stdout
 from knightfall.web.lab import run_facts
-from knightfall.web.lab.game_truth import game_truth
 from knightfall.web.lab.gradings import Gradings, StoredGrading
 from knightfall.web.lab.names import short_names
+from knightfall.web.lab.run_facts import game_truth
 
 VERDICTS = 0.5
 """Seconds that verdicts may take in one list of runs."""

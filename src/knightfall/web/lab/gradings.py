@@ -21,8 +21,10 @@ from knightfall.display.numbers import for_json
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.oracle.grade import Grade, summed_up
-from knightfall.oracle.record import PHASES, ROLES, Decision, Record
+from knightfall.oracle.record import PHASES, ROLES, Analyst, Decision, Record, for_game
+from knightfall.position import Position
 from knightfall.reading import parse_json, read_bytes
+from knightfall.search.budget import Report
 from knightfall.shape import Whole, check
 
 IDENTITY = ("agent", "board", "openings", "seed", "files", "engine")
@@ -200,3 +202,36 @@ def _decision(stored: Any) -> Decision:
     return Decision(
         int(ply), role, phase, int(legal), int(winning), bool(kept), number, bool(proven)
     )
+
+
+# -- playing the games ------------------------------------------------------------------------
+
+
+class RecordingPlayer:
+    """Asks another player, and remembers the game that it plays against itself."""
+
+    def __init__(self, player: Analyst) -> None:
+        self._player = player
+        self._opening: Position | None = None
+        self._moves: list[str] = []
+        self._now: Position | None = None
+
+    def analyse(self, position: Position) -> Report:
+        """The other one's move."""
+        if self._now is None or position.fen != self._now.fen:  # another game
+            self._opening, self._moves = position, []
+            self._player = for_game(self._player, position.board)
+        report = self._player.analyse(position)
+        self._moves.append(report.move)
+        self._now = position.play(report.move)
+        return report
+
+    def game(self, record: Record) -> dict[str, Any]:
+        """The game that has just ended, with the plies at which a win was given away."""
+        assert self._opening is not None
+        moves, opening, self._now = self._moves, self._opening, None
+        return {
+            "opening": opening.fen,
+            "moves": moves,
+            "blunders": [one.ply for one in record.decisions if one.blunder],
+        }

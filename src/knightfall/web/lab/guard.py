@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from knightfall.display.printable import json_line
-from knightfall.web.lab.address import Address
+from knightfall.web.lab.server import Address
 from knightfall.web.site import POLICY
 
 Scope = MutableMapping[str, Any]

@@ -137,8 +137,7 @@ def _grade(spec: dict[str, Any], tell: Tell) -> int:
     from knightfall.arena.store import now
     from knightfall.board import Board
     from knightfall.oracle.record import draw_openings, records_of
-    from knightfall.web.lab.gradings import Gradings
-    from knightfall.web.lab.noting import Noting
+    from knightfall.web.lab.gradings import Gradings, RecordingPlayer
 
     board = Board.named(spec["board"])
     drawn = draw_openings(board, spec["openings"], spec["seed"])
@@ -148,7 +147,7 @@ def _grade(spec: dict[str, Any], tell: Tell) -> int:
     taken.enter()
     played = replace(entrant, agent=taken.agent(entrant.agent))
     elsewhere = taken.not_copied([played])
-    noting = Noting(player(parse_agent(played.agent), board))
+    recording = RecordingPlayer(player(parse_agent(played.agent), board))
     stored = Gradings(spec["store"])
     grading = stored.begin(
         {
@@ -163,9 +162,9 @@ def _grade(spec: dict[str, Any], tell: Tell) -> int:
         tell(notice="it was graded before: these are its numbers")
         return 0
     sigint.enable_keyboard_interrupt()
-    for number, record in enumerate(records_of(noting, drawn[done:]), start=done):
+    for number, record in enumerate(records_of(recording, drawn[done:]), start=done):
         check_unchanged(elsewhere)
-        stored.append(grading.id, number, noting.game(record), record)
+        stored.append(grading.id, number, recording.game(record), record)
         tell(done=number + 1)
     return 0
 
