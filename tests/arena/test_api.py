@@ -15,7 +15,7 @@ from arena_helpers import all_rows
 from cli_runner import run
 
 import knightfall as kf
-from knightfall.arena.reports.report import RunReport
+from knightfall.arena.results import RunReport
 from knightfall.arena.run_options import RunKeywords, RunOptions
 from knightfall.arena.runners import adaptive
 from knightfall.display.report import as_text

@@ -14,13 +14,13 @@ from knightfall.arena import run_loop
 from knightfall.arena.api import _watching
 from knightfall.arena.plan import Match, Plan, enter, everyone, tournament
 from knightfall.arena.reports.league import LeagueReport
-from knightfall.arena.results import Compared
 from knightfall.arena.run_loop import Decided, Separated
 from knightfall.arena.runners import adaptive, hire
 from knightfall.arena.runners.adaptive import Adaptive
 from knightfall.arena.runners.backlog import Backlog, Chunk
 from knightfall.arena.runners.cluster import Cluster
 from knightfall.arena.runners.workers import Workers
+from knightfall.arena.standings import Compared
 from knightfall.display.progress import Progress
 
 # -- how long a run takes --------------------------------------------------------------------

@@ -14,9 +14,9 @@ from printed_table import html_rows, printed_rows
 
 from knightfall.arena.plan import Entrant, Match, Plan, everyone, tournament
 from knightfall.arena.reports import report_on
-from knightfall.arena.reports.report import RunReport
-from knightfall.arena.results import compared, outcomes_of, rated
+from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import scoreboard_of
+from knightfall.arena.standings import compared, outcomes_of, rated
 from knightfall.arena.store import Run, Store
 from knightfall.arena.worth import worth_plan
 from knightfall.display.numbers import interval, mean, percent, plus_minus, signed

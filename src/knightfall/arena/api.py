@@ -22,9 +22,9 @@ from knightfall.arena.plan import Entrant, Openings, Plan, league_plan, match_pl
 from knightfall.arena.reports import KINDS
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.reports.match import MatchReport
-from knightfall.arena.reports.report import RunReport
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.reports.worth import WorthReport
+from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import OnPairs, Scoreboard, conduct
 from knightfall.arena.run_options import (
     AStore,

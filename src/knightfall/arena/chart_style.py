@@ -9,7 +9,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import wraps
 from io import BytesIO
 from pathlib import Path
@@ -22,9 +21,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from knightfall.agents import Agent, known_agent, without_folder
+from knightfall.agents import spelling
 from knightfall.arena.plan import Entrant
 from knightfall.arena.results import Results
+from knightfall.arena.standings import short_names
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, check_output
 
@@ -208,36 +208,22 @@ def shortened(name: str, most: int = LONGEST) -> str:
     return f"{name[:head]}…{name[len(name) - (most - 1 - head) :]}"
 
 
-def labels(entrants: Sequence[Entrant], most: int = LONGEST) -> tuple[list[str], str]:
-    """What to write beside an axis, all different; and a remark on what these names mean.
+def labels(
+    entrants: Sequence[Entrant], most: int = LONGEST, who: str = "heuristics"
+) -> tuple[list[str], str]:
+    """Return what to write beside an axis, all different, and a remark on what these names mean.
 
-    Where everybody searches alike, as in id(…, nodes=2500), the heuristics alone are named, and
-    the remark says how they search.  Names of another kind (a course's, say) stay.
+    These are the names of `short_names`, cut if they are long.  Where heuristics stand for agents,
+    the remark says how they search; `who` begins it.
     """
-    called = [entrant.name for entrant in entrants]
-    agents = [_understood(entrant) for entrant in entrants]
-    spelt = [agent for agent in agents if agent is not None]
-    shared = {(agent.kind, agent.budget, *agent.options(), agent.seed) for agent in spelt}
+    called = short_names(entrants)
     remark = ""
-    if len(shared) == 1 and all(agent.heuristic for agent in spelt) and len(spelt) > 1:
-        short = [
-            name if agent is None else without_folder(agent.heuristic)
-            for name, agent in zip(called, agents, strict=True)
-        ]
-        if len(set(short)) == len(short):
-            called = short
-            remark = f"heuristics play as {replace(spelt[0], heuristic='…')}"
+    for entrant, name in zip(entrants, called, strict=True):
+        how = spelling(entrant.agent)
+        if "(" in entrant.name and name != entrant.name and how is not None:
+            remark = f"{who} play as {how[0]}({', '.join(('…', *how[2]))})"
     cut = [shortened(name, most) for name in called]
     for at, name in enumerate(cut):
         if cut.count(name) > 1 and called[at] != name:  # cut alike: the number tells them apart
             cut[at] = f"{shortened(called[at], most - 4)} {at + 1}"
     return cut, remark
-
-
-def _understood(entrant: Entrant) -> Agent | None:
-    """The agent of an entrant that has no other name than its string."""
-    try:
-        agent = known_agent(entrant.name)
-    except KnightfallError:  # a heuristic that is not known here, or a name of its own
-        return None
-    return None if agent.label else agent

@@ -34,8 +34,9 @@ from knightfall.arena.chart_style import (
     save,
     styled,
 )
-from knightfall.arena.results import Results, outcomes_of, rated, standings
+from knightfall.arena.results import Results
 from knightfall.arena.run_loop import test_of
+from knightfall.arena.standings import outcomes_of, rated, standings
 from knightfall.arena.worth import Level, Measure, levels
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError, nearest
@@ -120,7 +121,7 @@ def tournament_chart(found: Results) -> Figure:
     rows = sorted(standings(found, tests, ratings), key=lambda row: (-row.rate, row.number))
     order = [row.number for row in rows]
     names, meaning = labels([plan.entrants[at] for at in order])
-    others, _ = labels([plan.entrants[at] for at in opponents], 24)
+    others, theirs = labels([plan.entrants[at] for at in opponents], 24, "opponents")
     width = max(1.3, 0.5 * len(opponents))
     title = f"{count(len(order), 'test agent')} against {count(len(opponents), 'opponent')}"
     figure = page(found, title, 5.8 + width, 2.6 + 0.34 * len(tests))
@@ -136,7 +137,7 @@ def tournament_chart(found: Results) -> Figure:
     middles = np.arange(len(opponents)) + 0.5
     each.set_xticks(middles, others, rotation=40, ha="right", rotation_mode="anchor")
     each.set_title("each opponent")
-    remark(figure, BOLD, meaning)
+    remark(figure, BOLD, meaning, theirs)
     return figure
 
 

@@ -1,28 +1,36 @@
-"""What a run says: who won how often and at what cost, rates, ratings and differences.
+"""What a run says so far: who won how often, from which seat and in which role, at what cost; and
+what the reports on all kinds of runs have in common.
 
 Counts are read from the tallies that the store keeps, so they are as quick after a million games
-as after ten.  Pairs that repeat an earlier one are left out.  Everything else is computed from what
-the store holds; nothing is kept.
+as after ten.  Pairs that repeat an earlier one are left out.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from knightfall.arena.plan import Entrant, Plan, Reason
+from knightfall.agents import spelling, submissions, timing
+from knightfall.arena.plan import REASONS, Entrant, Plan, Reason
+from knightfall.arena.standings import Rated, outcomes_of, rated
 from knightfall.arena.store import Run
 from knightfall.arena.store_file import SUMS, right_game
+from knightfall.display.numbers import count
+from knightfall.display.report import Displayable, Part
 from knightfall.position import Side
-from knightfall.statistics import pairs as statistics
-from knightfall.statistics import ratings as bradley_terry
 from knightfall.statistics.pairs import PairCounts
-from knightfall.statistics.ratings import Pairs, Ratings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from knightfall.arena.run_loop import Scoreboard
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,203 +267,196 @@ def _fared(tallies: Sequence[_Tally], seats: tuple[Side, Side]) -> EntrantResult
     return EntrantResult(first, second, hunter, runner, dict(losses), effort)
 
 
-REAL = 0.05
-"""A difference is called real if chance would show such a one less often than this."""
+# -- reports ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """An entrant, all its matches together."""
+MOST_NAMED = 5
+"""Submissions of a run that are named with their paths."""
 
-    number: int
-    name: str
-    agent: str
-    pairs: tuple[int, int, int]
-    """LL, WL and WW."""
-    rate: float
-    low: float
-    high: float
-    elo: float
-    elo_error: float
-    fared: EntrantResult
+FEW_LATE, SHARE_LATE = 3, 0.01
+"""Games lost to the wall clock, or the share of all, up to which an agent's results are judged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Two entrants on the same openings against the same opponents, in points of the win rate."""
+class RunReport(Displayable):
+    """A run, finished or not, as of the moment the report was made.
 
-    a: str
-    b: str
-    pairs: int
-    difference: float
-    low: float
-    high: float
-    p: float
-    """Adjusted for the number of comparisons made."""
-    same: bool = False
-    """Whether the two are one agent, so that there is nothing to compare."""
+    `interrupted` tells that Ctrl-C came before the end; the same call goes on from there if the
+    run is stored.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self, run: Run, *, interrupted: bool = False) -> None:
+        self.results: Results = results(run)
+        self.interrupted = interrupted
+        self.commands = True
+        """Whether it names commands of the command line that would tell more."""
 
     @property
-    def real(self) -> bool:
-        """Whether there is a difference, as far as 95 % sure."""
-        return self.p < REAL
-
-    def settled(self, within: float) -> bool:
-        """Return whether there surely is a difference, or it is known to within so much."""
-        return self.same or self.real or (self.high - self.low) / 2 <= within
+    def run(self) -> Run:
+        """The run in its store."""
+        return self.results.run
 
     @property
-    def uncertain(self) -> bool:
-        """Whether it only looks like one: by itself it would be sure, among so many it is not."""
-        return not self.real and (self.low > 0 or self.high < 0)
+    def plan(self) -> Plan:
+        """What was to be played."""
+        return self.run.plan
 
+    @property
+    def finished(self) -> bool:
+        """Whether all was played that was to be, or a rule ended it sooner."""
+        return self.run.finished is not None
 
-def pair_statistics(pairs: Sequence[int]) -> statistics.MatchEstimate:
-    """Score, Elo and all that of pairs that ended LL, WL and WW."""
-    lost, split, won = pairs
-    return statistics.of_pairs((lost, 0, split, 0, won))
+    @cached_property
+    def ratings(self) -> Rated:
+        """Bradley and Terry's ratings of all entrants."""
+        return rated(self.plan, outcomes_of(self.run))
 
+    # -- what it says ----------------------------------------------------------------------
 
-class Rated:
-    """The entrants of a run as players with ratings; whoever entered twice is one player."""
+    @abstractmethod
+    def body(self) -> Iterable[Part]:
+        """What comes after the heading."""
 
-    def __init__(self, plan: Plan, ratings: Ratings, player: Sequence[int]) -> None:
-        self.plan = plan
-        self.player = player
-        self.ratings = ratings
+    @abstractmethod
+    def body_dict(self) -> dict[str, Any]:
+        """The same as plain values."""
 
-    def elo(self, entrant: int) -> float:
-        """An entrant's rating."""
-        return float(self.ratings.elo[self.player[entrant]])
+    @staticmethod
+    @abstractmethod
+    def live(board: Scoreboard) -> Iterable[Part]:
+        """What is shown while a run goes on."""
 
-    def error(self, entrant: int) -> float:
-        """How far off it may be."""
-        return self.ratings.error(self.player[entrant])
+    def parts(self) -> Iterator[Part]:
+        """See `Displayable`."""
+        yield self._heading()
+        yield from self._submissions()
+        yield ""
+        nothing = self.nothing_measured()
+        if nothing:
+            yield from self.accidents()
+            yield ""
+            yield nothing
+            return
+        yield from self.body()
 
-    def difference(self, a: int, b: int) -> tuple[float, float]:
-        """How much better a is than b, and how far off that may be."""
-        return self.ratings.difference(self.player[a], self.player[b])
+    def to_dict(self) -> dict[str, Any]:
+        """See `Displayable`."""
+        found, plan = self.results, self.plan
+        return {
+            "run": self.run.id,
+            "kind": plan.kind,
+            "pairs": found.played,
+            "planned": plan.total,
+            "finished": self.finished,
+            "repeats": found.repeats,
+            "board": plan.board,
+            "submissions": [
+                one._asdict() for one in submissions(entrant.agent for entrant in plan.entrants)
+            ],
+            "seed": plan.seed,
+            "outcome": self.run.outcome,
+            "nothing_measured": bool(self.nothing_measured()),
+            "no_verdict": self.no_verdict,
+            **self.body_dict(),
+        }
 
-    def anchored(self, entrant: int) -> Rated:
-        """The same seen from one entrant, whose rating is 0."""
-        return Rated(self.plan, self.ratings.anchored(self.player[entrant]), self.player)
+    def plot(self, kind: str | None = None) -> Figure:
+        """A chart of the run; `kind` says which where several fit."""
+        from knightfall.arena.charts import checked, draw
 
-    def ranking(self, entrants: Sequence[int]) -> list[int]:
-        """Some entrants, the best first."""
-        return sorted(entrants, key=lambda entrant: (-self.elo(entrant), entrant))
+        return draw(checked(self.results, kind)[0], self.results)
 
+    # -- parts of it -----------------------------------------------------------------------
 
-def rated(plan: Plan, outcomes: npt.NDArray[np.int8]) -> Rated:
-    """Ratings from the outcomes of the first pairs of a schedule (see `outcomes_of`).
+    def _heading(self) -> str:
+        found, plan = self.results, self.plan
+        where = "a book" if plan.book else plan.board.replace("x", "×")
+        run = "" if self.run.file.in_memory else f"run {self.run.id}: "
+        parts = [f"{run}{count(2 * found.played, 'game')} on {where}"]
+        parts.append(f"seed {plan.seed}")
+        if plan.options.get("given_budget"):
+            parts.append(f"all who deepen get {plan.options['given_budget']}")
+        if not self.finished:
+            parts.append("unfinished" if plan.stop else f"unfinished, {2 * plan.total:,} planned")
+        if found.repeats:
+            games = count(2 * found.repeats, "game")
+            parts.append(f"{games} were repeated move for move and are counted only once")
+        return " · ".join(parts)
 
-    What an opening decides in several matches at once is known to the errors.  Where an agent
-    entered twice, only the first of two matches that are the same games is taken.
-    """
-    agents = list(dict.fromkeys(entrant.agent for entrant in plan.entrants))
-    player = np.array([agents.index(entrant.agent) for entrant in plan.entrants])
-    a, b, series = np.array([(match.a, match.b, match.series) for match in plan.matches]).T
-    same = list(zip(player[a].tolist(), player[b].tolist(), series.tolist(), strict=True))
-    new = np.array([same.index(what) == at for at, what in enumerate(same)])
-    rounds, places = np.divmod(np.arange(len(outcomes)), len(plan.matches))
-    numbers = np.flatnonzero((outcomes >= 0) & new[places])
-    rounds, places = rounds[numbers], places[numbers]
-    fens = {fen: number for number, fen in enumerate(dict.fromkeys(plan.starts))}
-    orders = np.array([[fens[fen] for fen in plan.order(one)] for one in range(series.max() + 1)])
-    pairs = Pairs(
-        a=player[a[places]],
-        b=player[b[places]],
-        outcome=outcomes[numbers].astype(np.int64),
-        opening=orders[series[places], rounds // plan.repeats],
-    )
-    found = bradley_terry.of_pairs(len(agents), pairs)
-    return Rated(plan, found, player.tolist())
-
-
-def outcomes_of(run: Run) -> npt.NDArray[np.int8]:
-    """For each pair twice whether a won moving first, plus whether it won moving second.
-
-    −1 where a pair repeats an earlier one and does not count.
-    """
-    _, scores, firsts, repeats = run.outcomes()
-    return np.where(repeats, -1, 2 * firsts + (scores - firsts)).astype(np.int8)
-
-
-def standings(results: Results, entrants: Sequence[int], ratings: Rated) -> list[Standing]:
-    """What there is to say of each of some entrants, in the order given."""
-    found = []
-    for number in entrants:
-        pairs = np.zeros(3, int)
-        for match in results.matches:
-            if match.a == number:
-                pairs += match.pairs
-            if match.b == number:
-                pairs += match.pairs[::-1]
-        lost, split, won = (int(count) for count in pairs)
-        verdict = pair_statistics((lost, split, won))
-        found.append(
-            Standing(
-                number=number,
-                name=results.entrants[number].name,
-                agent=results.entrants[number].agent,
-                pairs=(lost, split, won),
-                rate=verdict.score,
-                low=verdict.low,
-                high=verdict.high,
-                elo=ratings.elo(number),
-                elo_error=ratings.error(number),
-                fared=results.entrant(number),
-            )
+    def _submissions(self) -> Iterator[str]:
+        """Name the submissions that play under other names than their paths."""
+        found = submissions(
+            entrant.agent for entrant in self.plan.entrants if entrant.name != entrant.agent
         )
-    return found
+        yield from map(str, found[:MOST_NAMED])
+        if len(found) > MOST_NAMED:
+            yield f"and {count(len(found) - MOST_NAMED, 'more submission')}"
+
+    def accidents(self) -> Iterator[str]:
+        """For each entrant that lost otherwise than on the board: why, and a game to look at."""
+        found = self.results
+        for place, entrant in enumerate(found.entrants):
+            losses = found.entrant(place).losses
+            for reason in sorted(set(losses) - {"no moves"}):
+                game = next(iter(self.run.games(lost_by=[place], reason=reason, limit=1)), None)
+                if game is None:
+                    continue
+                detail = self.run.pair(game.pair).games[game.game].detail
+                more = [f"first: {detail}"] if detail else []
+                if self.commands and not self.run.file.in_memory:
+                    more.append(f"knightfall replay {game.id}")
+                told = f" ({'; '.join(more)})" if more else ""
+                yield f"{entrant.name} lost by: {losses[reason]:,} {reason}{told}"
+
+    @cached_property
+    def no_verdict(self) -> str:
+        """Return why nothing is concluded: too many games lost to the wall clock; "" if not."""
+        late: list[str] = []
+        kinds: set[str] = set()
+        for place, entrant in enumerate(self.results.entrants):
+            clock, fared = timing(entrant.agent), self.results.entrant(place)
+            lost, games = fared.losses.get("timeout", 0), fared.total.games
+            if clock and clock.clock == "wall" and too_late(lost, games):
+                late.append(f"{entrant.name} lost {lost:,} of {count(games, 'game')} to the clock")
+                kinds.add((spelling(entrant.agent) or ("",))[0])
+        return no_verdict(late, ticks=kinds == {"course"})
+
+    def nothing_measured(self) -> str:
+        """Return a sentence if no game came to its ordinary end, so that nothing can be counted."""
+        ways = self._ways_lost
+        if not ways or "no moves" in ways:
+            return ""
+        return f"Every game was lost by {' or '.join(ways)}: nothing was measured."
+
+    @property
+    def broken(self) -> bool:
+        """Return whether no game came to its end, and none was given up: nobody played."""
+        ways = self._ways_lost
+        return bool(ways) and not {"no moves", "forfeit"} & set(ways)
+
+    @property
+    def _ways_lost(self) -> list[str]:
+        lost = Counter[str]()
+        for match in self.results.matches:
+            lost.update(match.of_a.losses)
+            lost.update(match.of_b.losses)
+        return [reason for reason in REASONS if reason in lost]
 
 
-def compared(
-    plan: Plan,
-    outcomes: npt.NDArray[np.int8],
-    tests: Sequence[int] | None = None,
-    *,
-    sequential: bool = False,
-) -> list[Compared]:
-    """Compare each test agent of a tournament but the first with the first, opening by opening.
+def too_late(lost: int, games: int) -> bool:
+    """Return whether so many games lost to the wall clock spoil an agent's results."""
+    return lost > max(FEW_LATE, SHARE_LATE * games)
 
-    `tests` are the numbers of the agents that take part, by default of all that were tested;
-    `outcomes` are those of the first pairs of the schedule (see `outcomes_of`), of which only whole
-    rounds count.  With `sequential` the intervals and p-values hold however often one looks.
-    """
-    scores = _by_opponent(plan, outcomes)
-    measure = statistics.sequential_difference if sequential else statistics.difference
-    first, *others = range(plan.options["tests"]) if tests is None else tests
-    couples = [(test, first) for test in others]
-    found = []
-    for a, b in couples:
-        shared = [key for key in scores[a] if key in scores[b]]
-        mine = np.concatenate([scores[a][key] for key in shared]) if shared else np.zeros(0)
-        theirs = np.concatenate([scores[b][key] for key in shared]) if shared else np.zeros(0)
-        counts = ~(np.isnan(mine) | np.isnan(theirs))
-        found.append(measure(mine[counts], theirs[counts]))
-    agents = [entrant.agent for entrant in plan.entrants]
-    same = [agents[a] == agents[b] for a, b in couples]
-    # One agent entered twice is no comparison that could be wrong.
-    adjusted = iter(
-        statistics.holm([one.p for one, again in zip(found, same, strict=True) if not again])
+
+def no_verdict(late: Sequence[str], *, ticks: bool) -> str:
+    """Return the sentence in a verdict's place, from what each late agent lost; "" if none was."""
+    if not late:
+        return ""
+    instead = "play on an idle machine"
+    if ticks:
+        instead += ", or with --clock ticks (clock=ticks in an agent), by which results repeat"
+    return (
+        f"No verdict: {'; '.join(late)}. Such results depend on what else the machine did: "
+        f"{instead}."
     )
-    return [
-        Compared(
-            plan.entrants[a].name, plan.entrants[b].name, one.pairs, one.mean, one.low, one.high,
-            1.0 if again else next(adjusted), again,
-        )
-        for (a, b), one, again in zip(couples, found, same, strict=True)
-    ]  # fmt: skip
-
-
-def _by_opponent(
-    plan: Plan, outcomes: npt.NDArray[np.int8]
-) -> dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]]:
-    """Return each test agent's pair scores against each opponent, nan where a pair is repeated."""
-    rounds = len(outcomes) // len(plan.matches)
-    whole = outcomes[: rounds * len(plan.matches)].reshape(rounds, len(plan.matches))
-    table = np.where(whole < 0, np.nan, (whole // 2 + whole % 2) / 2)
-    scores: dict[int, dict[tuple[int, int], npt.NDArray[np.float64]]] = {}
-    for number, match in enumerate(plan.matches):
-        scores.setdefault(match.a, {})[match.b, match.series] = table[:, number]
-    return scores

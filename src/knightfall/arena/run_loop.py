@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from knightfall.arena.plan import PairRecord, Plan, check_unchanged, may_repeat
-from knightfall.arena.results import Compared, Rated, compared, rated
+from knightfall.arena.standings import Compared, Rated, compared, rated
 from knightfall.arena.store import Run
 from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.isolation.sigint import enable_keyboard_interrupt

@@ -16,7 +16,7 @@ from knightfall.cli.options import Json, StorePath, store_path, whole_number
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
-    from knightfall.arena.reports.report import RunReport
+    from knightfall.arena.results import RunReport
     from knightfall.statistics.sprt import Sprt
 
 Pairs = Annotated[int, whole_number("--pairs", "Pairs of games a match.")]

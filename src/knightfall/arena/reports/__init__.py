@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.reports.match import MatchReport
-from knightfall.arena.reports.report import RunReport
 from knightfall.arena.reports.tournament import TournamentReport
 from knightfall.arena.reports.worth import WorthReport
+from knightfall.arena.results import RunReport
 from knightfall.arena.store import Run
 
 KINDS: dict[str, type[RunReport]] = {

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from knightfall.agents import other_differences
-from knightfall.arena.reports.report import RunReport, entrant_dict, short_names
-from knightfall.arena.results import Standing, standings
+from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import SURELY
+from knightfall.arena.standings import Standing, entrant_dict, short_names, standings
 from knightfall.display.numbers import for_json, interval, mean, percent, plus_minus
 from knightfall.display.report import Heading, Part
 from knightfall.display.table import Table

@@ -7,15 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from knightfall.agents import other_differences
-from knightfall.arena.reports.report import RunReport, entrant_dict, losses, searched
-from knightfall.arena.results import pair_statistics, standings
+from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import test_of
-from knightfall.display.numbers import count, for_json, interval, percent, plus_minus, signed
+from knightfall.arena.standings import entrant_dict, losses, pair_statistics, standings
+from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part
 
 if TYPE_CHECKING:
     from knightfall.arena.plan import Plan
-    from knightfall.arena.results import MatchResult
+    from knightfall.arena.results import Effort, MatchResult
     from knightfall.arena.run_loop import Scoreboard
     from knightfall.statistics.pairs import MatchEstimate
     from knightfall.statistics.sprt import Sprt
@@ -68,7 +68,7 @@ class MatchReport(RunReport):
                 f"{row.name}: {percent(fared.first.share)} as N, "
                 f"{percent(fared.second.share)} as n; "
                 f"{percent(fared.hunter.share)} hunting, {percent(fared.runner.share)} running; "
-                f"{searched(effort)}lost by {losses(row)}"
+                f"{_searched(effort)}lost by {losses(row)}"
             )
         yield from self.accidents()
         yield ""
@@ -154,6 +154,13 @@ class MatchReport(RunReport):
                 "fewer."
             )
         return f"Not decided {after}."
+
+
+def _searched(effort: Effort) -> str:
+    """How deep and how much, for those who search at all."""
+    if not effort.nodes:
+        return ""
+    return f"depth {mean(effort.mean_depth)}, {mean(effort.mean_nodes)} nodes a move; "
 
 
 def _classes(pairs: Sequence[int]) -> tuple[int, int, int, int, int]:

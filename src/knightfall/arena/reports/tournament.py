@@ -10,18 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.agents import OtherDifferences, other_differences
-from knightfall.arena.reports.report import RunReport, entrant_dict, short_names
-from knightfall.arena.results import (
+from knightfall.arena.results import RunReport, Wins
+from knightfall.arena.run_loop import Decided, verdict
+from knightfall.arena.standings import (
     Compared,
     Rated,
     Standing,
-    Wins,
     compared,
+    entrant_dict,
     outcomes_of,
     rated,
+    short_names,
     standings,
 )
-from knightfall.arena.run_loop import Decided, verdict
 from knightfall.arena.tournament_plan import command_of, mixture
 from knightfall.display.numbers import NOTHING, count, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from knightfall.arena.reports.report import RunReport
-from knightfall.arena.results import pair_statistics
+from knightfall.arena.results import RunReport
+from knightfall.arena.standings import pair_statistics
 from knightfall.arena.worth import Level, Overall, levels, overall, price
 from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus
 from knightfall.display.report import Part

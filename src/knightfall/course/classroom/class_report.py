@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from knightfall.arena.reports.report import no_verdict, too_late
+from knightfall.arena.results import no_verdict, too_late
 from knightfall.course.classroom.class_table import ClassTable, Row
 from knightfall.course.classroom.lessons import to_dict as lessons_dict
 from knightfall.course.classroom.roster import Likeness, Student

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from knightfall.arena.results import pair_statistics
+from knightfall.arena.standings import pair_statistics
 from knightfall.arena.store import Run
 from knightfall.course.classroom.lessons import Lessons
 from knightfall.course.classroom.roster import Student

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from knightfall.arena.reports.report import no_verdict, too_late
+from knightfall.arena.results import no_verdict, too_late
 from knightfall.course.classroom.class_table import ClassTable, Row
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.roster import Student

@@ -18,7 +18,7 @@ from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import GameRecord, PairTask
 from knightfall.arena.play import play_pair
 from knightfall.arena.reports.tournament import Outcomes, TournamentReport
-from knightfall.arena.results import outcomes_of
+from knightfall.arena.standings import outcomes_of
 from knightfall.arena.store import Run
 from knightfall.board import Board
 from knightfall.course.agent import CourseAgent

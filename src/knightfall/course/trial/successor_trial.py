@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from knightfall.arena.reports.report import no_verdict, too_late
+from knightfall.arena.results import no_verdict, too_late
 from knightfall.course.agent import TIME, course_agent
 from knightfall.course.submission import Reference, Submission
 from knightfall.course.trial.successor_games import SAMPLES, both_seats, entered, play_all
