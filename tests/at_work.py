@@ -8,8 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-import warm_python
-
 CODE = """
 import os, threading
 
@@ -23,7 +21,6 @@ def told(thread):
 threading.Thread.start = told
 
 from knightfall.cli import main
-import warm_python
 main()
 """
 
@@ -32,7 +29,7 @@ def at_work(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
     """The process of a command, some moments after its first thread began to compute."""
     reads, writes = os.pipe()
     pipe = subprocess.PIPE
-    process = warm_python.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", CODE, *args],
         env={**env, "KNIGHTFALL_QUIET": "1", "AT_WORK": str(writes)},
         pass_fds=[writes],

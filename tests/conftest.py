@@ -5,20 +5,17 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
-import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import file_processes
 import naive_search
 import naive_solver
 import pytest
 import typer.testing
-import warm_python
 from hypothesis import HealthCheck, settings
 
 from knightfall.isolation.limits import be_expendable
@@ -89,26 +86,9 @@ What needs many processes or a browser is apart from its like, or there would be
 """
 
 
-COLD = (
-    "arena/test_agent_process.py",
-    "arena/test_api.py",
-    "arena/test_hostile_agents.py",
-    "arena/test_workers.py",
-    "isolation/test_isolated_load.py",
-    "isolation/test_sigint.py",
-)
-"""Where the package's own processes start as they do for users, with nothing loaded."""
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Have one process compile or load everything before there are others, which it becomes."""
-    be_expendable()  # the tests' own files do no harm, and each would be loaded twice
-    if file_processes.FORKED in os.environ:
-        config.pluginmanager.register(file_processes.FileProcesses(config))
-    elif getattr(config.option, "numprocesses", None):
-        warm_python.share_the_server()
-        if config.option.dist == "loadfile":
-            file_processes.have_workers_forked()
+def pytest_configure() -> None:
+    """Load the tests' own files once: they do no harm."""
+    be_expendable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -125,14 +105,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _warm_starts(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Workers, agents and what is done apart cost a test what they do, and no second to start."""
-    cold = request.path in {HERE / name for name in COLD}
-    with nullcontext() if cold else warm_python.warm_starts():
-        yield
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -10,8 +10,8 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
-import warm_python
 from helpers import times_the_examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -191,7 +191,7 @@ def test_a_plan_is_the_same_in_another_process() -> None:
         "plan = read_plan(sys.stdin.read())\n"
         "print([plan.task(n) for n in range(9)])\n"
     )
-    told = warm_python.run(
+    told = processes.run(
         [sys.executable, "-c", code],
         input=plan(seed=12).to_json(),
         text=True,

@@ -14,7 +14,6 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-import warm_python
 from helpers import some_and_all
 
 from knightfall.arena.plan import Match, PairRecord, PairTask, Plan, enter, everyone
@@ -331,7 +330,7 @@ def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> N
     play(tmp_path / "whole.sqlite", plan, InProcess())
     path, rng, kills = tmp_path / "killed.sqlite", random.Random(2), 0
     while True:
-        process = warm_python.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-c", DRIVER, str(path), "pool" if kills == 4 else "here"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

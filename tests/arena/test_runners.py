@@ -17,10 +17,8 @@ from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
-import warm_python
 
 from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, everyone, gauntlet
 from knightfall.arena.runners import backlog as chunks
@@ -338,7 +336,7 @@ def driver(
     tmp_path: Path, workers: int, pairs: int, *agents: str, **env: str
 ) -> subprocess.Popen[str]:
     """Another process that plays pairs and prints who wins, and how."""
-    return warm_python.Popen(
+    return subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(workers), str(pairs), *agents],
         env={**os.environ, "KNIGHTFALL_QUIET": "1", **env},
         stdout=subprocess.PIPE,
@@ -393,7 +391,7 @@ def test_a_killed_driver_leaves_nobody_behind(tmp_path: Path, chooser: str) -> N
 @pytest.mark.parametrize("workers", [0, 2])
 def test_ctrl_c_ends_everything_at_once(tmp_path: Path, workers: int) -> None:
     slow = "id(bfs_reach, nodes=20000)"
-    process = driver(tmp_path, workers, 500, *QUICK[:2], slow, COLD_STARTS="1")  # all in one group
+    process = driver(tmp_path, workers, 500, *QUICK[:2], slow)
     assert process.stdout is not None
     assert process.stderr is not None
     crew = crew_of(process) if workers else []
@@ -496,15 +494,8 @@ def dask_cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     import dask
 
-    # Its workers are forks of the server that makes warm processes, which is there by then.
-    warm_python.run([sys.executable, "-c", ""])
-    how = {
-        "distributed.scheduler.allowed-failures": 0,
-        "distributed.worker.multiprocessing-method": "forkserver",
-    }
     with (
-        mock.patch("distributed.utils._forkserver_preload_set", True),
-        dask.config.set(how),
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,

@@ -22,7 +22,6 @@ from typing import Any
 
 import pytest
 import strategies  # noqa: F401 (lifts the time limit for examples)
-import warm_python
 from arena_helpers import (
     ENGINE,
     VERSIONS,
@@ -276,7 +275,7 @@ with Store.open(sys.argv[1]) as store:
 
 def playing(file: Path, step: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", PLAY, str(file), str(step)]
-    return warm_python.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_two_processes_may_play_the_same_run(file: Path, tmp_path: Path) -> None:

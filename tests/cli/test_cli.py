@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
-import warm_python
 from arena_helpers import fake_plan, fake_run
 from cli_runner import FEN, answer, refused, run, stderr_of
 from helpers import random_positions
@@ -314,7 +314,7 @@ def test_solve_knows_boards_by_name() -> None:
 
 def completed(*words: str, **environment: str) -> list[str]:
     """What bash would offer after these words."""
-    done = warm_python.run(
+    done = processes.run(
         [sys.executable, "-c", "from knightfall.cli import main; main()"],
         env={
             **os.environ,

@@ -15,8 +15,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
-import warm_python
 from typer.testing import CliRunner
 
 from knightfall.arena.play import play_pair
@@ -493,7 +493,7 @@ def test_bad_input_is_named_and_nothing_is_stored(data: Path, args: list[str], s
 def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(data: Path) -> None:
     args = ["match", "id(improved, nodes=20000)", "id(open, nodes=20000)", "--pairs", "100"]
     args += ["--workers", "2"]
-    process = warm_python.Popen(
+    process = subprocess.Popen(
         [*RUN, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + PATIENCE
@@ -515,7 +515,7 @@ def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(data: Path) -> 
     with Store.open(data / "arena.sqlite", read_only=True) as store:
         before = store.run(1).played
     assert 3 < before < 100
-    finished = warm_python.run([*RUN, *args, "--json"], text=True, check=True)
+    finished = processes.run([*RUN, *args, "--json"], text=True, check=True)
     report = json.loads(finished.stdout)
     assert (report["run"], report["pairs"], report["finished"]) == (1, 100, True)
     fresh = told(*args[:-2], "--again", *QUICK)
@@ -528,7 +528,7 @@ def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(data: Path) -> 
 def test_a_terminal_sees_the_block_while_it_goes_on() -> None:
     parent, child = pty.openpty()
     args = ["match", "id(improved, nodes=20000)", "id(open, nodes=20000)", "--pairs", "60"]
-    process = warm_python.Popen(
+    process = subprocess.Popen(
         [*RUN, *args, "--workers", "1"],
         stdin=child,
         stdout=subprocess.PIPE,

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
-import warm_python
 from at_work import at_work, until_it_waits
 
 import knightfall as kf
@@ -32,11 +32,12 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 def run(env: dict[str, str], *args: str, input: str = "") -> subprocess.CompletedProcess[str]:
-    return warm_python.run([*RUN, *args], env=env, input=input, text=True)
+    return processes.run([*RUN, *args], env=env, input=input, text=True)
 
 
 def start(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
+<<<<<<< HEAD
     return warm_python.Popen(
         [*RUN, *args], env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True
     )
@@ -49,6 +50,9 @@ def test_a_warm_process_has_everything_loaded(env: dict[str, str]) -> None:
     there = "import warm_python, sys; print(warm_python.run([sys.executable, '-c', sys.argv[1]]))"
     assert warm_python.run([sys.executable, "-c", code], env=env).stdout == b"True\n"
     assert b"True" in warm_python.run([sys.executable, "-c", there, code], env=env).stdout
+=======
+    return subprocess.Popen([*RUN, *args], env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+>>>>>>> 7668cbf (Run the tests as pytest and pytest-xdist document it)
 
 
 # -- what is imported ------------------------------------------------------------------------------
@@ -279,7 +283,7 @@ class Terminal:
         self.seen = ""
         self.fd, other = pty.openpty()
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), other)
-        self.process = warm_python.Popen(
+        self.process = subprocess.Popen(
             [*RUN, *args],
             env={**env, "TERM": "xterm-256color"},
             start_new_session=True,

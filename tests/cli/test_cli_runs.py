@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import warm_python
 from arena_helpers import ENGINE, VERSIONS, all_rows, fake_pair, fake_plan, fake_run
 from typer.testing import CliRunner, Result
 
@@ -144,7 +143,7 @@ def test_deleting_needs_a_word(file: Path) -> None:
 @pytest.mark.parametrize(("answer", "code", "left"), [("y\n", 0, [1, 3]), ("n\n", 1, [1, 2, 3])])
 def test_deleting_asks_on_a_terminal(file: Path, answer: str, code: int, left: list[int]) -> None:
     main, other = pty.openpty()
-    process = warm_python.Popen(
+    process = subprocess.Popen(
         [*MAIN, "runs", "--delete", "2"], stdin=other, stdout=subprocess.PIPE, stderr=other
     )
     os.write(main, answer.encode())
@@ -317,7 +316,7 @@ def on_a_terminal(*args: str, interrupt: bool = False, columns: int = 100) -> tu
     """Run a command on a terminal; its exit code and all it shows."""
     main, other = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "30"}
-    process = warm_python.Popen(
+    process = subprocess.Popen(
         [*MAIN, *args], stdin=other, stdout=other, stderr=other, env=environment
     )
     os.close(other)

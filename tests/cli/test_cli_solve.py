@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-import warm_python
 from at_work import at_work
 from naive_solver import plies_to_end
 from typer.testing import CliRunner
@@ -152,7 +151,7 @@ def test_a_long_solve_tells_its_progress_on_a_terminal_until_ctrl_c() -> None:
 
     main, other = pty.openpty()
     command = [sys.executable, "-c", "from knightfall.cli import main; main()", "solve", "--json"]
-    process = warm_python.Popen(
+    process = subprocess.Popen(
         [*command, ENDLESS, "--threads", "2"],
         env={**os.environ, "KNIGHTFALL_QUIET": "1", "COLUMNS": "200"},
         stdout=subprocess.PIPE,

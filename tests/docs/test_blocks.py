@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
-import warm_python
 from cli_runner import run, stderr_of, subcommands
 
 ROOT = Path(__file__).parents[2]
@@ -155,7 +155,7 @@ def parsed(command: str) -> None:
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda e: e.stem)
 def test_examples_run(example: Path, folder: Path) -> None:
     code = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
-    done = warm_python.run([sys.executable, "-c", code, str(example)], text=True, cwd=folder)
+    done = processes.run([sys.executable, "-c", code, str(example)], text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) > 4
     assert done.stderr == ""

@@ -6,8 +6,8 @@ import re
 import sys
 import warnings
 
+import processes
 import pytest
-import warm_python
 from helpers import at_length
 from heuristic_files import GOOD, METHODS, START, Files, line_of, refusal, slow_evaluator
 
@@ -381,7 +381,7 @@ def test_a_compiled_heuristic_that_never_returns_ends_a_command(files: Files) ->
         ("analyse", "--agent", f"id({path}:score, nodes=1000000)", START.fen),
         ("eval", "--heuristic", f"{path}:score", late),
     ):
-        done = warm_python.run([sys.executable, "-c", script, *command], text=True)
+        done = processes.run([sys.executable, "-c", script, *command], text=True)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"heuristic {path}:score does not return" in done.stderr
 

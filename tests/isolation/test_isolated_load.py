@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import warm_python
 from cli_runner import FEN, refused, run
 
 from knightfall.errors import KnightfallError
@@ -30,13 +28,6 @@ def driver(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(limits, "_expendable", [])
     others = 1 if request.param == "a copy" else 2
     monkeypatch.setattr(run_isolated.threading, "active_count", lambda: others)
-
-
-@pytest.fixture
-def warm() -> Iterator[None]:
-    """Where a process that starts is not the point."""
-    with warm_python.warm_starts():
-        yield
 
 
 @pytest.mark.usefixtures("driver")
@@ -77,7 +68,7 @@ PLAIN = "{'plain': 1}; import os, ctypes; "
 """What Numba cannot compile."""
 
 
-@pytest.mark.usefixtures("driver", "warm")
+@pytest.mark.usefixtures("driver")
 def test_what_a_heuristic_does_as_plain_python(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(SCORE.format(PLAIN + "os._exit(9)"))
@@ -120,7 +111,6 @@ def mine(tmp_path: Path) -> str:
     return str(file)
 
 
-@pytest.mark.usefixtures("warm")
 def test_agents_of_users_are_asked_elsewhere_by_every_command(mine: str) -> None:
     for name, time, said in (
         ("leaves", "30s", "ended with exit status 3"),
@@ -140,7 +130,6 @@ def test_agents_of_users_are_asked_elsewhere_by_every_command(mine: str) -> None
     assert (played.exit_code, played.stderr) == (0, "")
 
 
-@pytest.mark.usefixtures("warm")
 @pytest.mark.filterwarnings("ignore:.*cannot be compiled")
 def test_heuristics_of_users_are_asked_elsewhere(mine: str) -> None:
     small = "5/5/1N3/3n1/5 w"

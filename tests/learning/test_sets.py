@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import warm_python
 from cli_runner import answer, refused, run
 from positions import files, images, positions
 
@@ -180,7 +179,7 @@ def test_a_set_goes_on_after_a_kill(kill: signal.Signals, made: Path, tmp_path: 
     folder = tmp_path / "killed"
     code = "from knightfall.cli import main; main()"
     pipe = subprocess.PIPE
-    process = warm_python.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", code, "learn", "data", str(folder), *ARGS],
         env={**os.environ, "KNIGHTFALL_QUIET": "1"},
         stdout=pipe,

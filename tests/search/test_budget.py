@@ -12,8 +12,8 @@ import textwrap
 import threading
 import time
 
+import processes
 import pytest
-import warm_python
 from agent_strategies import BUDGETS
 from helpers import random_positions
 from hypothesis import given
@@ -223,7 +223,7 @@ def test_the_stopwatch_stops_each_search_once_and_no_other() -> None:
 
 def run(program: str) -> subprocess.CompletedProcess[str]:
     """A Python process of its own; one that never ends is a failure, not a hanging test."""
-    return warm_python.run(
+    return processes.run(
         [sys.executable, "-c", textwrap.dedent(program)],
         text=True,
         env={**os.environ, "KNIGHTFALL_QUIET": "1"},

@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
-import warm_python
 from naive_search import mirrored
 from naive_solver import plies_to_end
 from typer.testing import CliRunner
@@ -201,7 +201,7 @@ def test_a_build_killed_at_any_moment_goes_on(home: Path) -> None:
     command = [sys.executable, "-c", "from knightfall.cli import main; main()"]
     command += ["atlas", "build", "5x6", "--json", "--again"]
     journal = home / "atlas" / "5x6.journal"
-    process = warm_python.Popen(command, env=env, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 180
     while not journal.exists() or journal.stat().st_size < 300:
         assert time.monotonic() < deadline, "the build never began"
@@ -210,7 +210,7 @@ def test_a_build_killed_at_any_moment_goes_on(home: Path) -> None:
         time.sleep(0.001)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    told = json.loads(warm_python.run(command, env=env, check=True).stdout)
+    told = json.loads(processes.run(command, env=env, check=True).stdout)
     assert told["resumed"] > 0 or process.returncode == 0
     held = json.loads((home / "atlas" / atlas.USER_FILE).read_text())
     shipped = json.loads((Path(atlas.__file__).parent / atlas.FILE).read_text())
@@ -268,7 +268,7 @@ def test_two_builds_at_once_both_count(home: Path) -> None:
         held = json.loads(file.read_text())
         assert held == {name: made_up(name, turn).hex() for name in names}
     processes = [
-        warm_python.Popen(
+        subprocess.Popen(
             [
                 *(sys.executable, "-c", "from knightfall.cli import main; main()"),
                 *("atlas", "build", one, "--again"),

@@ -10,8 +10,8 @@ import os
 import sys
 from pathlib import Path
 
+import processes
 import pytest
-import warm_python
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can
 def test_nothing_is_lost_by_a_kill_at_any_write() -> None:
     script = str(Path(__file__).with_name("kills.py"))
     code = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
-    done = warm_python.run([sys.executable, "-c", code, script, "--quick"], check=True, timeout=600)
+    done = processes.run([sys.executable, "-c", code, script, "--quick"], check=True, timeout=600)
     told = json.loads(done.stdout)
     assert [one["wrong"] for one in told] == [[] for _ in told]
     kills = {one["command"]: one["kills"] for one in told}

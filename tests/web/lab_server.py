@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import warm_python
 
 httpx = pytest.importorskip("httpx", reason="httpx asks the lab")
 pytest.importorskip("starlette", reason="the lab needs it")
@@ -53,13 +52,6 @@ LONG = {"a": "python(slow.py:slow, time=10ms)", "b": "random", "pairs": 60}
 """A match that takes a quarter of a minute, next to no processor, and a single process."""
 
 
-WARM, ALONE, COLD = "warm", "alone", "cold"
-"""What need not start from nothing: the server and all that it starts, the server, none of them.
-
-What a warm server has started does not end with it when it is killed.
-"""
-
-
 class LabServer:
     """A running `knightfall serve`, and somebody who asks it as its page would."""
 
@@ -69,7 +61,6 @@ class LabServer:
         *files: str,
         port: int = 0,
         host: str = "127.0.0.1",
-        start: str = WARM,
     ) -> None:
         self.folder = folder
         for name, text in (("mine.py", MINE), ("slow.py", SLOW)):
@@ -80,11 +71,8 @@ class LabServer:
             *("--port", str(port), "--host", host, "--store", str(folder / "runs.sqlite")),
         ]
         env = {**os.environ, "KNIGHTFALL_QUIET": "1", "PYTHONPATH": str(SOURCE)}
-        if start != WARM:
-            env["COLD_STARTS"] = "1"
-        begin = subprocess.Popen if start == COLD else warm_python.Popen
-        self.process = begin(
-            command if start == COLD else warm_python.as_code(command),
+        self.process = subprocess.Popen(
+            command,
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

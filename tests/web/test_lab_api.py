@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_server import COLD, LONG, MINE, LabServer, lab, until
+from lab_server import LONG, MINE, LabServer, lab, until
 
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
@@ -460,7 +460,7 @@ def test_heuristics_with_a_wrong_signature_are_listed_with_their_error(tmp_path:
 
 
 def test_a_run_is_played_stopped_and_gone_on_with_after_a_kill(tmp_path: Path) -> None:
-    server = LabServer(tmp_path, "slow.py", start=COLD)
+    server = LabServer(tmp_path, "slow.py")
     job = server.begin("/api/matches", **LONG)
     assert job["run"] == 1
     run = until(lambda: (found := server.get("/api/runs/1"))["played"] >= 2 and found)
@@ -535,7 +535,7 @@ def test_a_run_keeps_the_text_that_it_began_with(tmp_path: Path) -> None:
 
 def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
     asked = {"agent": "python(slow.py:slow, time=10s)", "openings": 12, "board": "5x5", "seed": 3}
-    server = LabServer(tmp_path, "slow.py", start=COLD)
+    server = LabServer(tmp_path, "slow.py")
     job = server.begin("/api/gradings", **asked)
     server.until_job(job["id"], lambda job: job["done"] >= 2)
     server.process.kill()
@@ -803,7 +803,7 @@ def test_the_description_names_every_endpoint() -> None:
 
 
 def test_other_machines_are_warned_of(tmp_path: Path) -> None:
-    server = LabServer(tmp_path, host="0.0.0.0", start=COLD)
+    server = LabServer(tmp_path, host="0.0.0.0")
     assert server.client.get("/api/about").is_success
     spelt = {"Host": f"127.0.0.1:{server.port}"}
     assert server.client.get("/api/about", headers=spelt).is_success
