@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import gc
 import signal
 import threading
@@ -15,13 +14,9 @@ from typing import Any
 import naive_search
 import naive_solver
 import pytest
-import typer.testing
 from hypothesis import HealthCheck, settings
 
 from knightfall.isolation.limits import be_expendable
-
-# Typer builds all commands anew for each that a test runs, which takes longer than most of them.
-typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 # A shell starts background jobs with Ctrl-C ignored, and every process they start inherits that.
 # The tests interrupt processes of their own, so they must not.

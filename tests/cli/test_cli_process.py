@@ -37,22 +37,7 @@ def run(env: dict[str, str], *args: str, input: str = "") -> subprocess.Complete
 
 def start(env: dict[str, str], *args: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
-<<<<<<< HEAD
-    return warm_python.Popen(
-        [*RUN, *args], env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True
-    )
-
-
-def test_a_warm_process_has_everything_loaded(env: dict[str, str]) -> None:
-    """Or the tests would be right and take twice as long; one that it starts has, too."""
-    wanted = "{'knightfall.search.run_search', 'knightfall.cli.app'}"
-    code = f"import sys; print({wanted} <= {{*sys.modules}})"
-    there = "import warm_python, sys; print(warm_python.run([sys.executable, '-c', sys.argv[1]]))"
-    assert warm_python.run([sys.executable, "-c", code], env=env).stdout == b"True\n"
-    assert b"True" in warm_python.run([sys.executable, "-c", there, code], env=env).stdout
-=======
     return subprocess.Popen([*RUN, *args], env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
->>>>>>> 7668cbf (Run the tests as pytest and pytest-xdist document it)
 
 
 # -- what is imported ------------------------------------------------------------------------------
@@ -276,6 +261,14 @@ def test_a_killed_game_loses_nothing(env: dict[str, str], tmp_path: Path) -> Non
 # -- a real terminal -----------------------------------------------------------------------------
 
 
+ON_TERMINAL = """
+import fcntl, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C typed there is a signal here
+from knightfall.cli import main
+main()
+"""
+
+
 class Terminal:
     """A command on a terminal of its own."""
 
@@ -284,7 +277,7 @@ class Terminal:
         self.fd, other = pty.openpty()
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), other)
         self.process = subprocess.Popen(
-            [*RUN, *args],
+            [sys.executable, "-c", ON_TERMINAL, *args],
             env={**env, "TERM": "xterm-256color"},
             start_new_session=True,
             **streams,

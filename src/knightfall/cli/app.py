@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any, cast
 
 import typer
 
-from knightfall.cli.commands.agents import agents, grade
-from knightfall.cli.commands.arena import league, match, tournament, worth
-from knightfall.cli.commands.atlas import atlas
-from knightfall.cli.commands.certificates import verify
-from knightfall.cli.commands.eval import evaluate
-from knightfall.cli.commands.export import backup, export, import_
-from knightfall.cli.commands.games import annotate, games
-from knightfall.cli.commands.heuristics import check, explain, heuristics
-from knightfall.cli.commands.play import PlayCommand, play
-from knightfall.cli.commands.positions import analyse, moves, perft, solve
-from knightfall.cli.commands.replay import replay
-from knightfall.cli.commands.runs import plot, runs, show
-from knightfall.cli.commands.sprt import sprt
-from knightfall.cli.commands.stats import stats
-from knightfall.cli.commands.watch import watch
 from knightfall.cli.options import PLAIN_HELP
 from knightfall.cli.terminal import GuardedGroup
 from knightfall.errors import KnightfallError
 from knightfall.extensions import added, load_added
+
+COMMANDS = {
+    "play": "knightfall.cli.commands.play:play",
+    "watch": "knightfall.cli.commands.watch:watch",
+    "analyse": "knightfall.cli.commands.positions:analyse",
+    "solve": "knightfall.cli.commands.positions:solve",
+    "atlas": "knightfall.cli.commands.atlas:atlas",
+    "verify": "knightfall.cli.commands.certificates:verify",
+    "check": "knightfall.cli.commands.heuristics:check",
+    "eval": "knightfall.cli.commands.eval:evaluate",
+    "explain": "knightfall.cli.commands.heuristics:explain",
+    "moves": "knightfall.cli.commands.positions:moves",
+    "perft": "knightfall.cli.commands.positions:perft",
+    "heuristics": "knightfall.cli.commands.heuristics:heuristics",
+    "agents": "knightfall.cli.commands.agents:agents",
+    "grade": "knightfall.cli.commands.agents:grade",
+    "annotate": "knightfall.cli.commands.games:annotate",
+    "tournament": "knightfall.cli.commands.arena:tournament",
+    "match": "knightfall.cli.commands.arena:match",
+    "league": "knightfall.cli.commands.arena:league",
+    "worth": "knightfall.cli.commands.arena:worth",
+    "runs": "knightfall.cli.commands.runs:runs",
+    "show": "knightfall.cli.commands.runs:show",
+    "games": "knightfall.cli.commands.games:games",
+    "replay": "knightfall.cli.commands.replay:replay",
+    "plot": "knightfall.cli.commands.runs:plot",
+    "export": "knightfall.cli.commands.export:export",
+    "import": "knightfall.cli.commands.export:import_",
+    "backup": "knightfall.cli.commands.export:backup",
+    "stats": "knightfall.cli.commands.stats:stats",
+    "sprt": "knightfall.cli.commands.sprt:sprt",
+}
+"""Our commands in the order of ``--help``, by import path; each is imported when it is used."""
 
 
 class AllCommands(GuardedGroup):
@@ -32,21 +52,24 @@ class AllCommands(GuardedGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List our commands, then those of extensions."""
-        ours = super().list_commands(ctx)
-        return [*ours, *(name for name in added("commands") if name not in ours)]
+        return [*COMMANDS, *(name for name in added("commands") if name not in COMMANDS)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; an extension's is imported now."""
-        found = super().get_command(ctx, cmd_name)
-        if found is None and cmd_name in added("commands"):
-            return _extension_command(cmd_name)
-        return found
+        """Return a command, which is imported now; None if there is none of that name."""
+        names = self.list_commands(ctx)
+        if cmd_name in names:
+            return _command(cmd_name)
+        self.commands = dict.fromkeys(
+            names, cast(Any, None)
+        )  # what Typer chooses from to say "Did you mean …?"
+        return None
 
 
-def _extension_command(name: str) -> Any:
-    """Return the command that an extension adds, or one that says why it cannot be loaded."""
+@cache
+def _command(name: str) -> Any:
+    """Return a command, or one that says why it cannot be loaded if it is an extension's."""
     try:
-        made = load_added("commands", name)
+        made = _load(name)
     except KnightfallError as error:
         reason = str(error)
 
@@ -59,9 +82,16 @@ def _extension_command(name: str) -> Any:
     if isinstance(made, typer.Typer):
         around.add_typer(made, name=name)
     else:
-        around.command(name)(made)
+        around.command(name, cls=getattr(made, "command_class", None))(made)
     group: Any = typer.main.get_command(around)
     return group.commands[name]
+
+
+def _load(name: str) -> Any:
+    if name not in COMMANDS:
+        return load_added("commands", name)
+    module, _, attribute = COMMANDS[name].partition(":")
+    return getattr(import_module(module), attribute)
 
 
 app = typer.Typer(name="knightfall", cls=AllCommands, pretty_exceptions_enable=False, **PLAIN_HELP)
@@ -92,34 +122,3 @@ def knightfall(
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-app.command(name="play", cls=PlayCommand)(play)
-app.command(name="watch")(watch)
-app.command(name="analyse")(analyse)
-app.command(name="solve")(solve)
-app.add_typer(atlas)
-app.command(name="verify")(verify)
-app.command(name="check")(check)
-app.command(name="eval")(evaluate)
-app.command(name="explain")(explain)
-app.command(name="moves")(moves)
-app.command(name="perft")(perft)
-app.command(name="heuristics")(heuristics)
-app.command(name="agents")(agents)
-app.command(name="grade")(grade)
-app.command(name="annotate")(annotate)
-app.command(name="tournament")(tournament)
-app.command(name="match")(match)
-app.command(name="league")(league)
-app.command(name="worth")(worth)
-app.command(name="runs")(runs)
-app.command(name="show")(show)
-app.command(name="games")(games)
-app.command(name="replay")(replay)
-app.command(name="plot")(plot)
-app.command(name="export")(export)
-app.command(name="import")(import_)
-app.command(name="backup")(backup)
-app.add_typer(stats)
-app.add_typer(sprt)

@@ -129,6 +129,9 @@ def play(
     _run(game, _view(json))
 
 
+play.command_class = PlayCommand  # type: ignore[attr-defined]
+
+
 def _new(fen: str, seat: Seat | None, against: Agent) -> Game:
     from knightfall.cli.played_game import Game
 
