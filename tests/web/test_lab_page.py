@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from browser import choose_opponent, need_browser, opened, told_by_axe, until_said
-from lab_server import ALONE, LONG, MINE, LabServer, lab
+from lab_server import LONG, MINE, LabServer, lab
 
 from knightfall.position import Position
 from knightfall.web.site import PAGE
@@ -58,7 +58,7 @@ def begin(page: Any, kind: str, **fields: str) -> None:
 
 
 def test_start_watch_stop_kill_and_go_on(browser: Any, tmp_path: Path) -> None:
-    server = LabServer(tmp_path, "slow.py", start=ALONE)
+    server = LabServer(tmp_path, "slow.py")
     with uncertain(browser, f"{server.url}#/lab") as page, uncertain(browser, server.url) as other:
         begin(page, "match", a=LONG["a"], b="random", pairs="60")
         page.wait_for_url("**/#/lab/run/1")
