@@ -11,8 +11,7 @@ from pathlib import Path
 from knightfall.arena.plan import PairRecord, Plan
 from knightfall.arena.play import play_pair
 from knightfall.arena.run_loop import conduct
-from knightfall.arena.runners.pool import Pool
-from knightfall.arena.runners.runner import Runner
+from knightfall.arena.runners.runner import Pool, Runner
 from knightfall.arena.store import Store
 from knightfall.arena.tournament_plan import tournament_plan
 from knightfall.position import Position
@@ -113,10 +112,10 @@ def _cluster(agents: list[str]):
         from distributed import LocalCluster
     except ImportError:
         return None
-    from knightfall.arena.runners.cluster import Cluster
+    from knightfall.arena.runners.runner import Elsewhere
 
     local = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
-    return Cluster(local.scheduler_address, agents), local
+    return Elsewhere(local.scheduler_address, agents), local
 
 
 def _all(runner: Runner, plan: Plan) -> None:

@@ -38,6 +38,8 @@ ROOMS = (
     "opponents",
     "statistics",
     "python_agent",
+    "isolation.worker_process isolation.worker_pool isolation.executor_pool",
+    "isolation.dask_cluster isolation.parallel_map",
     "agents",
     "arena.run_options",
     "arena.plan arena.stored_plan",

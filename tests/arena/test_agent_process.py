@@ -24,7 +24,7 @@ from knightfall.arena.game import agent_process as host
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.game.limits import move_limit
 from knightfall.arena.plan import PairTask
-from knightfall.arena.runners.backlog import check_agents, play_chunk
+from knightfall.arena.runners.play_chunk import check_agents, play_chunk
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position

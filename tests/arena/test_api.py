@@ -17,7 +17,7 @@ from cli_runner import run
 import knightfall as kf
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_options import RunKeywords, RunOptions
-from knightfall.arena.runners import adaptive
+from knightfall.arena.runners import runner as runners
 from knightfall.display.report import as_text
 
 SMALL: dict[str, Any] = {"board": "4x4", "workers": 0, "progress": False}
@@ -192,7 +192,7 @@ def test_a_short_run_hires_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("a pool was started")
 
-    monkeypatch.setattr(adaptive, "Pool", never)
+    monkeypatch.setattr(runners, "Pool", never)
     report = kf.match("greedy(open)", "random", pairs=20, board="4x4", progress=False)
     assert sum(report.pairs) == 20
 
@@ -200,17 +200,17 @@ def test_a_short_run_hires_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_run_is_handed_over_and_comes_out_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(adaptive, "TRIAL", 0.0)
-    monkeypatch.setattr(adaptive, "WORTH_HIRING", 0.0)
-    monkeypatch.setattr("knightfall.arena.runners.hire.cores", lambda: 2)
+    monkeypatch.setattr(runners, "TRIAL", 0.0)
+    monkeypatch.setattr(runners, "WORTH_STARTING", 0.0)
+    monkeypatch.setattr("knightfall.arena.runners.choose_runner.cores", lambda: 2)
     started: list[int] = []
-    pool = adaptive.Pool
+    pool = runners.Pool
 
     def noted(*given: Any, **more: Any) -> Any:
         started.append(given[0])
         return pool(*given, **more)
 
-    monkeypatch.setattr(adaptive, "Pool", noted)
+    monkeypatch.setattr(runners, "Pool", noted)
     agents = "id(improved, nodes=6000)", "id(open, nodes=6000)"
     shared = kf.match(*agents, pairs=60, progress=False)
     alone = kf.match(*agents, pairs=60, workers=0, progress=False)

@@ -12,9 +12,8 @@ import pytest
 import knightfall as kf
 from knightfall.agents import parse_agent
 from knightfall.arena.plan import PairRecord, PairTask
-from knightfall.arena.runners.backlog import check_agents, play_chunk
-from knightfall.arena.runners.pool import Pool
-from knightfall.arena.runners.runner import InProcess
+from knightfall.arena.runners.play_chunk import check_agents, play_chunk
+from knightfall.arena.runners.runner import InProcess, Pool
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.openings import openings, shuffled

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from concurrent.futures import Future
 from itertools import islice
+from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,13 +17,15 @@ from knightfall.arena.api import _watching
 from knightfall.arena.plan import Match, Plan, enter, everyone, tournament
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.run_loop import Decided, Separated
-from knightfall.arena.runners import adaptive, hire
-from knightfall.arena.runners.adaptive import Adaptive
-from knightfall.arena.runners.backlog import Backlog, Chunk
-from knightfall.arena.runners.cluster import Cluster
-from knightfall.arena.runners.workers import Workers
+from knightfall.arena.runners import choose_runner
+from knightfall.arena.runners import runner as runners
+from knightfall.arena.runners.chunk_queue import Chunk, ChunkQueue
+from knightfall.arena.runners.runner import Adaptive
 from knightfall.arena.standings import Compared
 from knightfall.display.progress import Progress
+from knightfall.isolation.executor_pool import ExecutorPool
+from knightfall.isolation.parallel_map import DEFAULT
+from knightfall.isolation.worker_pool import WorkerPool
 
 # -- how long a run takes --------------------------------------------------------------------
 
@@ -31,18 +35,18 @@ def test_games_by_the_clock_are_estimated_by_a_third_of_the_board_for_each_side(
     plan = Plan("league", who, (Match(0, 1), Match(0, 2)), pairs=10, board="5x6")
     first = 20 * (0.2 + 0.5) * 10  # games, seconds of a move of each, moves of each
     second = 20 * (0.2 + 0.0) * 10
-    assert hire._seconds(plan) == pytest.approx(first + second)
+    assert choose_runner._seconds(plan) == pytest.approx(first + second)
 
 
 @pytest.mark.parametrize(("pairs", "here"), [(49, True), (51, False)])
 def test_twenty_seconds_by_the_clock_are_played_in_this_process(
     pairs: int, here: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hire, "cores", lambda: 2)
-    monkeypatch.setattr("knightfall.arena.runners.pool.Pool", lambda *args, **named: "a pool")
+    monkeypatch.setattr(choose_runner, "cores", lambda: 2)
+    monkeypatch.setattr("knightfall.arena.runners.runner.Pool", lambda *args, **named: "a pool")
     who = enter(["id(open, time=20ms)", "random"])
     plan = Plan("match", who, (Match(0, 1),), pairs, board="5x6")  # 0.4 s a pair
-    runner = hire.Crew().hire(plan, lambda text: None)
+    runner = choose_runner.choose_runner(DEFAULT, plan, lambda text: None)
     assert (runner == "a pool") == (not here)
 
 
@@ -53,12 +57,12 @@ def test_processes_are_hired_if_more_than_four_seconds_are_left(
     """After two pairs in two seconds, the other pairs are expected to take one second each."""
     now = iter([0.0, 1.0, 2.0, *([2.0] * 100)])
     pairs = 2 + left
-    pool = SimpleNamespace(hire=lambda: None, ready=False, close=lambda: None)
+    pool = SimpleNamespace(start=lambda: None, ready=False, close=lambda: None)
     made: list[int] = []
     monkeypatch.setattr(
-        adaptive, "Pool", lambda workers, *args, **named: made.append(workers) or pool
+        runners, "Pool", lambda workers, *args, **named: made.append(workers) or pool
     )
-    monkeypatch.setattr(adaptive.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(runners.time, "monotonic", lambda: next(now))
     runner = Adaptive(3, pairs)  # type: ignore[arg-type]
     plan = fake_plan(1, 20)
     runner._here = SimpleNamespace(  # type: ignore[assignment]
@@ -132,31 +136,28 @@ def test_a_worker_has_one_item_in_hand_and_one_to_go_on_with(
     slow: bool, given: list[list[int]]
 ) -> None:
     """A second one that takes long would only be kept from the others."""
-    workers = Workers(2, SimpleNamespace())  # type: ignore[arg-type]
-    workers._crew = [Hand(), Hand()]  # type: ignore[list-item]
+    workers = WorkerPool(2, SimpleNamespace())  # type: ignore[arg-type]
+    workers._workers = [Hand(), Hand()]  # type: ignore[list-item]
     items = iter(range(9))
     back: list[int] = []
     work = SimpleNamespace(
         slow=slow, take=lambda: next(items, None), job=lambda item: None, put_back=back.append
     )
     assert workers._supply(work)
-    assert [hand.given for hand in workers._crew] == given
+    assert [hand.given for hand in workers._workers] == given
     assert back == [sum(map(len, given))]
 
 
-def test_a_cluster_has_three_chunks_for_each_thread() -> None:
-    cluster = Cluster.__new__(Cluster)
-    cluster._threads = lambda: 4  # type: ignore[method-assign]
-    cluster._client = SimpleNamespace(submit=lambda *args, **named: object())
-    cluster._patience, cluster._run = 1.0, "run"
-    chunks: dict[Any, Chunk] = {}
-    backlog = Backlog(fake_plan(1, 100).tasks(0))
-    assert cluster._supply(backlog, chunks, SimpleNamespace(add=lambda future: None))
-    assert len(chunks) == 12
+def test_an_executor_has_three_items_for_each_thread() -> None:
+    executor: Any = SimpleNamespace(_max_workers=4, submit=lambda *args: Future())
+    given: dict[Any, Chunk] = {}
+    chunks = ChunkQueue(fake_plan(1, 100).tasks(0))
+    assert ExecutorPool(executor)._supply(chunks, given, SimpleQueue())
+    assert len(given) == 12
 
 
 def test_chunks_grow_to_what_a_fifth_of_a_second_holds() -> None:
-    backlog = Backlog(fake_plan(1, 5000).tasks(0))
+    backlog = ChunkQueue(fake_plan(1, 5000).tasks(0))
     sizes = []
     for _ in range(5):
         chunk = backlog.take()

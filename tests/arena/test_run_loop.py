@@ -20,8 +20,7 @@ from knightfall.arena.plan import Match, PairRecord, PairTask, Plan, enter, ever
 from knightfall.arena.play import play_pair
 from knightfall.arena.results import results
 from knightfall.arena.run_loop import conduct, scoreboard_of
-from knightfall.arena.runners.pool import Pool
-from knightfall.arena.runners.runner import InProcess
+from knightfall.arena.runners.runner import InProcess, Pool
 from knightfall.arena.store import Store
 from knightfall.arena.store_file import IN_MEMORY
 from knightfall.errors import KnightfallError, RunnerFailure
@@ -308,7 +307,7 @@ DRIVER = """
 import sys
 from knightfall.arena import run_loop
 from knightfall.arena.run_loop import conduct
-from knightfall.arena.runners.pool import Pool
+from knightfall.arena.runners.runner import Pool
 from knightfall.arena.runners.runner import InProcess
 from knightfall.arena.stored_plan import read_plan
 from knightfall.arena.store import Store

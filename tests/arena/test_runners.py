@@ -21,14 +21,13 @@ from typing import Any
 import pytest
 
 from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, everyone, gauntlet
-from knightfall.arena.runners import backlog as chunks
-from knightfall.arena.runners.backlog import Backlog, Chunk, play_chunk
-from knightfall.arena.runners.cluster import Cluster
-from knightfall.arena.runners.hire import Crew
-from knightfall.arena.runners.pool import Pool
-from knightfall.arena.runners.runner import Helper, InProcess, Runner
+from knightfall.arena.runners import chunk_queue as chunks
+from knightfall.arena.runners.chunk_queue import Chunk, ChunkQueue
+from knightfall.arena.runners.play_chunk import PlayingThread, play_chunk
+from knightfall.arena.runners.runner import Elsewhere, InProcess, Pool, Runner
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.user_heuristic import HeuristicWarning
+from knightfall.isolation.parallel_map import RunnerOptions
 
 QUICK = (
     "id(improved, nodes=300)",
@@ -173,7 +172,7 @@ def test_a_pinned_pool_of_one() -> None:
 
 def test_threads_do_not_disturb_one_another(league: Plan, expected: list[PairRecord]) -> None:
     tasks = list(plan_of(QUICK[:2], pairs=300).tasks())
-    crowd = [Helper() for _ in range(2)]
+    crowd = [PlayingThread() for _ in range(2)]
     for helper in crowd:
         helper.give(tasks, False, 60.0)
         helper.give(list(league.tasks()), False, 60.0)
@@ -223,7 +222,7 @@ def test_stopping_ends_even_a_long_search() -> None:
     text = "id(improved, nodes=1000000000000000)"
     task = Plan("match", (Entrant(text, text),) * 2, everyone([Entrant(text, text)] * 2), 1).task(0)
     play_chunk([PairTask(0, "id(improved, nodes=10)", "random", task.opening, 1)])
-    helper = Helper()
+    helper = PlayingThread()
     helper.give([task], False, 60.0)
     assert helper.answer(0.3) is None
     helper.stop()
@@ -267,7 +266,7 @@ def test_killed_workers_are_replaced(pool: Pool, monkeypatch: pytest.MonkeyPatch
     for record in pool.play(iter(tasks)):
         records.append(record)
         if len(records) in (100, 200, 300):
-            busy = [worker.process for worker in pool._crew if worker.given]
+            busy = [worker.process for worker in pool._workers if worker.is_awaited]
             killed.append(rng.choice(busy).pid)
             os.kill(killed[-1], signal.SIGKILL)
     assert len(set(killed)) > 1
@@ -308,7 +307,7 @@ def test_the_guilty_lose_in_a_pool(
 
 DRIVER = """
 import sys, warnings
-from knightfall.arena.runners.pool import Pool
+from knightfall.arena.runners.runner import Pool
 from knightfall.arena.runners.runner import InProcess
 from knightfall.arena.plan import Entrant, Plan, gauntlet
 
@@ -325,7 +324,7 @@ def main():
                 winner = record.task.seats(number)[game.winner]
                 print(texts.index(winner), game.reason, flush=True)
             if played == 5 and workers != "0":
-                print(*(worker.process.pid for worker in runner._crew), flush=True)
+                print(*(worker.process.pid for worker in runner._workers), flush=True)
 
 if __name__ == "__main__":
     main()
@@ -414,7 +413,7 @@ def tasks_of(*agents: str, pairs: int = 8) -> Iterator[PairTask]:
 
 
 def test_chunks_grow_to_what_takes_the_right_time() -> None:
-    backlog = Backlog(tasks_of(*QUICK, pairs=500), seconds=0.2)
+    backlog = ChunkQueue(tasks_of(*QUICK, pairs=500), seconds=0.2)
     sizes = []
     for _ in range(6):
         chunk = backlog.take()
@@ -423,7 +422,7 @@ def test_chunks_grow_to_what_takes_the_right_time() -> None:
         backlog.played(chunk, [], 0.004 * len(chunk.tasks))
     assert sizes == [1, 8, 50, 50, 50, 50]
     assert not backlog.slow
-    one_by_one = Backlog(tasks_of(*QUICK), most=1)
+    one_by_one = ChunkQueue(tasks_of(*QUICK), most=1)
     for _ in range(3):
         chunk = one_by_one.take()
         assert chunk is not None
@@ -432,7 +431,7 @@ def test_chunks_grow_to_what_takes_the_right_time() -> None:
 
 
 def test_what_is_lost_is_played_again_by_itself_then_carefully() -> None:
-    backlog = Backlog(tasks_of(*QUICK[:2]))
+    backlog = ChunkQueue(tasks_of(*QUICK[:2]))
     first = backlog.take()
     assert first is not None
     backlog.played(first, [], 0.001)
@@ -460,7 +459,7 @@ def test_what_is_lost_is_played_again_by_itself_then_carefully() -> None:
 
 
 def test_nobody_waits_twice_for_a_worker_that_stalled() -> None:
-    backlog = Backlog(tasks_of(*QUICK[:2]))
+    backlog = ChunkQueue(tasks_of(*QUICK[:2]))
     chunk = backlog.take()
     assert chunk is not None
     backlog.lost(chunk, stalled=True)
@@ -470,7 +469,7 @@ def test_nobody_waits_twice_for_a_worker_that_stalled() -> None:
 
 
 def test_only_users_code_can_stall(mine: str, chooser: str) -> None:
-    backlog = Backlog(iter(()), patience=5.0)
+    backlog = ChunkQueue(iter(()), patience=5.0)
 
     def deadline(*agents: str) -> float:
         return backlog.deadline(Chunk(tuple(islice(tasks_of(*agents), 2))))
@@ -504,21 +503,21 @@ def dask_cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
-def cluster(dask_cluster: Any) -> Iterator[Cluster]:
-    with Cluster(dask_cluster.scheduler_address, patience=2.0) as cluster:
+def cluster(dask_cluster: Any) -> Iterator[Elsewhere]:
+    with Elsewhere(dask_cluster.scheduler_address, patience=2.0) as cluster:
         yield cluster
 
 
-def test_dask(mine: str, chooser: str, cluster: Cluster) -> None:
+def test_dask(mine: str, chooser: str, cluster: Elsewhere) -> None:
     plan = plan_of((QUICK[0], chooser, f"alphabeta({mine}:fails, depth=2)"), pairs=2)
     assert in_order(cluster.play(plan.tasks())) == here(plan)
 
 
 @needs_signals
-def test_a_killed_dask_worker(cluster: Cluster) -> None:
+def test_a_killed_dask_worker(cluster: Elsewhere) -> None:
     tasks = list(islice(plan_of(QUICK, pairs=1000).tasks(), 500))
     undisturbed = play_chunk(tasks)
-    victim = next(iter(cluster._client.run(os.getpid).values()))
+    victim = next(iter(cluster.pool.client.run(os.getpid).values()))
     records = []
     for record in cluster.play(iter(tasks)):
         records.append(record)
@@ -527,7 +526,7 @@ def test_a_killed_dask_worker(cluster: Cluster) -> None:
     assert in_order(iter(records)) == undisturbed
 
 
-def test_ending_a_play_on_a_cluster(cluster: Cluster) -> None:
+def test_ending_a_play_on_a_cluster(cluster: Elsewhere) -> None:
     plan = plan_of(QUICK, pairs=100)
     playing = cluster.play(plan.tasks())
     next(playing)
@@ -536,14 +535,14 @@ def test_ending_a_play_on_a_cluster(cluster: Cluster) -> None:
     assert in_order(cluster.play(iter(some))) == play_chunk(some)
 
 
-def test_a_cluster_on_which_a_file_is_missing(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_cluster_on_which_a_file_is_missing(cluster: Elsewhere, tmp_path: Path) -> None:
     for text in (f"python({tmp_path}/none.py:choose)", f"id({tmp_path}/none.py:f, nodes=9)"):
         with pytest.raises(KnightfallError, match=r"on the Dask worker tcp://.*there is no file"):
             list(cluster.play(tasks_of("random", text)))
 
 
 @pytest.mark.slow
-def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: Cluster) -> None:
+def test_the_guilty_lose_on_a_cluster(guilty: tuple[str, str], cluster: Elsewhere) -> None:
     check_the_guilty(cluster, guilty[1:])
 
 
@@ -563,7 +562,7 @@ def test_a_mistyped_address_is_refused_before_dask_is_asked(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)  # it would go on trying
     with pytest.raises(KnightfallError) as refused:
-        Crew(dask=address).check(plan_of(QUICK[:2], pairs=1))
+        RunnerOptions(dask=address).check()
     assert fnmatch(str(refused.value), told)
 
 
@@ -572,7 +571,7 @@ def test_a_mistyped_address_is_refused_before_dask_is_asked(
 )
 def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("knightfall.arena.runners.cluster.ANSWERING", 0.5)
+    monkeypatch.setattr("knightfall.isolation.dask_cluster.ANSWERING", 0.5)
     kept = []
 
     def answer() -> None:
@@ -583,7 +582,7 @@ def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.Monke
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=answer, daemon=True).start()
         with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*something else"):
-            Cluster(f"127.0.0.1:{server.getsockname()[1]}")
+            Elsewhere(f"127.0.0.1:{server.getsockname()[1]}")
     for connection in kept:
         connection.close()
 
@@ -591,10 +590,10 @@ def test_what_answers_may_be_no_scheduler(says: bytes, monkeypatch: pytest.Monke
 def test_the_address_of_a_worker_is_not_the_cluster_s(dask_cluster: Any) -> None:
     worker = next(iter(dask_cluster.scheduler_info["workers"]))
     with pytest.raises(KnightfallError, match=r"no Dask scheduler answers .*a (Worker|Nanny)"):
-        Cluster(worker)
+        Elsewhere(worker)
 
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(KnightfallError, match=r"pip install 'knightfall\[dask\]'"):
-        Cluster("tcp://127.0.0.1:9")
+        Elsewhere("tcp://127.0.0.1:9")

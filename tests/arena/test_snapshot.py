@@ -12,10 +12,10 @@ from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import PairRecord, PairTask, match_plan
 from knightfall.arena.play import play_pair
-from knightfall.arena.runners.runner import Closing
 from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
+from knightfall.isolation.worker_pool import Closing
 from knightfall.position import Position
 
 MINE = """from pathlib import Path

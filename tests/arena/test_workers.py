@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,11 +17,11 @@ from typing import Any
 import pytest
 import worker_jobs as jobs
 
-from knightfall.arena.runners.calls import Calls, in_order
-from knightfall.arena.runners.worker import Job
-from knightfall.arena.runners.workers import Workers
 from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
 from knightfall.isolation.exit_status import describe_exit
+from knightfall.isolation.parallel_map import CallQueue, in_order
+from knightfall.isolation.worker_pool import WorkerPool
+from knightfall.isolation.worker_process import Job
 
 PATIENCE = 60.0
 
@@ -28,14 +29,18 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs si
 
 
 @pytest.fixture(scope="module")
-def two() -> Iterator[Workers]:
+def two() -> Iterator[WorkerPool]:
     """Whoever dies or fails is replaced when it is needed."""
-    with Workers(2, Job(jobs.begin, ("hello",))) as workers:
+    with WorkerPool(2, Job(jobs.begin, ("hello",))) as workers:
         yield workers
 
 
-def answers(workers: Workers, function: Callable[[Any], Any], things: Sequence[Any]) -> list[Any]:
-    calls = Calls(function, things, lambda thing: f"the call with {thing}")
+def answers(
+    workers: WorkerPool, function: Callable[[Any], Any], things: Sequence[Any]
+) -> list[Any]:
+    calls = CallQueue(
+        partial(jobs.mapped, function), things, lambda thing: f"the call with {thing}"
+    )
     return list(in_order(workers.do(calls)))
 
 
@@ -54,7 +59,7 @@ def gone(pid: int) -> bool:
 
 
 def test_every_process_begins_and_leaves_the_terminal_to_us(
-    two: Workers, capfd: pytest.CaptureFixture[str]
+    two: WorkerPool, capfd: pytest.CaptureFixture[str]
 ) -> None:
     told = answers(two, jobs.state, range(20))
     assert {(*begun, ignores) for _, begun, ignores in told} == {("hello", True)}
@@ -63,12 +68,12 @@ def test_every_process_begins_and_leaves_the_terminal_to_us(
     assert answers(two, jobs.state, []) == []
 
 
-def test_answers_come_in_order_whoever_is_first(two: Workers, tmp_path: Path) -> None:
+def test_answers_come_in_order_whoever_is_first(two: WorkerPool, tmp_path: Path) -> None:
     things = [(place, str(tmp_path / "sign")) for place in range(5)]
     assert answers(two, jobs.after, things) == [0, 1, 2, 3, 4]
 
 
-def test_who_is_killed_is_replaced_and_its_work_done_again(two: Workers, tmp_path: Path) -> None:
+def test_who_is_killed_is_replaced_and_its_work_done_again(two: WorkerPool, tmp_path: Path) -> None:
     signs = [str(tmp_path / name) for name in "abcd"]
     assert answers(two, jobs.die_once, signs) == signs
 
@@ -80,7 +85,7 @@ def test_who_is_killed_is_replaced_and_its_work_done_again(two: Workers, tmp_pat
         ("copy", "ended with exit status 9"),
     ],
 )
-def test_what_nobody_survives_is_named(two: Workers, how: str, told: str) -> None:
+def test_what_nobody_survives_is_named(two: WorkerPool, how: str, told: str) -> None:
     with pytest.raises(KnightfallError) as raised:
         answers(two, jobs.die, [how])
     assert str(raised.value) == (
@@ -88,7 +93,7 @@ def test_what_nobody_survives_is_named(two: Workers, how: str, told: str) -> Non
     )
 
 
-def test_errors_keep_their_type(two: Workers) -> None:
+def test_errors_keep_their_type(two: WorkerPool) -> None:
     with pytest.raises(ZeroDivisionError) as raised:
         answers(two, jobs.fail, ["zero"])
     assert "return 1 // 0" in raised.value.__notes__[0]  # where it happened
@@ -103,7 +108,7 @@ def test_errors_keep_their_type(two: Workers) -> None:
 
 
 def test_a_function_that_a_worker_does_not_know(
-    two: Workers, monkeypatch: pytest.MonkeyPatch
+    two: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def known_here(thing: object) -> None:
         pass
@@ -114,7 +119,7 @@ def test_a_function_that_a_worker_does_not_know(
         answers(two, known_here, [1])
 
 
-def test_a_warning_is_passed_on_once(two: Workers) -> None:
+def test_a_warning_is_passed_on_once(two: WorkerPool) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert answers(two, jobs.warn, range(6)) == [*range(6)]
@@ -132,7 +137,7 @@ def test_a_warning_is_passed_on_once(two: Workers) -> None:
     ],
 )
 def test_workers_that_cannot_start_say_why(how: str, told: str) -> None:
-    workers = Workers(1, Job(jobs.die_at_once, (how,)))
+    workers = WorkerPool(1, Job(jobs.die_at_once, (how,)))
     with pytest.raises(RunnerFailure) as raised:
         answers(workers, jobs.state, [1])
     said = str(raised.value)
@@ -153,20 +158,22 @@ def test_what_became_of_a_process() -> None:
 
 
 def test_a_worker_that_starts_starts_no_others() -> None:
-    workers = Workers(1, Job(jobs.hire))
+    workers = WorkerPool(1, Job(jobs.hire))
     with pytest.raises(KnightfallError, match="needs if __name__ == '__main__': around"):
         answers(workers, jobs.state, [1])
 
 
 DRIVER = """
 import sys
+from functools import partial
 sys.path.insert(0, sys.argv[1])
 import worker_jobs as jobs
-from knightfall.arena.runners.calls import Calls
-from knightfall.arena.runners.worker import Job
-from knightfall.arena.runners.workers import Workers
-with Workers(1, Job(jobs.begin, ("hello",))) as workers:  # a script need not expect to be imported
-    list(workers.do(Calls(jobs.hold_the_lock, [sys.argv[2]], str)))
+from knightfall.isolation.parallel_map import CallQueue
+from knightfall.isolation.worker_process import Job
+from knightfall.isolation.worker_pool import WorkerPool
+# a script need not expect to be imported
+with WorkerPool(1, Job(jobs.begin, ("hello",))) as workers:
+    list(workers.do(CallQueue(partial(jobs.mapped, jobs.hold_the_lock), [sys.argv[2]], str)))
 """
 
 

@@ -8,7 +8,9 @@ import signal
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from knightfall.errors import AgentFailure, KnightfallError
 
@@ -17,6 +19,10 @@ begun: list[str] = []
 
 def begin(word: str) -> None:
     begun.append(word)
+
+
+def mapped(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return function
 
 
 def state(_: object) -> tuple[int, list[str], bool]:
@@ -89,10 +95,10 @@ def warn(place: int) -> int:
 
 def hire() -> None:
     """A script that starts workers whenever it is imported."""
-    from knightfall.arena.runners.worker import Job
-    from knightfall.arena.runners.workers import Workers
+    from knightfall.isolation.worker_pool import WorkerPool
+    from knightfall.isolation.worker_process import Job
 
-    Workers(1, Job(hire)).hire()
+    WorkerPool(1, Job(hire)).start()
 
 
 def hold_the_lock(told: str) -> None:

@@ -17,9 +17,9 @@ import typer.main
 from cli_runner import FEN, run, subcommands
 
 import knightfall
-from knightfall.arena.runners.hire import Crew
 from knightfall.arena.worth import NODES, TIMES
 from knightfall.cli.app import app
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.statistics.sprt import Sprt
 
 TESTS = Path(__file__).parents[1]
@@ -244,8 +244,8 @@ ARRIVES = {
         ["reproduce", "staged", "--output", "there", "--budget", "nodes"],
         "knightfall.arena.api.play_all",
         dict([
-            one("--workers", "3", "2", Crew(3, None)),
-            one("--dask", "there:1", "2", Crew(None, "there:1")),
+            one("--workers", "3", "2", RunnerOptions(3, None)),
+            one("--dask", "there:1", "2", RunnerOptions(None, "there:1")),
             flag("--again", "again"),
         ]),
     ),

@@ -14,7 +14,7 @@ from knightfall.arena.game import agent_child, agent_process
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.game.limits import move_limit
 from knightfall.arena.plan import PairRecord, PairTask, enter, files_of
-from knightfall.arena.runners.backlog import check_agents, play_chunk
+from knightfall.arena.runners.play_chunk import check_agents, play_chunk
 from knightfall.course.agent import CourseAgent
 from knightfall.course.clocks import CountedClock
 from knightfall.errors import AgentFailure, KnightfallError

@@ -13,7 +13,7 @@ from submissions import BAD, GOOD
 from knightfall.agents import parse_agent
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import PairTask
-from knightfall.arena.runners.backlog import play_chunk
+from knightfall.arena.runners.play_chunk import play_chunk
 from knightfall.course.submission import checked, parse_reference, read_submission
 from knightfall.course.trial.successor_trial import successor_trial
 from knightfall.errors import AgentFailure

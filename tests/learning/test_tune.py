@@ -24,6 +24,7 @@ import knightfall as kf
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression, parse_heuristic
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.learning import tune_report, tune_settings, tuning
 from knightfall.learning.split import class_splits, classes
 from knightfall.learning.start_positions import sample, starts
@@ -180,9 +181,9 @@ def test_two_workers_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     def here(*given: Any) -> Any:
         """A match is the same whoever plays it, and has tests of its own."""
-        *what, workers, progress = given
-        assert workers == 2
-        return confirm(*what, 1, progress)
+        *what, options, progress = given
+        assert options == RunnerOptions(workers=2)
+        return confirm(*what, RunnerOptions(workers=0), progress)
 
     monkeypatch.setattr(tuning, "confirmed", here)
     tune(tmp_path / "two", wanted, workers=2, progress=False)

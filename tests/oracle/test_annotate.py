@@ -276,7 +276,6 @@ def test_grade_of_an_agent_without_scores() -> None:
         (["random", "--board", "7"], "'7'"),
         (["random", "--board", "2x7"], "2×7"),
         (["random", "--board", "9x9"], "9×9"),
-        (["random", "--workers", "0"], "workers=0"),
         (["random", "--workers", "257"], "workers=257"),
         (["id(nothing)"], "'nothing'"),
     ],

@@ -26,6 +26,7 @@ from typer.testing import CliRunner
 
 from knightfall.arena import api
 from knightfall.cli.terminal import GuardedGroup
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.studies import oracle_grades as grades
 from knightfall.studies import plans
 from knightfall.studies.claims import ONCE, meaning
@@ -870,7 +871,7 @@ def test_grades_do_not_depend_on_who_computes_them(
     found = []
     for workers in (1, 2):
         monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / str(workers)))
-        graded = grades.grades(["improved", "open"], openings=2, workers=workers)
+        graded = grades.grades(["improved", "open"], openings=2, options=RunnerOptions(workers))
         found.append([replace(grade, seconds=0.0) for grade in graded])
     assert found[0] == found[1]
     assert [grade.heuristic for grade in found[0]] == ["improved", "open"]

@@ -17,8 +17,8 @@ from pathlib import Path
 from hostile_agents import HOSTILE, Hostile
 
 from knightfall.arena.plan import PairRecord, PairTask
-from knightfall.arena.runners.backlog import play_chunk
-from knightfall.arena.runners.pool import Pool
+from knightfall.arena.runners.play_chunk import play_chunk
+from knightfall.arena.runners.runner import Pool
 from knightfall.board import Board
 from knightfall.isolation.limits import enter_namespace
 from knightfall.openings import openings, shuffled

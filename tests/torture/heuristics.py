@@ -19,15 +19,17 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from hostile_heuristics import HOSTILE, NODES, Hostile
 
 from knightfall.arena.api import check, play
 from knightfall.arena.plan import GameRecord, Match, PairRecord, Plan, enter, files_of
-from knightfall.arena.runners.hire import Crew, Notice
-from knightfall.arena.runners.pool import Pool
+from knightfall.arena.run_options import Notice
+from knightfall.arena.runners.runner import Pool
 from knightfall.arena.store import Store
 from knightfall.errors import KnightfallError
+from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 
 INNOCENT = (f"id(open, nodes={NODES})", "alphabeta(improved, depth=3)")
 PATIENCE = 3.0
@@ -49,11 +51,9 @@ class Fate:
 # -- one run, in a process of its own ----------------------------------------------------------
 
 
-class _Impatient(Crew):
-    """Two workers who do not wait for long."""
-
-    def hire(self, plan: Plan, notice: Notice) -> Pool:
-        return Pool(2, [entrant.agent for entrant in plan.entrants], patience=PATIENCE)
+def _impatient(options: RunnerOptions, plan: Plan, notice: Notice) -> Pool:
+    """Two workers that are not waited for long."""
+    return Pool(2, [entrant.agent for entrant in plan.entrants], patience=PATIENCE)
 
 
 def plan_of(culprits: Sequence[str], pairs: int = 2) -> Plan:
@@ -70,9 +70,12 @@ def _run(folder: str, *culprits: str) -> None:
     store = Path(folder, "runs.sqlite")
     try:
         plan = plan_of(culprits)
-        check(plan, _Impatient())
-        with Store.open(store) as opened:
-            run, interrupted = play(plan, opened, _Impatient(), show_progress=False)
+        check(plan, DEFAULT)
+        with (
+            mock.patch("knightfall.arena.api.choose_runner", _impatient),
+            Store.open(store) as opened,
+        ):
+            run, interrupted = play(plan, opened, DEFAULT, show_progress=False)
             came = {"pairs": [told(pair) for pair in run.pairs()], "interrupted": interrupted}
     except KnightfallError as error:
         came = {"refused": str(error), "stored": _pairs_in(store)}

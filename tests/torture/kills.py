@@ -38,10 +38,10 @@ from knightfall.arena import run_loop
 from knightfall.arena.api import play_all
 from knightfall.arena.export import export_lines
 from knightfall.arena.plan import match_plan
-from knightfall.arena.runners.hire import Crew
 from knightfall.arena.store import Store
 from knightfall.arena.store_file import StoreFile
 from knightfall.cli.app import app
+from knightfall.isolation.parallel_map import RunnerOptions
 
 COMMAND: Any = get_command(app)
 KILLED = 9
@@ -128,7 +128,7 @@ def _all_runs(folder: Path) -> int:
         match_plan("random", "greedy(open)", pairs=2, seed=seed, board="4x4") for seed in (0, 1)
     ]
     with Store.open(folder / "arena.sqlite") as store:
-        runs, _ = play_all(plans, store, Crew(0))
+        runs, _ = play_all(plans, store, RunnerOptions(0))
         return sum(run.finished is None for run in runs)
 
 

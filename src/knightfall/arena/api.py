@@ -34,7 +34,7 @@ from knightfall.arena.run_options import (
     ignore,
     with_run_options,
 )
-from knightfall.arena.runners.hire import Crew
+from knightfall.arena.runners.choose_runner import check_runner, choose_runner
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, user_store
 from knightfall.arena.tournament_plan import mixture, tournament_plan
@@ -44,6 +44,7 @@ from knightfall.display.numbers import count
 from knightfall.display.progress import progress
 from knightfall.display.report import Part, rendered
 from knightfall.errors import KnightfallError
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.openings import checked_book, read_book
 from knightfall.search.budget import Budget, read_budget
 from knightfall.statistics.sprt import Sprt
@@ -221,15 +222,20 @@ def _opened(store: AStore) -> Store:
 def _played(plan: Plan, kind: type[Kind], how: RunOptions) -> Kind:
     """Play a plan, or find it played, and return its report."""
     assert KINDS[plan.kind] is kind
-    crew = Crew(how.workers, how.dask)
+    runner_options = RunnerOptions(how.workers, how.dask, how.executor)
     if how.again or not _is_finished(plan, how.store):  # or nobody needs to be made ready
-        check(plan, crew, how.notice)
+        check(plan, runner_options, how.notice)
         tell_generations(plan, how.notice)
     # The report reads what it needs when it is asked: the store stays open as long as it lives.
     store = _opened(how.store)
     try:
         run, interrupted = play(
-            plan, store, crew, again=how.again, notice=how.notice, show_progress=how.progress
+            plan,
+            store,
+            runner_options,
+            again=how.again,
+            notice=how.notice,
+            show_progress=how.progress,
         )
     except BaseException:
         store.close()
@@ -250,14 +256,14 @@ def _is_finished(plan: Plan, store: AStore) -> bool:
 __all__ = ["league", "match", "tournament", "user_store", "worth"]
 
 
-def check(plan: Plan, crew: Crew, notice: Notice = ignore) -> None:
+def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore) -> None:
     """Refuse what cannot be played, a missing file say, before anything is stored.
 
     A submission is loaded once; `notice` is told which of its players plays, if it has several.
     """
-    from knightfall.arena.runners.backlog import check_agents  # needs the compiler
+    from knightfall.arena.runners.play_chunk import check_agents  # needs the compiler
 
-    crew.check(plan)
+    check_runner(options, plan)
     check_agents(entrant.agent for entrant in plan.entrants)
     loaded: set[tuple[str, ...]] = set()
     for entrant in plan.entrants:
@@ -278,7 +284,7 @@ def tell_generations(plan: Plan, notice: Notice) -> None:
 def play(
     plan: Plan,
     store: Store,
-    crew: Crew,
+    options: RunnerOptions,
     *,
     again: bool = False,
     notice: Notice = ignore,
@@ -304,7 +310,7 @@ def play(
         notice(f"run {known.id} was played before; --again plays it anew")
         return known, False
     # Whoever plays must be there before the run is stored: a cluster may not answer.
-    with crew.hire(plan, notice) as runner:
+    with choose_runner(options, plan, notice) as runner:
         run = store.begin(plan, engine, version.versions(), again=again)
         if run.played:
             notice(f"going on with run {run.id} after {plan.so_far(run.played)}")
@@ -319,7 +325,7 @@ def play(
 def play_all(
     plans: Sequence[Plan],
     store: Store,
-    crew: Crew,
+    options: RunnerOptions,
     *,
     again: bool = False,
     notice: Notice = ignore,
@@ -329,7 +335,7 @@ def play_all(
     One runner plays them all, so its processes start once.
     """
     everybody = together(plans)
-    crew.check(everybody)
+    check_runner(options, everybody)
     engine, versions = version.engine(), version.versions()
     found = [None if again else store.find(plan, engine) for plan in plans]
     notice(_origin(plans, found))
@@ -337,7 +343,7 @@ def play_all(
     with ExitStack() as stack:
         try:
             if not all(run is not None and run.finished for run in found):
-                runner = stack.enter_context(crew.hire(everybody, notice))
+                runner = stack.enter_context(choose_runner(options, everybody, notice))
                 watched = [run or plan for run, plan in zip(found, plans, strict=True)]
                 on_pairs = stack.enter_context(_watching(watched, show=True))
             for plan, known in zip(plans, found, strict=True):

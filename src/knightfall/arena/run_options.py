@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from inspect import Parameter, Signature
 from typing import TypedDict
@@ -34,6 +35,8 @@ class RunOptions:
     """Processes that play; 0 plays in this one, None decides by the length of the run."""
     dask: str | None = None
     """The address of a Dask cluster that plays instead."""
+    executor: Executor | None = None
+    """An executor that plays instead; it stays open."""
     store: AStore = None
     """The file in which the run is kept; None keeps it in memory."""
     again: bool = False
@@ -51,6 +54,7 @@ class RunKeywords(TypedDict, total=False):
     stratify: bool
     workers: int | None
     dask: str | None
+    executor: Executor | None
     store: AStore
     again: bool
     progress: bool

@@ -7,32 +7,37 @@ was interrupted is gone on with where it stopped.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from knightfall.arena.runners.calls import Calls
-from knightfall.arena.runners.worker import Job
-from knightfall.arena.runners.workers import MOST_WORKERS, Workers
 from knightfall.display.progress import OnProgress, shown_or_told
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, begin_folder
+from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
 from knightfall.isolation.sigint import enable_keyboard_interrupt
-from knightfall.learning.data import arrow, read_shard
+from knightfall.learning.data import arrow, read_shard, write_shard
 from knightfall.learning.data_settings import FILE, DataSettings, Shard, difference, read_settings
 from knightfall.learning.dataset_card import LOG, write_card
-from knightfall.learning.shard_builder import make_shard, prepare
+from knightfall.learning.shard_builder import NAMES, BuiltShard, build_shard, prepare
 
 
 def generate(
-    folder: Path, settings: DataSettings, *, workers: int = 1, progress: bool | OnProgress = True
+    folder: Path,
+    settings: DataSettings,
+    *,
+    workers: int | None = None,
+    dask: str | None = None,
+    executor: Executor | None = None,
+    progress: bool | OnProgress = True,
 ) -> dict[str, Any]:
     """Make what is missing of a set and write its card, which is also the answer.
 
     A folder of other settings is refused, and so is one with a damaged file.
     """
-    if not 1 <= workers <= MOST_WORKERS:
-        raise KnightfallError(f"workers={workers} must be from 1 to {MOST_WORKERS}")
+    options = RunnerOptions(workers, dask, executor)
+    options.check()
     arrow()
     enable_keyboard_interrupt()
     begin(folder, settings)
@@ -40,8 +45,15 @@ def generate(
     missing = missing_shards(folder, settings)
     done = settings.positions - sum(shard.positions for shard in missing)
     with shown_or_told(progress, "positions", settings.positions, done=done) as tell:
-        for shard, seconds in _made(folder, settings, missing, workers):
-            _note(folder, shard, seconds)
+        for place, built in parallel_map(
+            _builder_of_shards,
+            missing,
+            options,
+            describe=lambda shard: f"the file {shard.name}",
+        ):
+            shard = missing[place]
+            write_shard(folder, settings, shard, built.columns, NAMES)
+            _note(folder, shard, built.seconds)
             done += shard.positions
             tell(done)
     for draft in folder.glob(".*.part"):  # of those who were killed
@@ -74,25 +86,10 @@ def missing_shards(folder: Path, settings: DataSettings) -> list[Shard]:
     return missing
 
 
-def _made(
-    folder: Path, settings: DataSettings, missing: Sequence[Shard], workers: int
-) -> Iterator[tuple[Shard, float]]:
-    """Each file as it is written, with the seconds that it took."""
-    if missing:
-        prepare()  # here, so that processes find the machine code ready
-    if workers == 1 or len(missing) < 2:
-        for shard in missing:
-            yield shard, make_shard(folder, settings, shard)
-        return
-    things = [(folder.absolute(), settings, shard) for shard in missing]
-    calls = Calls(_make, things, lambda thing: f"the file {thing[2].name}")
-    with Workers(min(workers, len(missing)), Job(prepare)) as crew:
-        for place, seconds in crew.do(calls):
-            yield missing[place], seconds
-
-
-def _make(thing: tuple[Path, DataSettings, Shard]) -> float:
-    return make_shard(*thing)
+def _builder_of_shards() -> Callable[[Shard], BuiltShard]:
+    """Return the function that builds a shard, once what its games need is compiled."""
+    prepare()
+    return build_shard
 
 
 def _note(folder: Path, shard: Shard, seconds: float) -> None:

@@ -12,10 +12,9 @@ question.  Only the others are asked of the solver, and there the game is mostly
 from __future__ import annotations
 
 import random
+import threading
 import time
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
@@ -23,8 +22,8 @@ from knightfall.arena.play import Searcher, play_compiled, searcher
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import bitset
-from knightfall.learning.data import Columns, write_shard
-from knightfall.learning.data_settings import DataSettings, Shard
+from knightfall.learning.data import Columns
+from knightfall.learning.data_settings import Shard
 from knightfall.learning.split import canonical_forms, class_splits, classes, keys
 from knightfall.position import Position, Side
 from knightfall.solver.atlas import lookup
@@ -197,11 +196,18 @@ def prepare() -> None:
         searcher(name)
 
 
-def make_shard(folder: Path, settings: DataSettings, shard: Shard) -> float:
-    """Make a file and write it; how many seconds that took."""
+@dataclass(frozen=True)
+class BuiltShard:
+    """The columns of a file, and the seconds that they took."""
+
+    columns: Columns
+    seconds: float
+
+
+def build_shard(shard: Shard) -> BuiltShard:
+    """Play and label the games of a file; any process can do that, and the caller writes it."""
     start = time.perf_counter()
-    write_shard(folder, settings, shard, harvest(shard), NAMES)
-    return time.perf_counter() - start
+    return BuiltShard(harvest(shard), time.perf_counter() - start)
 
 
 def harvest(shard: Shard) -> Columns:
@@ -263,7 +269,12 @@ def _class_of(board: Board, opening: tuple[int, int]) -> int:
     return classes(board)[min((image[mover], image[waiter]) for image in board.symmetries)]
 
 
-@lru_cache(maxsize=1)
 def _judge(board: Board) -> Judge:
-    """The boards take turns: what one has learned is forgotten for the next."""
-    return Judge(board)
+    """Return this thread's judge.  The boards take turns: what one has proven is then forgotten."""
+    if getattr(_here, "board", None) != board:
+        _here.judge, _here.board = Judge(board), board
+    judge: Judge = _here.judge
+    return judge
+
+
+_here = threading.local()

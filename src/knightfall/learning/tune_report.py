@@ -25,6 +25,7 @@ from knightfall.display.numbers import (
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.heuristics.expression import Expression
+from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.learning.tune_settings import TuneSettings, agent_of
 from knightfall.learning.weights import Sum, decimal, numbers, written
 from knightfall.statistics.pairs import MatchEstimate
@@ -71,7 +72,7 @@ def confirmed(
     settings: TuneSettings,
     tuned: Expression,
     nodes: int,
-    workers: int,
+    options: RunnerOptions,
     progress: bool,
 ) -> Confirmation:
     """Play the test of one budget to its end, or show it again; the folder keeps its games."""
@@ -82,7 +83,9 @@ def confirmed(
         sprt=test,
         seed=settings.seed,
         book=settings.starts.confirmation,
-        workers=0 if workers == 1 else workers,
+        workers=0 if options == DEFAULT else options.workers,
+        dask=options.dask,
+        executor=options.executor,
         store=folder / FILE,
         progress=progress,
     )

@@ -13,6 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,15 +24,14 @@ import numpy.typing as npt
 
 from knightfall.arena.api import check as check_plan
 from knightfall.arena.plan import Plan, check_files, enter, tournament
-from knightfall.arena.runners.hire import Crew
-from knightfall.arena.runners.runner import InProcess, Runner
-from knightfall.arena.runners.workers import MOST_WORKERS
+from knightfall.arena.runners.choose_runner import runner_for
 from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, begin_folder
 from knightfall.heuristics.expression import Expression
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.learning.start_positions import sample
 from knightfall.learning.tune_report import Step, TuneReport, confirmed
@@ -237,15 +237,6 @@ def score(counts: Counts) -> float:
     return (won + split / 2) / (lost + split + won)
 
 
-def hired(workers: int, agents: Sequence[str]) -> Runner:
-    """So many processes that play, or this one."""
-    if workers == 1:
-        return InProcess(agents)
-    from knightfall.arena.runners.pool import Pool
-
-    return Pool(workers, agents)
-
-
 # -- a whole tuning ---------------------------------------------------------------------------
 
 
@@ -253,7 +244,13 @@ RESULT, EXPRESSION = "result.json", "expression.txt"
 
 
 def tune(
-    folder: Path, settings: TuneSettings, *, workers: int = 1, progress: bool = True
+    folder: Path,
+    settings: TuneSettings,
+    *,
+    workers: int | None = None,
+    dask: str | None = None,
+    executor: Executor | None = None,
+    progress: bool = True,
 ) -> TuneReport:
     """Tune the weights of a sum, confirm what was found, and write it down.
 
@@ -261,19 +258,19 @@ def tune(
     is finished is shown again.
     """
     start = time.monotonic()
-    if not 1 <= workers <= MOST_WORKERS:
-        raise KnightfallError(f"workers={workers} must be from 1 to {MOST_WORKERS}")
+    options = RunnerOptions(workers, dask, executor)
+    options.check()
     plan = generation_plan(settings, 0, [settings.given])
-    check_plan(plan, Crew(0 if workers == 1 else workers))
+    check_plan(plan, options)
     enable_keyboard_interrupt()
     found = measured(settings.given, sample(settings.starts.tuning, settings.seed))
     journal = opened(folder, settings)
     steps: list[Step] = []
-    tuned = _looked_for(journal, found, workers, steps, progress)
+    tuned = _looked_for(journal, found, options, steps, progress)
     verdicts = []
     if tuned != settings.given:
         for nodes in (settings.nodes, settings.second):
-            verdicts.append(confirmed(folder, settings, tuned, nodes, workers, progress))
+            verdicts.append(confirmed(folder, settings, tuned, nodes, options, progress))
     report = TuneReport(
         settings, found, tuned, steps, verdicts, str(folder), time.monotonic() - start
     )
@@ -284,7 +281,7 @@ def tune(
 
 
 def _looked_for(
-    journal: Journal, found: Sum, workers: int, steps: list[Step], progress: bool
+    journal: Journal, found: Sum, options: RunnerOptions, steps: list[Step], progress: bool
 ) -> Expression:
     """The weights that the optimiser believes in after all generations."""
     settings = journal.settings
@@ -304,7 +301,7 @@ def _looked_for(
             else:
                 if runner is None:
                     agents = [agent_of(settings.given, settings.nodes), *settings.opponents]
-                    runner = stack.enter_context(hired(workers, agents))
+                    runner = stack.enter_context(runner_for(options, agents))
                     if progress:
                         state = stack.enter_context(
                             shown("generations", settings.generations, done=number)

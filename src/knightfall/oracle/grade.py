@@ -10,6 +10,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from knightfall.display.numbers import count, duration, for_json, interval, perc
 from knightfall.display.progress import OnProgress, shown_or_told
 from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
 from knightfall.display.table import Table
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.oracle.measures import Auc, Bin, Scored, auc, clustered_error, quantile_bins
 from knightfall.oracle.record import (
@@ -289,18 +291,23 @@ def grade(
     openings: int = OPENINGS,
     seed: int = 0,
     board: str | Board = "7x7",
-    workers: int = 1,
+    workers: int | None = None,
+    dask: str | None = None,
+    executor: Executor | None = None,
     progress: bool | OnProgress = True,
 ) -> Grade:
     """Let a player play itself from so many openings and judge every move.
 
     The seed draws the openings, those that a match of that seed begins with, and does nothing
-    else; the result does not depend on `workers`.  `progress` shows how many games are
+    else; the result does not depend on who plays: this process, so many `workers`, the Dask
+    cluster with the address `dask`, or an `executor`.  `progress` shows how many games are
     over, or is a function that hears it.  Ctrl-C, too, ends it with what is known by then, once a
     game is over.
     """
     enable_keyboard_interrupt()
     start = time.perf_counter()
+    options = RunnerOptions(workers, dask, executor)
+    options.check()
     board = Board.named(board) if isinstance(board, str) else board
     drawn = draw_openings(board, openings, seed)
     who = parse_agent(player) if isinstance(player, str) else player
@@ -308,7 +315,7 @@ def grade(
     records: list[Record] = []
     try:
         with shown_or_told(progress, "games", openings) as tell:
-            for record in records_of(asked, drawn, workers):
+            for record in records_of(asked, drawn, options):
                 records.append(record)
                 tell(len(records))
     except KeyboardInterrupt:

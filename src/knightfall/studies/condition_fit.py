@@ -17,6 +17,7 @@ from math import sqrt
 from typing import Any
 
 from knightfall.errors import KnightfallError
+from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.reading import decoded, parse_json
 from knightfall.search.habits import CHOICES
 from knightfall.shape import Between, OneOf, Whole, check
@@ -98,7 +99,7 @@ def fit(
     chosen: Sequence[Study],
     *,
     seed: int = 0,
-    workers: int = 1,
+    options: RunnerOptions = DEFAULT,
     times: Sequence[int] = TIMES,
     pairs: Callable[[Study], int] = pairs_for,
     progress: Callable[[int], None] = lambda done: None,
@@ -106,7 +107,7 @@ def fit(
     """Fit the conditions of some studies anew; `progress` hears how many trials are over."""
     by_id, seed = {study.id: study for study in chosen}, seed + OTHER_SEED
     wanted = every_variant(chosen, times)
-    found = trials(wanted, lambda id: pairs(by_id[id]), seed, workers, progress)
+    found = trials(wanted, lambda id: pairs(by_id[id]), seed, options, progress)
     fits = {
         study.id: fitted(study, {one[1]: found[one] for one in wanted if one[0] == study.id})
         for study in chosen
@@ -123,7 +124,7 @@ def fit(
             again,
             lambda id: MORE * pairs(by_id[id]),
             seed,
-            workers,
+            options,
             partial(_count_on, progress, before),
         )
         fits = {

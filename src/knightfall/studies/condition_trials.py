@@ -7,7 +7,7 @@ kept in a file, so that an interrupted fit goes on.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log, pi, sqrt
@@ -17,12 +17,10 @@ import numpy.typing as npt
 
 from knightfall.arena.plan import Entrant, Plan, tournament
 from knightfall.arena.play import play_pair
-from knightfall.arena.runners.calls import Calls
-from knightfall.arena.runners.worker import Job
-from knightfall.arena.runners.workers import Workers
 from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder
+from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
 from knightfall.reading import parse_json, read_text
 from knightfall.shape import Whole, check
 from knightfall.studies.condition import Condition
@@ -192,7 +190,7 @@ def trials(
     wanted: Sequence[tuple[str, Condition]],
     pairs: Callable[[str], int],
     seed: int,
-    workers: int,
+    options: RunnerOptions = DEFAULT,
     told: Callable[[int], None] = lambda done: None,
 ) -> dict[tuple[str, Condition], Prediction]:
     """What each study's agents do under each condition; `told` hears how many are known."""
@@ -200,11 +198,16 @@ def trials(
     plans = {one: faithful_plan(studies()[one[0]], one[1], pairs(one[0]), seed) for one in wanted}
     missing = [one for one in wanted if kept.get(plans[one]) is None]
     told(len(wanted) - len(missing))
-    # The longest first: the end of a crew is then not one of them waiting for the other.
+    # The longest first: at the end, no worker then waits long for another.
     missing.sort(key=lambda one: -one[1].time * (10 if one[1].board == "later" else 1))
     done = len(wanted) - len(missing)
-    for one, counts in _played(missing, pairs, seed, workers):
-        kept.add(plans[one], counts)
+    for place, counts in parallel_map(
+        partial(_player_of_trials, {id: pairs(id) for id, _ in missing}, seed),
+        missing,
+        options,
+        describe=lambda one: f"the trial of {one[0]} ({one[1].words()})",
+    ):
+        kept.add(plans[missing[place]], counts)
         done += 1
         told(done)
     return {one: _prediction(one[0], kept.get(plans[one]) or []) for one in wanted}
@@ -225,29 +228,13 @@ def as_scores(counts: Counts) -> npt.NDArray[np.int8]:
     )
 
 
-def _played(
-    missing: Sequence[tuple[str, Condition]],
-    pairs: Callable[[str], int],
-    seed: int,
-    workers: int,
-) -> Iterator[tuple[tuple[str, Condition], Counts]]:
-    one = partial(_trial_of, {id: pairs(id) for id, _ in missing}, seed)
-    if workers < 2 or len(missing) < 2:
-        yield from ((each, one(each)) for each in missing)
-        return
-    with Workers(min(workers, len(missing)), Job(_begin)) as crew:
-        calls = Calls(one, missing, lambda each: f"the trial of {each[0]} ({each[1].words()})")
-        for place, counts in crew.do(calls):
-            yield missing[place], counts
-
-
-def _trial_of(pairs: dict[str, int], seed: int, wanted: tuple[str, Condition]) -> Counts:
-    return trial(wanted, pairs[wanted[0]], seed)
-
-
-def _begin() -> None:
-    """What a process of its own does first: import what takes a while."""
+def _player_of_trials(
+    pairs: dict[str, int], seed: int
+) -> Callable[[tuple[str, Condition]], Counts]:
+    """Return the function that plays a trial, once what it needs is imported."""
     from knightfall.search import game_loop as game_loop
+
+    return lambda wanted: trial(wanted, pairs[wanted[0]], seed)
 
 
 # -- keeping -------------------------------------------------------------------------------

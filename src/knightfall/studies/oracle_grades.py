@@ -25,6 +25,7 @@ from knightfall.arena.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder
+from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
 from knightfall.openings import openings, shuffled
 from knightfall.oracle.record import phase_of
 from knightfall.oracle.truth import Truth
@@ -57,15 +58,21 @@ def grades(
     *,
     openings: int = OPENINGS,
     seed: int = 0,
-    workers: int = 1,
+    options: RunnerOptions = DEFAULT,
     told: Callable[[int], None] = lambda done: None,
 ) -> list[HeuristicGrade]:
     """The grades of some heuristics in the order given; `told` hears how many are there."""
     kept = _GradesFile(openings, seed)
     missing = [id for id in heuristics if id not in kept]
     told(len(heuristics) - len(missing))
-    for done, grade in enumerate(_graded(missing, openings, seed, workers), 1):
-        kept.add(grade)
+    found = parallel_map(
+        partial(_grader, openings, seed),
+        missing,
+        options,
+        describe=lambda id: f"the grade of {id}",
+    )
+    for done, (_, grade) in enumerate(found, 1):
+        kept.add(grade)  # as soon as it is known, in any order
         told(len(heuristics) - len(missing) + done)
     return [kept[id] for id in heuristics]
 
@@ -99,26 +106,11 @@ def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
     )
 
 
-def _graded(
-    heuristics: Sequence[str], openings: int, seed: int, workers: int
-) -> Iterator[HeuristicGrade]:
-    if workers < 2 or len(heuristics) < 2:
-        yield from (grade_of(id, openings, seed) for id in heuristics)
-        return
-    from knightfall.arena.runners.calls import Calls
-    from knightfall.arena.runners.worker import Job
-    from knightfall.arena.runners.workers import Workers
-
-    one = partial(grade_of, openings=openings, seed=seed)
-    with Workers(min(workers, len(heuristics)), Job(_begin)) as crew:
-        # In any order: each is kept as soon as it is there.
-        for _, grade in crew.do(Calls(one, heuristics, lambda id: f"the grade of {id}")):
-            yield grade
-
-
-def _begin() -> None:
-    """What a process of its own does first: import what takes a while."""
+def _grader(openings: int, seed: int) -> Callable[[str], HeuristicGrade]:
+    """Return the function that grades a heuristic, once what it needs is imported."""
     from knightfall.oracle import grade as grade
+
+    return partial(grade_of, openings=openings, seed=seed)
 
 
 # -- keeping -------------------------------------------------------------------------------

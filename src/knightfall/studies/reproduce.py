@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from knightfall.arena.plan import Plan
     from knightfall.arena.store import Run
+    from knightfall.isolation.parallel_map import RunnerOptions
     from knightfall.studies.condition_fit import StudyFit
     from knightfall.studies.oracle_grades import Choices, HeuristicGrade
     from knightfall.studies.published import Study
@@ -91,24 +92,26 @@ def reproduce(
       knightfall reproduce staged aggressive --budget course --output /tmp/studies
     """
     from knightfall.arena.api import play_all
-    from knightfall.arena.runners.hire import Crew
     from knightfall.arena.store import Store
     from knightfall.cli.options import store_path
     from knightfall.cli.terminal import INTERRUPTED, print_report, say
     from knightfall.display.report import print_parts
     from knightfall.errors import KnightfallError
     from knightfall.files import atomic_write
+    from knightfall.isolation.parallel_map import RunnerOptions
     from knightfall.studies import plans
     from knightfall.studies.condition_fit import as_json, fit_of
     from knightfall.studies.document import why_no_charts, write_report
     from knightfall.studies.report_builder import build_report
 
+    options = RunnerOptions(workers, dask)
+    options.check()
     chosen = _chosen(study or [])
     budgets = plans.budgets_named(budget)
     folder = _folder(output)
     if fit and not {"course", "never"} & set(budgets):
         raise KnightfallError(f"--fit is for --budget course, never or all, not {budget}")
-    fits = _fitted(chosen, seed, workers) if fit else {one.id: fit_of(one) for one in chosen}
+    fits = _fitted(chosen, seed, options) if fit else {one.id: fit_of(one) for one in chosen}
     wanted: dict[tuple[str, str], Plan] = {
         (one.id, name): plans.study_plan(one, name, fits[one.id].condition, pairs, seed)
         for name in budgets
@@ -129,7 +132,7 @@ def reproduce(
                 wanted[f"{WISHES} {one.id}", name] = wishes
     with Store.open(store_path(store)) as opened:
         played, interrupted = play_all(
-            list(wanted.values()), opened, Crew(workers, dask), again=again, notice=say
+            list(wanted.values()), opened, options, again=again, notice=say
         )
         if interrupted:
             say(
@@ -138,7 +141,7 @@ def reproduce(
             )
             raise typer.Exit(INTERRUPTED)
         runs: Mapping[tuple[str, Any], Run] = dict(zip(wanted, played, strict=True))
-        grades = [] if no_league or no_grades else _graded(ids, seed, workers)
+        grades = [] if no_league or no_grades else _graded(ids, seed, options)
         report = build_report(
             chosen,
             {key: run for key, run in runs.items() if key[0] in {one.id for one in chosen}},
@@ -220,17 +223,16 @@ def _command(
     return " ".join(parts)
 
 
-def _fitted(chosen: Sequence[Study], seed: int, workers: int | None) -> Mapping[str, StudyFit]:
+def _fitted(chosen: Sequence[Study], seed: int, options: RunnerOptions) -> Mapping[str, StudyFit]:
     """The conditions of some studies, fitted anew."""
     from knightfall.cli.terminal import INTERRUPTED, say
     from knightfall.display.progress import progress
-    from knightfall.machine import cores
+    from knightfall.isolation.parallel_map import on_all_cores
     from knightfall.studies.condition_fit import fit, number_of_trials
 
     try:
         with progress("trials", number_of_trials(chosen)) as told:
-            hands = cores() if workers is None else max(1, workers)
-            return fit(chosen, seed=seed, workers=hands, progress=told)
+            return fit(chosen, seed=seed, options=on_all_cores(options), progress=told)
     except KeyboardInterrupt:
         say(
             "knightfall: interrupted while fitting; every trial so far is kept, and the same "
@@ -248,10 +250,10 @@ def _choices(chosen: Sequence[Study], pairs: int, seed: int) -> Choices:
         return choices(choosing_heuristics(chosen), min(POSITIONS, pairs), seed, told)
 
 
-def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[HeuristicGrade]:
+def _graded(ids: Sequence[str], seed: int, options: RunnerOptions) -> list[HeuristicGrade]:
     from knightfall.cli.terminal import INTERRUPTED, say
     from knightfall.display.progress import progress
-    from knightfall.machine import cores
+    from knightfall.isolation.parallel_map import on_all_cores
     from knightfall.studies.oracle_grades import grades, missing_grades
 
     missing = missing_grades(ids, seed=seed)
@@ -261,7 +263,7 @@ def _graded(ids: Sequence[str], seed: int, workers: int | None) -> list[Heuristi
             return grades(
                 ids,
                 seed=seed,
-                workers=cores() if workers is None else max(1, workers),
+                options=on_all_cores(options),
                 told=lambda done: told(done - (len(ids) - missing)),
             )
     except KeyboardInterrupt:

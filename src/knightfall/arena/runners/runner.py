@@ -1,162 +1,203 @@
-"""Who plays the pairs of a run: this process, a pool of processes, or a cluster.
+"""The runners that play the pairs of a run: this process, a pool of workers, an executor.
 
-Runners are interchangeable: the same tasks give the same records, whoever plays them.
+Runners are interchangeable: the same tasks give the same records, whichever plays them.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
-import weakref
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import closing
 from typing import Protocol, Self
+from uuid import uuid4
 
 from knightfall.arena.game.agent_process import PATIENCE
 from knightfall.arena.plan import PairRecord, PairTask
-from knightfall.arena.play import stopper
-from knightfall.arena.runners.backlog import Backlog, Chunk, check_agents, forget_agents, play_chunk
+from knightfall.arena.runners.chunk_queue import MOST_PAIRS, Chunk, ChunkQueue
+from knightfall.arena.runners.play_chunk import (
+    PlayingThread,
+    check_agents,
+    forget_agents,
+    make_ready,
+)
+from knightfall.arena.version import engine
+from knightfall.isolation.executor_pool import ExecutorPool
+from knightfall.isolation.worker_pool import Closing, WorkerPool
+from knightfall.isolation.worker_process import Job
 
-HEARING = 0.1
-"""Seconds between two looks for Ctrl-C, on systems where waiting does not hear it."""
+ELSEWHERE_SECONDS = 0.5
+"""Length of a chunk for an executor; a cluster takes some milliseconds to hand one over."""
+
+TRIAL = 1.0
+"""Seconds of play after which it can be told how long the rest will take."""
+
+WORTH_STARTING = 4.0
+"""Seconds that must be left, or the workers would be ready when all is over."""
 
 
 class Runner(Protocol):
-    """Whoever can play pairs; also a context manager.  One `play` must end before the next."""
+    """Plays pairs; also a context manager.  One `play` must end before the next."""
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
-        """The record of every task, in any order.
+        """Yield the record of every task, in any order.
 
         Tasks are taken when they are needed, and a little ahead.  Closing the generator ends all
         that is under way.
         """
 
     def close(self) -> None:
-        """Let everybody go home."""
+        """Shut down all workers."""
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *raised: object) -> None: ...
 
 
-class Closing:
-    """What makes a runner a context manager."""
-
-    def close(self) -> None:
-        """Let everybody go home."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """A chunk's records, and how long they took."""
-
-    records: list[PairRecord]
-    seconds: float
-
-
-def timed_play(tasks: Sequence[PairTask], careful: bool, patience: float) -> Played:
-    """Play a chunk and look at the clock."""
-    start = time.perf_counter()
-    records = play_chunk(tasks, careful, patience)
-    return Played(records, time.perf_counter() - start)
-
-
 class InProcess(Closing):
-    """Plays in this process, in a thread of its own: compiled code does not hear Ctrl-C."""
+    """Plays in this process, in a thread of its own: compiled code does not notice Ctrl-C."""
 
     def __init__(self, agents: Sequence[str] = (), patience: float = PATIENCE) -> None:
         forget_agents()
         check_agents(agents)
         self._patience = patience
-        self._idle: Helper | None = None
+        self._idle: PlayingThread | None = None
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
         """See `Runner`."""
-        backlog = Backlog(tasks, self._patience)
-        helper, self._idle = self._idle or Helper(), None
+        chunks = ChunkQueue(tasks, self._patience)
+        player, self._idle = self._idle or PlayingThread(), None
         try:
-            chunk = self._give(helper, backlog)
+            chunk = self._give(player, chunks)
             while chunk is not None:
-                played = helper.answer(backlog.deadline(chunk))
+                played = player.answer(chunks.deadline(chunk))
                 if played is None:
-                    helper.stop()
-                    helper = Helper()
-                    backlog.lost(chunk, stalled=True)
-                else:
-                    backlog.played(chunk, played.records, played.seconds)
-                chunk = self._give(helper, backlog)  # before anybody sees to the records
-                if played is not None:
-                    yield from played.records
+                    player.stop()
+                    player = PlayingThread()
+                records = chunks.done(chunk, played)
+                chunk = self._give(player, chunks)  # before the caller sees to the records
+                yield from records
         except BaseException:
-            helper.stop()
+            player.stop()
             raise
-        self._idle = helper
+        self._idle = player
 
-    def _give(self, helper: Helper, backlog: Backlog) -> Chunk | None:
-        chunk = backlog.take()
+    def _give(self, player: PlayingThread, chunks: ChunkQueue) -> Chunk | None:
+        chunk = chunks.take()
         if chunk is not None:
-            helper.give(chunk.tasks, chunk.careful, self._patience)
+            player.give(chunk.tasks, chunk.careful, self._patience)
         return chunk
 
     def close(self) -> None:
-        """Let the thread go."""
+        """See `Runner`."""
         self._idle = None
 
 
-class Helper:
-    """A thread that plays one chunk after the other while somebody waits, and may be given up."""
+class Pool(WorkerPool):
+    """Plays in some worker processes of this machine.
 
-    def __init__(self) -> None:
-        self._given: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[Played | BaseException] = queue.SimpleQueue()
-        self._stoppers: list[Callable[[], None]] = []
-        # The thread must not know its helper, or it would outlive everybody's interest in it.
-        work = (self._given, self._done, self._stoppers)
-        threading.Thread(target=_work, args=work, name="knightfall-player", daemon=True).start()
-        weakref.finalize(self, self._given.put, None)
+    Agents are compiled here first, so that the workers find the machine code ready.  With `pin`,
+    each worker has a core to itself and gets one pair at a time: for games by the clock.
+    """
 
-    def give(self, tasks: Sequence[PairTask], careful: bool, patience: float) -> None:
-        """Have a chunk played."""
-        self._given.put((tasks, careful, patience))
+    def __init__(
+        self,
+        workers: int,
+        agents: Sequence[str] = (),
+        pin: bool = False,
+        patience: float = PATIENCE,
+    ) -> None:
+        agents = tuple(dict.fromkeys(agents))
+        super().__init__(workers, Job(make_ready, (agents,)), pin=pin)
+        forget_agents()
+        check_agents(agents)
+        self._patience = patience
+        self._most = 1 if pin else MOST_PAIRS
 
-    def answer(self, seconds: float) -> Played | None:
-        """Wait for a chunk that was given; None if it is not done after so many seconds."""
-        until = time.monotonic() + seconds
-        while True:
-            try:
-                done = self._done.get(timeout=max(0.0, min(HEARING, until - time.monotonic())))
-            except queue.Empty:
-                if time.monotonic() >= until:
-                    return None
-                continue
-            if isinstance(done, BaseException):
-                raise done
-            return done
-
-    def stop(self) -> None:
-        """End the game being played, unless a heuristic never returns; nobody wants it any more."""
-        self._given.put(None)
-        for stop in self._stoppers:
-            stop()
+    def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
+        """See `Runner`."""
+        return self.do(ChunkQueue(tasks, self._patience, most=self._most))
 
 
-_Job = tuple[Sequence[PairTask], bool, float]
+class Elsewhere(Closing):
+    """Plays on the Dask cluster with an address, or in an executor, which stays open."""
 
+    def __init__(
+        self, where: str | Executor, agents: Sequence[str] = (), patience: float = PATIENCE
+    ) -> None:
+        if isinstance(where, str):
+            from knightfall.isolation.dask_cluster import DaskCluster
 
-def _work(
-    given: queue.SimpleQueue[_Job | None],
-    done: queue.SimpleQueue[Played | BaseException],
-    stoppers: list[Callable[[], None]],
-) -> None:
-    stoppers.append(stopper())
-    while (job := given.get()) is not None:
+            self.pool: ExecutorPool = DaskCluster(where)
+        else:
+            self.pool = ExecutorPool(where)
+        self._patience = patience
+        self._run = uuid4().hex
         try:
-            done.put(timed_play(*job))
-        except BaseException as error:
-            done.put(error)
+            forget_agents()
+            check_agents(agents)
+        except BaseException:
+            self.close()
+            raise
+
+    def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
+        """See `Runner`."""
+        here = (engine(), self._run)
+        return self.pool.do(ChunkQueue(tasks, self._patience, ELSEWHERE_SECONDS, elsewhere=here))
+
+    def close(self) -> None:
+        """See `Runner`."""
+        self.pool.close()
+
+
+class Adaptive(Closing):
+    """Plays in this process at first, then in a pool if what is left of the pairs takes long.
+
+    A worker takes two seconds until it is ready: more than most runs take altogether.
+    """
+
+    def __init__(
+        self, workers: int, pairs: int, agents: Sequence[str] = (), patience: float = PATIENCE
+    ) -> None:
+        self._workers, self._agents, self._patience = workers, agents, patience
+        self._left = pairs
+        self._here = InProcess(agents, patience)
+        self._pool: Pool | None = None
+
+    def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
+        """See `Runner`."""
+        if self._pool is None:
+            yield from self._begin_here(tasks)
+        if self._pool is not None:
+            yield from self._pool.play(tasks)
+
+    def _begin_here(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
+        """Play in this process until the pool is ready, if there is to be one."""
+        handing_over = False
+
+        def here() -> Iterator[PairTask]:
+            # What was taken here is played here: the rest is the pool's.
+            for task in tasks:
+                yield task
+                if handing_over:
+                    return
+
+        start, played = time.monotonic(), 0
+        with closing(self._here.play(here())) as records:
+            for record in records:
+                played += 1
+                self._left -= 1
+                if self._pool is None:
+                    seconds = time.monotonic() - start
+                    long = self._left * seconds / played > WORTH_STARTING
+                    if seconds > TRIAL and long:
+                        self._pool = Pool(self._workers, self._agents, patience=self._patience)
+                        self._pool.start()
+                elif not handing_over and self._pool.ready:
+                    handing_over = True
+                yield record
+
+    def close(self) -> None:
+        """See `Runner`."""
+        self._here.close()
+        if self._pool is not None:
+            self._pool.close()

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from knightfall.arena.plan import enter
-from knightfall.arena.runners.calls import Calls
-from knightfall.arena.runners.hire import Crew, Notice
-from knightfall.arena.runners.worker import Job
-from knightfall.arena.runners.workers import Workers
+from knightfall.arena.run_options import Notice
 from knightfall.arena.store import Run, Store
 from knightfall.course.agent import TIME
 from knightfall.course.checker.examine import examine
 from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.class_table import ClassTable, class_table
-from knightfall.course.classroom.lessons import Lessons, from_json, lessons_of, to_dict
+from knightfall.course.classroom.lessons import Games, Lessons, from_json, lessons_of, to_dict
 from knightfall.course.classroom.playing import Season, load_each
 from knightfall.course.classroom.roster import Student, described, near_identical, read_class
 from knightfall.course.classroom.schedule import (
@@ -33,6 +30,7 @@ from knightfall.display.printable import json_line
 from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
+from knightfall.isolation.parallel_map import RunnerOptions, on_all_cores, parallel_map
 from knightfall.machine import cores, load
 from knightfall.reading import read_text
 from knightfall.search.budget import parse_budget
@@ -55,6 +53,8 @@ def hold_class(
     generations: Sequence[str] = (),
     seed: int = 0,
     workers: int | None = None,
+    dask: str | None = None,
+    executor: Executor | None = None,
     progress: bool = True,
     notice: Notice = lambda text: None,
 ) -> ClassReport:
@@ -70,6 +70,8 @@ def hold_class(
         raise KnightfallError(f"classmates {classmates} must be from 0 to {MOST_CLASSMATES}")
     if pairs < 1:
         raise KnightfallError(f"pairs {pairs} must be 1 or more")
+    options = RunnerOptions(workers, dask, executor)
+    options.check()
     limit = parse_budget({"time": time}).time if time is not None else TIME
     place = output_folder(folder, output)
     students = read_class(folder, place, generations)
@@ -83,16 +85,16 @@ def hold_class(
         successor=is_successor(students),
     )
     if conditions.successor:
-        return _successor_class(folder, place, students, conditions, workers, progress, notice)
+        return _successor_class(folder, place, students, conditions, options, progress, notice)
     enter(conditions.opponents)  # which refuses whoever is none, before anything is written
-    crew, before = Crew(workers), load()
+    before = load()
     with _opened(place) as store:
         students = load_each(students, conditions, store, progress)
         _some_play(students)
         notice(described(students))
-        season = Season(students, conditions, store, crew)
+        season = Season(students, conditions, store, options)
         season.play(notice, progress)
-        lessons = _judged(season.own, place, workers, progress)
+        lessons = _judged(season.own, place, options, progress)
         checked = examine_each(season.students, progress)
         table = class_table(season.own, season.among, checked, lessons)
         report = _report(folder, place, table, students, checked, conditions, before)
@@ -105,7 +107,7 @@ def _successor_class(
     place: Path,
     students: list[Student],
     conditions: Conditions,
-    workers: int | None,
+    options: RunnerOptions,
     progress: bool,
     notice: Notice,
 ) -> ClassReport:
@@ -114,7 +116,7 @@ def _successor_class(
     make_folder(place)
     notice(described(students))
     season.students = examine_each(season.students, progress)
-    table = season.play(workers, progress)
+    table = season.play(options, progress)
     _some_play(season.students)
     report = _report(folder, place, table, students, season.students, conditions, before)
     report.write()
@@ -202,7 +204,7 @@ def _opened(place: Path) -> Iterator[Store]:
 
 
 def _judged(
-    runs: dict[str, Run], place: Path, workers: int | None, show: bool
+    runs: dict[str, Run], place: Path, options: RunnerOptions, show: bool
 ) -> dict[str, Lessons]:
     """What there is to learn from everybody's games; kept as soon as it is known."""
     found: dict[str, Lessons] = {}
@@ -213,7 +215,13 @@ def _judged(
     left = [name for name in runs if name not in found]
     total, done = sum(2 * runs[name].total for name in left), 0
     with shown_progress("games judged", total, after=0.0 if show and left else 1e9) as tell:
-        for name, lessons in _judge(left, runs, place, workers):
+        for number, lessons in parallel_map(
+            _finder_of_lessons,
+            [Games(name, runs[name].plan, [*runs[name].pairs()]) for name in left],
+            on_all_cores(options),
+            describe=lambda games: f"the games of {games.name}",
+        ):
+            name = left[number]
             found[name] = lessons
             atomic_write(_file(place, runs[name]), json_line(to_dict(lessons)))
             done += 2 * runs[name].total
@@ -221,23 +229,11 @@ def _judged(
     return found
 
 
-def _judge(
-    names: Sequence[str], runs: dict[str, Run], place: Path, workers: int | None
-) -> Iterator[tuple[str, Lessons]]:
-    things = [(str(place / GAMES), runs[name].id) for name in names]
-    wanted = min(cores() if workers is None else workers, len(things))
-    if wanted < 2:
-        yield from ((name, lessons_of(thing)) for name, thing in zip(names, things, strict=True))
-        return
-    with Workers(wanted, Job(_begin)) as crew:
-        told = dict(zip(things, names, strict=True))
-        calls = Calls(lessons_of, things, lambda thing: f"the games of {told[thing]}")
-        yield from ((names[number], lessons) for number, lessons in crew.do(calls))
-
-
-def _begin() -> None:
-    """What a process of its own does first: import what takes a while."""
+def _finder_of_lessons() -> Callable[[Games], Lessons]:
+    """Return the function that judges games, once what it needs is imported."""
     from knightfall.oracle import truth as truth
+
+    return lessons_of
 
 
 def _file(place: Path, run: Run) -> Path:

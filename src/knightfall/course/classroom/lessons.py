@@ -1,21 +1,19 @@
 """What there is to learn from a submission's games: found by the solver, kept in a file.
 
-Games are looked at in a process of its own for each submission, so that a class is judged on all
-cores.
+Each submission is judged by itself, so that a class is judged on all processors.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.plan import PairTask
-from knightfall.arena.store import Store
+from knightfall.arena.plan import PairRecord, PairTask, Plan
 from knightfall.board import Board
 from knightfall.course.trial.game_judging import Choice, judge
 from knightfall.display.numbers import for_json
@@ -190,20 +188,30 @@ SHOWN = 6
 Asked = list[tuple[Choice, dict[str, float]]]
 
 
-def lessons_of(task: tuple[str, int]) -> Lessons:
-    """What there is to learn from a submission's run, by the store's path and the run's number."""
-    path, id = task
-    with Store.open(path, read_only=True) as store:
-        run = store.run(id)
-        plan = run.plan
-        truth = Truth(Board.named(plan.board))
-        found: list[tuple[str, Choice]] = []
+@dataclass(frozen=True)
+class Games:
+    """The games of one submission: what any process needs to judge them."""
 
-        def on_choice(match: int, pair: PairTask, choice: Choice) -> None:
-            if 0 < len(choice.winning) < len(choice.position.legal_moves):
-                found.append((plan.entrants[plan.matches[match].b].name, choice))
+    name: str
+    plan: Plan
+    records: list[PairRecord]
 
-        judged = judge(run, [0], on_choice=on_choice, truth=truth)[0]
+    def pairs(self) -> Iterator[PairRecord]:
+        """Yield the pairs in schedule order."""
+        return iter(self.records)
+
+
+def lessons_of(games: Games) -> Lessons:
+    """Return what there is to learn from a submission's games."""
+    plan = games.plan
+    truth = Truth(Board.named(plan.board))
+    found: list[tuple[str, Choice]] = []
+
+    def on_choice(match: int, pair: PairTask, choice: Choice) -> None:
+        if 0 < len(choice.winning) < len(choice.position.legal_moves):
+            found.append((plan.entrants[plan.matches[match].b].name, choice))
+
+    judged = judge(games, [0], on_choice=on_choice, truth=truth)[0]
     asked, why = _asked([choice for _, choice in found], plan.entrants[0].agent)
     lessons = Lessons(
         kept=judged.keeping.kept.count,

@@ -13,7 +13,8 @@ from knightfall.arena.api import together
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import Entrant, Plan
 from knightfall.arena.run_loop import Scoreboard, conduct
-from knightfall.arena.runners.hire import Crew, Notice
+from knightfall.arena.run_options import Notice
+from knightfall.arena.runners.choose_runner import choose_runner
 from knightfall.arena.store import Run, Store
 from knightfall.course.agent import CourseAgent
 from knightfall.course.classroom.roster import Student
@@ -26,6 +27,7 @@ from knightfall.course.classroom.schedule import (
 from knightfall.course.trial.game_judging import kind_of, never_moved
 from knightfall.display.progress import progress
 from knightfall.errors import AgentFailure
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.machine import cores
 from knightfall.position import Position
 
@@ -93,10 +95,14 @@ class Season:
     """The runs of a class in its store, played as far as they go."""
 
     def __init__(
-        self, students: Sequence[Student], conditions: Conditions, store: Store, crew: Crew
+        self,
+        students: Sequence[Student],
+        conditions: Conditions,
+        store: Store,
+        options: RunnerOptions,
     ) -> None:
         self.students = list(students)
-        self.conditions, self.store, self.crew = conditions, store, crew
+        self.conditions, self.store, self.options = conditions, store, options
         self.own: dict[str, Run] = {}
         self.among: list[Run] = []
 
@@ -131,16 +137,16 @@ class Season:
         self.among = runs[len(own) :]
 
     def _conduct(self, plans: Sequence[Plan], what: str, notice: Notice, show: bool) -> list[Run]:
-        """Play some plans one after the other with one crew."""
+        """Play some plans one after the other with one runner."""
         engine, versions = version.engine(), version.versions()
         runs = [self.store.begin(plan, engine, versions) for plan in plans]
         if all(run.finished for run in runs):
             return runs
         total, before = sum(plan.total for plan in plans), sum(run.played for run in runs)
         done = [run.played for run in runs]
-        ahead = _Ahead(runs, done, min(cores(), self.crew.workers or cores()) or 1)
+        ahead = _Ahead(runs, done, min(cores(), self.options.workers or cores()) or 1)
         with (
-            self.crew.hire(together(plans), notice) as runner,
+            choose_runner(self.options, together(plans), notice) as runner,
             progress(what, 2 * total, done=2 * before, after=0.0 if show else 1e9) as tell,
         ):
             tell.ahead = ahead.seconds

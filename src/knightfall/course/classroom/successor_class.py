@@ -33,6 +33,7 @@ from knightfall.course.trial.successor_games import (
 )
 from knightfall.display.progress import progress
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.kernel.sources import hash_of
 from knightfall.machine import cores
 from knightfall.reading import parse_json, read_text
@@ -61,7 +62,7 @@ class SuccessorSeason:
         self._kept = KeptGames(place / GAMES, [*self.agents.values(), *self.opponents.values()])
         self.students = list(students)
 
-    def play(self, workers: int | None, show: bool) -> ClassTable:
+    def play(self, options: RunnerOptions, show: bool) -> ClassTable:
         """Play what was not played before, and return the table of all."""
         self.students = self._loaded()
         playing = [student.name for student in self.students if not student.problem]
@@ -69,7 +70,7 @@ class SuccessorSeason:
         for place, others in enumerate(circle(len(playing), self.conditions.classmates)):
             couples += [(playing[place], playing[other], True) for other in others]
         games = {couple: self._games(*couple) for couple in couples}
-        self._play([game for some in games.values() for game in some], workers, show)
+        self._play([game for some in games.values() for game in some], options, show)
         results = {
             couple: [self._kept.results[self._kept.key(game)] for game in some]
             for couple, some in games.items()
@@ -114,11 +115,11 @@ class SuccessorSeason:
         with ThreadPoolExecutor(cores()) as threads:
             return list(threads.map(tried, self.students))
 
-    def _play(self, games: Sequence[Game], workers: int | None, show: bool) -> None:
+    def _play(self, games: Sequence[Game], options: RunnerOptions, show: bool) -> None:
         left = [game for game in games if self._kept.key(game) not in self._kept.results]
         done = len(games) - len(left)
         with progress("games", len(games), done=done, after=0.0 if show and left else 1e9) as tell:
-            for number, result in play_all(left, workers):
+            for number, result in play_all(left, options):
                 self._kept.add(left[number], result)
                 tell(tell.done + 1)
 

@@ -7,15 +7,16 @@ how they play, so they have no rank and no rating, and no verdict is given on th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from knightfall.agents import known_agent
 from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.plan import GameRecord, PairTask
+from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Plan
 from knightfall.arena.play import play_pair
 from knightfall.arena.reports.tournament import Outcomes, TournamentReport
 from knightfall.arena.standings import outcomes_of
@@ -36,6 +37,17 @@ from knightfall.solver.atlas import canonical
 
 _ANSWER = re.compile(r"answered (.*?)(?:, which is none of its legal moves)?$")
 """How the detail of a forfeited game ends."""
+
+
+class PlayedGames(Protocol):
+    """The games of a plan: those of a stored `Run`, or a copy of them."""
+
+    @property
+    def plan(self) -> Plan:
+        """Who played whom."""
+
+    def pairs(self) -> Iterator[PairRecord]:
+        """Yield the pairs in schedule order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,7 @@ class NeverMoved:
         return picture(Position.from_fen(self.fen))
 
 
-def never_moved(run: Run, tests: Sequence[int]) -> dict[int, NeverMoved]:
+def never_moved(run: PlayedGames, tests: Sequence[int]) -> dict[int, NeverMoved]:
     """Return those of some entrants who never made a move in a run, by their numbers."""
     games: dict[int, list[tuple[PairTask, GameRecord, Side]]] = {test: [] for test in tests}
     for pair in run.pairs():
@@ -201,7 +213,7 @@ KINDS = ("timeout", "resigned", "illegal answer", "crash")
 
 
 def judge(
-    run: Run,
+    run: PlayedGames,
     tests: Sequence[int],
     on_game: OnGame = lambda done: None,
     on_choice: OnChoice = lambda match, task, choice: None,
@@ -245,7 +257,7 @@ def judge(
     ]
 
 
-def _has_own_clock(run: Run, test: int) -> bool:
+def _has_own_clock(run: PlayedGames, test: int) -> bool:
     """Return whether a submission that plays by ticks asks Python's clocks for its first move."""
     agent = known_agent(run.plan.entrants[test].agent)
     if not isinstance(agent, CourseAgent) or not agent.time_is_counted:

@@ -8,6 +8,7 @@ process can play it.
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -18,15 +19,13 @@ from knightfall.agents import Agent, known_agent, parse_agent, timing
 from knightfall.agents.kinds import DeepeningAgent, FixedDepthAgent, MinimaxAgent
 from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.play import REPLAYS, need_core
-from knightfall.arena.runners.calls import Calls
-from knightfall.arena.runners.worker import Job
-from knightfall.arena.runners.workers import Workers
 from knightfall.course import generation_successor as samples
 from knightfall.course.agent import CourseAgent
 from knightfall.course.generation_successor import _HEIGHT, _ROW, _WIDTH, Isolation
 from knightfall.course.submission import checked, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError, nearest
-from knightfall.machine import ENOUGH, core_share, cores
+from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, on_all_cores, parallel_map
+from knightfall.machine import ENOUGH, core_share
 
 # -- our searches ------------------------------------------------------------------------------
 
@@ -186,23 +185,26 @@ def both_seats(a: str, b: str, pairs: int, seed: int) -> list[Game]:
     ]
 
 
-def play_all(games: Sequence[Game], workers: int | None = None) -> Iterator[tuple[int, Result]]:
+def play_all(
+    games: Sequence[Game], options: RunnerOptions = DEFAULT
+) -> Iterator[tuple[int, Result]]:
     """Yield the result of each game with its number, as they come to their end.
 
-    Games by the wall clock are played one at a time.
+    Games by the wall clock are played one at a time, in this process.
     """
     timed = any(_by_wall(text) for game in games for text in (game.first, game.second))
-    wanted = min(cores() if workers is None else workers, len(games))
-    if wanted < 2 or timed or (workers is None and len(games) <= FEW_GAMES):
-        yield from enumerate(map(play, games))
-        return
-    with Workers(wanted, Job(_load)) as crew:
-        calls = Calls(play, games, lambda game: f"the game of {game.first} and {game.second}")
-        yield from crew.do(calls)
+    here = timed or (options == DEFAULT and len(games) <= FEW_GAMES)
+    yield from parallel_map(
+        _player_of_games,
+        games,
+        DEFAULT if here else on_all_cores(options),
+        describe=lambda game: f"the game of {game.first} and {game.second}",
+    )
 
 
-def _load() -> None:
-    """Do nothing: to find this function, a worker has imported what it needs."""
+def _player_of_games() -> Callable[[Game], Result]:
+    """Return the function that plays a game: to find it, a worker imports what it needs."""
+    return play
 
 
 def play(game: Game) -> Result:
@@ -224,6 +226,15 @@ def _by_wall(text: str) -> bool:
 
 
 def _played(game: Game) -> Result:
+    with _one_at_a_time:
+        return _play_out(game)
+
+
+_one_at_a_time = threading.Lock()
+"""Held during a game: the course's samples draw from the random numbers of the whole process."""
+
+
+def _play_out(game: Game) -> Result:
     state, seed = game.start
     random.seed(seed)
     players = [_player(text, seat, seed) for seat, text in enumerate((game.first, game.second))]

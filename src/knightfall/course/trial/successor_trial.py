@@ -19,6 +19,7 @@ from knightfall.display.numbers import count, interval, percent
 from knightfall.display.progress import progress
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
+from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.statistics.rates import Share
 
 PAIRS = 10
@@ -116,7 +117,7 @@ def successor_trial(
     time: int = TIME,
     counted: bool = True,
     seed: int = 0,
-    workers: int | None = None,
+    options: RunnerOptions = DEFAULT,
     show: bool = False,
 ) -> SuccessorReport:
     """Play so many pairs against each opponent, from random placements, under its own rules."""
@@ -130,7 +131,7 @@ def successor_trial(
     try:
         with progress("games", len(places), after=0.0 if show else 1e9) as tell:
             every = [game for some in games.values() for game in some]
-            for number, result in play_all(every, workers):
+            for number, result in play_all(every, options):
                 name, seat = places[number]
                 lost = result.loser == seat
                 report.played[name][lost] += 1

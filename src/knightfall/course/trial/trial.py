@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from knightfall.arena.api import check, play
 from knightfall.arena.plan import Plan, enter, files_of, tournament
 from knightfall.arena.reports.tournament import TournamentReport
-from knightfall.arena.runners.hire import Crew, Notice
+from knightfall.arena.run_options import Notice
 from knightfall.arena.store import Store
 from knightfall.arena.store_file import IN_MEMORY
 from knightfall.arena.tournament_plan import PROTOCOLS
@@ -21,6 +22,7 @@ from knightfall.course.trial.successor_trial import SuccessorReport, successor_t
 from knightfall.course.trial.trial_report import TrialReport
 from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import KnightfallError
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.machine import cores, load
 from knightfall.search.budget import parse_budget
 
@@ -119,6 +121,8 @@ def trial(
     generation: str = "",
     seed: int = 0,
     workers: int | None = None,
+    dask: str | None = None,
+    executor: Executor | None = None,
     store: str | os.PathLike[str] | None = None,
     again: bool = False,
     progress: bool = True,
@@ -134,6 +138,8 @@ def trial(
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
     counted = clock == "ticks"
     limit = parse_budget({"time": time}).time if time is not None else None
+    options = RunnerOptions(workers, dask, executor)
+    options.check()
     reference = parse_reference(path).absolute()
     if generation:
         reference = replace(reference, generation=generation)
@@ -146,7 +152,7 @@ def trial(
             time=limit or TIME,
             counted=counted,
             seed=seed,
-            workers=workers,
+            options=options,
             show=progress,
         )
     submission, plan = trial_plan(
@@ -157,15 +163,14 @@ def trial(
         counted=counted,
         seed=seed,
     )
-    crew = Crew(workers)
     opened = Store.open(IN_MEMORY if store is None else store)
     before = load()
     try:
         known = None if again else opened.find(plan, engine())
         if known is None or known.finished is None:
-            check(plan, crew)
+            check(plan, options)
         run, interrupted = play(
-            plan, opened, crew, again=again, notice=notice, show_progress=progress
+            plan, opened, options, again=again, notice=notice, show_progress=progress
         )
         report = TournamentReport(run, interrupted=interrupted)
         games = 2 * run.played

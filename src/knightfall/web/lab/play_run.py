@@ -68,11 +68,12 @@ def _play(spec: dict[str, Any], tell: Tell) -> int:
     from knightfall.arena import version
     from knightfall.arena.api import check
     from knightfall.arena.run_loop import conduct
-    from knightfall.arena.runners.hire import Crew
+    from knightfall.arena.runners.choose_runner import choose_runner
     from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
     from knightfall.arena.store import Store
+    from knightfall.isolation.parallel_map import RunnerOptions
 
-    crew = Crew()
+    options = RunnerOptions()
     with Store.open(spec["store"]) as store:
         resumed = store.run(spec["run"]) if "run" in spec else None
         plan = _plan(spec) if resumed is None else resumed.plan
@@ -80,7 +81,7 @@ def _play(spec: dict[str, Any], tell: Tell) -> int:
         taken = Snapshot(spec["snapshot"], plan.files, agents)
         taken.enter()
         played = taken.plan(plan)
-        check(played, crew)
+        check(played, options)
         run = resumed or store.begin(
             plan, version.engine(), version.versions(), again=spec["again"]
         )
@@ -91,7 +92,7 @@ def _play(spec: dict[str, Any], tell: Tell) -> int:
         if run.finished:
             tell(notice="it was played before; tick “play anew” to play it again")
             return 0
-        with crew.hire(played, lambda text: tell(notice=_short(text, spec))) as runner:
+        with choose_runner(options, played, lambda text: tell(notice=_short(text, spec))) as runner:
             conduct(run, SnapshotRunner(runner, taken), files=taken.not_copied(played.entrants))
         tell(done=run.played)
     return 0

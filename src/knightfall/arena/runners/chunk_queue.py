@@ -1,26 +1,26 @@
-"""Pairs on their way to whoever plays them: in chunks, and once more if they were lost.
+"""Pairs on their way to where they are played: in chunks, and once more if they were lost.
 
 Chunks are large enough that handing them over costs nothing and small enough that little is lost.
 A chunk whose worker died is played again pair by pair; a pair to which that happens once more, or
 whose worker stalled, is played carefully: with each agent in a process of its own, so that the
-guilty one loses its game and nobody else anything.  From then on, all its games are played like
+guilty one loses its game and the others lose nothing.  From then on, all its games are played like
 that.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
-from knightfall.agents import Agent, known_agent
-from knightfall.arena.game.agent_process import PATIENCE, Hosted
+from knightfall.agents import known_agent
+from knightfall.arena.game.agent_process import PATIENCE
 from knightfall.arena.plan import PairRecord, PairTask
-from knightfall.arena.play import MoveSource, play_pair, searcher
+from knightfall.arena.runners.play_chunk import Played, is_python, play_elsewhere, play_in_worker
 from knightfall.errors import KnightfallError
+from knightfall.isolation.worker_process import Job
 from knightfall.position import Position
 
 CHUNK_SECONDS = 0.2
@@ -32,81 +32,6 @@ GENEROUS = 20
 
 CAREFUL_AFTER, HOPELESS_AFTER = 2, 6
 """How often a pair may lose its worker until it is played carefully, and until the run ends."""
-
-
-# -- playing one ---------------------------------------------------------------------------
-
-
-def play_chunk(
-    tasks: Sequence[PairTask], careful: bool = False, patience: float = PATIENCE
-) -> list[PairRecord]:
-    """Play some pairs in this process, except that users' agents get one of their own.
-
-    With `careful`, every agent does, and no user's code may take longer than `patience` for a
-    move.
-    """
-    if not careful:
-        make_ready(text for task in tasks for text in (task.a, task.b))
-    return [_play(task, careful, patience) for task in tasks]
-
-
-def _play(task: PairTask, careful: bool, patience: float) -> PairRecord:
-    def asked(agent: Agent) -> MoveSource:
-        return Hosted(agent, patience) if careful or _is_python(agent) else agent
-
-    if not careful and not any(_is_python(known_agent(text)) for text in (task.a, task.b)):
-        return play_pair(task)
-    return play_pair(task, asked)
-
-
-def _is_python(agent: Agent) -> bool:
-    """Whether asking it runs a user's Python, which may do anything: also to its process."""
-    return agent.in_python or agent.heuristic in _plain
-
-
-def make_ready(texts: Iterable[str]) -> None:
-    """Compile what agents need, once a run and by one thread at a time."""
-    for text in texts:
-        if text not in _ready:
-            with _preparing:
-                agent = replace(known_agent(text))  # its evaluator is for this run only
-                if not agent.in_python:
-                    agent.prepare()
-                    searcher(text)  # keeps the evaluator for good
-                    if agent.may_hang and not agent.only_here and not agent.evaluator.compiled:
-                        _plain.add(agent.heuristic)
-                _ready.add(text)
-
-
-def check_agents(texts: Iterable[str]) -> None:
-    """Make agents ready; a `KnightfallError` if one of them cannot play at all.
-
-    Users' agents are tried in a process of their own: a file may do anything when it is read.
-    Submissions of the course are only read; one that cannot be loaded loses its games.
-    """
-    for text in dict.fromkeys(texts):
-        make_ready([text])
-        if text not in _tried:
-            known_agent(text).check()
-            _tried.add(text)
-
-
-def forget_agents() -> None:
-    """Look at users' files anew: another run begins, and they may have been edited."""
-    with _preparing:
-        _ready.clear()
-        _tried.clear()
-        _plain.clear()
-        searcher.cache_clear()
-
-
-_ready: set[str] = set()
-_tried: set[str] = set()
-_plain: set[str] = set()  # heuristics that cannot be compiled
-_preparing = threading.Lock()
-
-
-# -- handing them out ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +47,11 @@ class Chunk:
         return self.strikes >= CAREFUL_AFTER
 
 
-class Backlog:
-    """What is still to be played: first what was lost, then what the schedule gives.
+class ChunkQueue:
+    """The pairs still to be played, as `Work`: first what was lost, then what the schedule gives.
 
-    Every chunk that was taken must be reported as `played`, `lost` or not begun (`put_back`).
+    Every chunk that was taken must be reported as `done`, `lost` or not begun (`put_back`).  For
+    processes that may be on other machines, `elsewhere` is the engine's version and the run's id.
     """
 
     def __init__(
@@ -134,11 +60,13 @@ class Backlog:
         patience: float = PATIENCE,
         seconds: float = CHUNK_SECONDS,
         most: int = MOST_PAIRS,
+        elsewhere: tuple[str, str] | None = None,
     ) -> None:
         self._tasks = tasks
         self._patience = patience
         self._seconds = seconds
         self._most = most
+        self._elsewhere = elsewhere
         self._again: deque[Chunk] = deque()
         self._suspects: set[str] = set()  # who may have taken two workers with them,
         self._guilty: set[str] = set()  # and who surely would do so again
@@ -147,7 +75,7 @@ class Backlog:
         self._slowest: dict[str, float] = {}  # seconds a pair, for those who may hang
 
     def take(self) -> Chunk | None:
-        """The next chunk; None if there is nothing more to play."""
+        """Return the next chunk; None if there is nothing more to play."""
         if not self._again:
             fresh = tuple(islice(self._tasks, self._size))
             if not fresh:
@@ -166,11 +94,26 @@ class Backlog:
 
     @property
     def slow(self) -> bool:
-        """Whether chunks take so long that handing one over is no matter."""
+        """Whether chunks take so long that the time to hand one over does not matter."""
         return self._pace * self._size > 10 * self._seconds
 
+    def job(self, chunk: Chunk) -> Job:
+        """See `Work`.  Where a worker cannot be ended, it watches the deadline itself."""
+        args, seconds = (chunk.tasks, chunk.careful, self._patience), self.deadline(chunk)
+        if self._elsewhere is not None:
+            return Job(play_elsewhere, (*args, seconds, *self._elsewhere))
+        return Job(play_in_worker, args, seconds, alone=chunk.careful)
+
+    def done(self, chunk: Chunk, answer: Played | None) -> Iterable[PairRecord]:
+        """See `Work`."""
+        if answer is None:
+            self.lost(chunk, stalled=True)
+            return ()
+        self.played(chunk, answer.records, answer.seconds)
+        return answer.records
+
     def played(self, chunk: Chunk, records: Sequence[PairRecord], seconds: float) -> None:
-        """A chunk came to its end after so many seconds."""
+        """Learn from a chunk that took so many seconds how large the next ones should be."""
         pace = seconds / len(chunk.tasks)
         watched = _watched(chunk)
         if chunk.careful:  # which finds out who it was
@@ -184,10 +127,11 @@ class Backlog:
         fitting = int(self._seconds / max(self._pace, 1e-9))
         self._size = max(1, min(fitting, self._size * FASTEST_GROWTH, self._most))
 
-    def lost(self, chunk: Chunk, stalled: bool = False, obituary: str = "died") -> None:
-        """The worker died, as told: let each pair be played once more, by itself.
+    def lost(self, chunk: Chunk, stalled: bool = False, exit_status: str = "died") -> None:
+        """Queue each pair of a chunk whose worker died once more, by itself.
 
-        One that stalled waits for a heuristic that does not return: it is not waited for twice.
+        A worker that stalled waits for a heuristic that does not return: its pairs are played
+        carefully at once.
         """
         total = max(chunk.strikes + 1, CAREFUL_AFTER if stalled else 0)
         if total >= HOPELESS_AFTER:
@@ -195,20 +139,20 @@ class Backlog:
             raise KnightfallError(
                 f"pair {task.number} ({task.a} against {task.b}) cannot be played: {total} times "
                 "whoever played it died, even with each agent in a process of its own; the last "
-                f"one {obituary}"
+                f"one {exit_status}"
             )
         if total >= CAREFUL_AFTER:
             self._suspects |= _watched(chunk)
         self._again.extendleft(Chunk((task,), total) for task in reversed(chunk.tasks))
 
     def put_back(self, chunk: Chunk) -> None:
-        """A chunk was not begun; it is the next to be taken."""
+        """Queue a chunk that was not begun as the next."""
         self._again.appendleft(chunk)
 
     def deadline(self, chunk: Chunk) -> float:
-        """Seconds after which whoever plays the chunk has stalled.
+        """Return the seconds after which the worker that plays a chunk has stalled.
 
-        Ours always come to an end; so does careful play, where each move has its limit.
+        Our own agents always come to an end; so does careful play, where each move has its limit.
         """
         watched = _watched(chunk)
         if chunk.careful or not watched:
@@ -219,13 +163,13 @@ class Backlog:
 
 
 def _watched(chunk: Chunk) -> set[str]:
-    """Those in a chunk who could keep whoever plays it from ever going on."""
+    """Return the agents of a chunk whose code could keep a worker from ever going on."""
     agents = {text: known_agent(text) for task in chunk.tasks for text in (task.a, task.b)}
-    return {text for text, one in agents.items() if one.may_hang and not _is_python(one)}
+    return {text for text, one in agents.items() if one.may_hang and not is_python(one)}
 
 
 def _clock_time(task: PairTask) -> float:
-    """What the players of a pair may spend by their clocks: in two games, a move a cell each."""
+    """Return what players of a pair may spend by their clocks: in two games, a move a cell each."""
     seconds = _by_the_clock(task.a) + _by_the_clock(task.b)
     return seconds * Position.from_fen(task.opening).board.cells if seconds else 0.0
 
@@ -235,7 +179,7 @@ def _by_the_clock(text: str) -> float:
 
 
 def _guilty(records: Sequence[PairRecord]) -> Iterator[str]:
-    """Those who hung or died in careful play, and would take a worker with them."""
+    """Yield the agents that hung or died in careful play, and would take a worker with them."""
     for record in records:
         for number, game in enumerate(record.games):
             if game.reason in ("timeout", "crash"):

@@ -1,7 +1,8 @@
-"""A process of a pool: it does what it is given, and troubles nobody else.
+"""The process of one worker of a pool: it receives jobs by a pipe, runs them and sends results.
 
-Three threads: one works, one listens, one reports.  So the next job is always at hand, nobody
-waits for a driver that is busy, and the process ends with its driver whatever it is doing.
+Three threads: the main one runs jobs, one reads them, one writes results.  So the next job is
+always at hand, a slow driver does not hold up the work, and the process ends with its driver
+whatever it is doing.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from knightfall.isolation.run_isolated import silence_stdio
 
 READY = "ready"
 
+MOST_WORKERS = 256
+
 LAST_RESORT = 10.0
 """Seconds beyond a job's deadline after which the process ends itself, driver or no driver."""
 
@@ -35,7 +38,8 @@ LAST_RESORT = 10.0
 class Job:
     """A call to be made in a worker.
 
-    After so many `seconds` the worker has stalled.  Nothing waits behind one that is done `alone`.
+    After so many `seconds` the worker has stalled.  A job that runs `alone` has no other job queued
+    behind it in the same worker.
     """
 
     function: Callable[..., Any]
@@ -44,20 +48,20 @@ class Job:
     alone: bool = False
 
     def run(self) -> Any:
-        """Make the call."""
+        """Make the call and return its result."""
         return self.function(*self.args)
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a job gave."""
+    """The message that carries a job's result."""
 
     result: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """A warning that somebody should see."""
+    """The message that carries a warning for the user."""
 
     text: str
     category: type[Warning]
@@ -67,12 +71,12 @@ _starting = threading.Event()
 
 
 def is_starting() -> bool:
-    """Whether this is a worker that is not ready: nobody may start others from here."""
+    """Return whether this process is a worker that is not ready: it must not start others."""
     return _starting.is_set()
 
 
 def work(lifeline: int) -> None:
-    """Do jobs until the driver is gone; the first things it sends say how to begin."""
+    """Run jobs until the driver is gone; its first two messages say how to begin."""
     _starting.set()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
     be_expendable()
@@ -81,13 +85,13 @@ def work(lifeline: int) -> None:
     reading, answering = _take_streams()
     given: queue.SimpleQueue[Job] = queue.SimpleQueue()
     said: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_report, args=(answering, said), daemon=True).start()
+    threading.Thread(target=_write_messages, args=(answering, said), daemon=True).start()
     try:
         prepare(pickle.load(reading))  # paths; and its main module, if that is needed
         core, begin = pickle.load(reading)
         if core is not None and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {core})
-        threading.Thread(target=_listen, args=(reading, given, said), daemon=True).start()
+        threading.Thread(target=_read_jobs, args=(reading, given, said), daemon=True).start()
         warnings.simplefilter("ignore")  # of these the driver has warned
         begin.run()
         warnings.simplefilter("default")
@@ -113,7 +117,7 @@ def work(lifeline: int) -> None:
 def _end_with(lifeline: int) -> None:
     """Have the system end this process when the driver's end of the pipe closes.
 
-    `_listen` would do that, too, but not while somebody's code holds the interpreter's lock.
+    `_read_jobs` would do that, too, but not while user code holds the interpreter's lock.
     """
     import fcntl
 
@@ -125,7 +129,7 @@ def _end_with(lifeline: int) -> None:
 
 
 def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Keep the standard streams for ourselves; what is printed while starting is last words."""
+    """Return the standard input and output; what is printed from now on goes to standard error."""
     reading, answering = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -134,19 +138,19 @@ def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
     return os.fdopen(reading, "rb"), os.fdopen(answering, "wb")
 
 
-def _listen(
+def _read_jobs(
     reading: IO[bytes], given: queue.SimpleQueue[Job], said: queue.SimpleQueue[Any]
 ) -> None:
     try:
         while True:
             given.put(pickle.load(reading))
     except (EOFError, OSError):
-        os._exit(0)  # whoever works may be in the middle of anything: do not ask
-    except BaseException as error:  # it names something that is not known here
+        os._exit(0)  # the main thread may be in the middle of anything
+    except BaseException as error:  # the job names something that is not known here
         said.put(_for_the_driver(error))
 
 
-def _report(answering: IO[bytes], said: queue.SimpleQueue[Any]) -> None:
+def _write_messages(answering: IO[bytes], said: queue.SimpleQueue[Any]) -> None:
     while True:
         message = said.get()
         try:
@@ -161,7 +165,7 @@ def _report(answering: IO[bytes], said: queue.SimpleQueue[Any]) -> None:
 
 
 def _for_the_driver(error: BaseException) -> BaseException:
-    """An error as the driver can raise it: with its own type where both know that type."""
+    """Return an error as the driver can raise it: of its own type where both know that type."""
     if isinstance(error, KnightfallError):
         return error
     where = f"in a worker process:\n{traceback.format_exc()}"
@@ -172,9 +176,9 @@ def _for_the_driver(error: BaseException) -> BaseException:
 
 
 def _is_known(category: type[Warning]) -> bool:
-    """Whether the driver can name it, too: users' own categories live in users' files."""
+    """Return whether the driver can name a category, too: users' own ones live in users' files."""
     return category.__module__.split(".")[0] in ("builtins", "knightfall")
 
 
 COMMAND = f"import sys; from {__name__} import work; work(int(sys.argv[1]))"
-"""What a worker's interpreter runs; the number of its end of the lifeline follows, or 0."""
+"""The code that a worker's interpreter runs; its end of the lifeline follows as a number, or 0."""

@@ -1,0 +1,140 @@
+"""Work done by a Dask cluster, for those who outgrow one machine."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from importlib import import_module
+from typing import Any
+from urllib.parse import urlsplit
+
+from knightfall.errors import KnightfallError
+from knightfall.extras import require
+from knightfall.isolation.executor_pool import ExecutorPool
+
+ANSWERING, CONNECTING = 4.0, 10.0
+"""Seconds within which something must answer at the address, and the cluster have a worker."""
+
+SOCKETS, OTHERS = ("tcp", "tls", "ws", "wss"), ("ucx", "inproc")
+"""The schemes of Dask's addresses: with a host and a port, and without."""
+
+
+class DaskCluster(ExecutorPool):
+    """The Dask cluster whose scheduler has the address, such as tcp://host:8786."""
+
+    def __init__(self, address: str) -> None:
+        require("a Dask cluster", "distributed")
+        dask: Any = import_module("distributed")
+        check_address(address)
+        _check_scheduler(address)
+        try:
+            self.client = dask.Client(address, timeout=CONNECTING, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise _no_scheduler(address, str(error) or type(error).__name__) from None
+        try:
+            self.client.wait_for_workers(1, timeout=CONNECTING)
+        except (OSError, TimeoutError):
+            self.close()
+            raise KnightfallError(f"the Dask cluster at {address!r} has no workers") from None
+        super().__init__(self.client.get_executor(pure=False))
+        self.name = f"the Dask cluster at {address!r}"
+        self.lost_by = (dask.KilledWorker,)  # of a single dead worker Dask tells nobody
+
+    def close(self) -> None:
+        """Disconnect from the cluster, which goes on without us."""
+        self.client.close()
+
+    def _cancel(self, futures: Iterable[Future[Any]]) -> None:
+        # All at once: a result that arrives while its future is cancelled would be logged as an
+        # error.
+        self._executor.shutdown(wait=False)
+        self._executor = self.client.get_executor(pure=False)
+
+    def _count_threads(self) -> int:
+        threads: dict[str, int] = self.client.nthreads()
+        return sum(threads.values())
+
+
+def dask_worker() -> str:
+    """Return the name of the Dask worker that this thread belongs to; "" if it is none."""
+    if "distributed" not in sys.modules:
+        return ""
+    try:
+        return f"the Dask worker {import_module('distributed').get_worker().address}"
+    except ValueError:
+        return ""
+
+
+# -- is it there? --------------------------------------------------------------------------
+
+
+def check_address(address: str) -> None:
+    """Raise a `KnightfallError` if nothing answers at an address: Dask would go on trying."""
+    scheme, _, where = address.rpartition("://")
+    if (scheme or "tcp") in OTHERS:
+        return
+    try:
+        parts = urlsplit(f"//{where}")
+        host, port = parts.hostname, parts.port
+    except ValueError:  # a port that is no number
+        host = port = None
+    if (scheme or "tcp") not in SOCKETS or not host or not port:
+        raise KnightfallError(f"{address!r} is no address of a Dask scheduler, as tcp://host:8786")
+    found = _within(ANSWERING, lambda: socket.create_connection((host, port), ANSWERING).close())
+    if found is not None:
+        raise _no_scheduler(address, found)
+
+
+def _check_scheduler(address: str) -> None:
+    """Raise a `KnightfallError` if what answers is no scheduler: Dask would wait for ever."""
+    connect = import_module("distributed.comm").connect
+    security = import_module("distributed").Security()
+
+    async def ask() -> None:
+        comm = await connect(address, ANSWERING, **security.get_connection_args("client"))
+        try:
+            await comm.write({"op": "identity", "reply": True})
+            kind = (await comm.read())["type"]
+        finally:
+            comm.abort()
+        if kind != "Scheduler":
+            raise ValueError(f"it is a {kind}")
+
+    found = _within(2 * ANSWERING, lambda: asyncio.run(asyncio.wait_for(ask(), ANSWERING)))
+    if found is not None:
+        raise _no_scheduler(address, f"something else is there: {found}")
+
+
+def _within(seconds: float, attempt: Callable[[], None]) -> str | None:
+    """Return why an attempt failed or did not end within so many seconds; None if it succeeded.
+
+    It has a thread to itself: looking up a name cannot be interrupted, and a notebook has an event
+    loop in this one.
+    """
+    ended: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def try_it() -> None:
+        try:
+            attempt()
+            ended.put(None)
+        except TimeoutError:
+            ended.put("no answer in time")
+        except Exception as error:  # whatever Dask makes of what is not Dask
+            ended.put(" ".join(str(error).split()) or type(error).__name__)
+
+    threading.Thread(target=try_it, name="knightfall-dask", daemon=True).start()
+    try:
+        return ended.get(timeout=seconds)
+    except queue.Empty:
+        return "no answer in time"
+
+
+def _no_scheduler(address: str, why: str) -> KnightfallError:
+    return KnightfallError(
+        f"no Dask scheduler answers at {address!r} ({why}); addresses look like tcp://host:8786"
+    )

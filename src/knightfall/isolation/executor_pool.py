@@ -1,0 +1,123 @@
+"""Work done by a `concurrent.futures.Executor`: threads, processes, or a cluster behind it."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Generator, Iterable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from knightfall.errors import RunnerFailure
+from knightfall.isolation.worker_pool import POLLING, Closing, Work
+from knightfall.machine import cores
+
+AHEAD = 3
+"""Items for each thread of an executor: one in hand, one waiting there, one on its way."""
+
+COUNTING = 2.0
+"""Seconds between two looks at how many threads there are."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class ExecutorPool(Closing):
+    """Hands out work to an executor, which stays open: it belongs to the caller.
+
+    An executor that loses a process is broken for good: a `RunnerFailure` is raised then.
+    """
+
+    name = "the executor"
+
+    lost_by: tuple[type[BaseException], ...] = ()
+    """Errors of a call that mean: its worker died, and others go on."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._known_threads, self._counted = 1, float("-inf")
+
+    def do(self, work: Work[Item, Result]) -> Generator[Result, None, None]:
+        """Yield the results of some work as they become known.
+
+        An error of a call is raised here.  Closing the generator cancels what has not begun.
+        """
+        given: dict[Future[Any], Item] = {}
+        ended: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+        try:
+            while self._supply(work, given, ended):
+                results: list[Result] = []
+                try:
+                    for future in _batch(ended):
+                        results += self._received(work, given.pop(future), future)
+                    self._supply(work, given, ended)  # before the caller sees to the results
+                except Exception:
+                    yield from results  # these are good
+                    raise
+                yield from results
+        finally:
+            self._cancel(given)
+
+    def _cancel(self, futures: Iterable[Future[Any]]) -> None:
+        """Let nothing be begun of what was handed out."""
+        for future in futures:
+            future.cancel()
+
+    def _supply(
+        self,
+        work: Work[Item, Result],
+        given: dict[Future[Any], Item],
+        ended: queue.SimpleQueue[Future[Any]],
+    ) -> bool:
+        """Give the executor enough to do; return False if there is nothing left to wait for."""
+        wanted = AHEAD * self._threads()
+        while len(given) < wanted:
+            item = work.take()
+            if item is None:
+                break
+            job = work.job(item)
+            try:
+                future = self._executor.submit(job.function, *job.args)
+            except RuntimeError as error:  # it was shut down, or is broken
+                raise RunnerFailure(f"{self.name} takes no more work: {error}") from None
+            given[future] = item
+            future.add_done_callback(ended.put)
+        return bool(given)
+
+    def _threads(self) -> int:
+        """Return how many calls can be made at once; workers of a cluster come and go."""
+        if time.monotonic() > self._counted + COUNTING:
+            self._known_threads = max(1, self._count_threads())
+            self._counted = time.monotonic()
+        return self._known_threads
+
+    def _count_threads(self) -> int:
+        return getattr(self._executor, "_max_workers", None) or cores()
+
+    def _received(self, work: Work[Item, Result], item: Item, future: Future[Any]) -> list[Result]:
+        try:
+            answer = future.result()
+        except self.lost_by as error:
+            work.lost(item, False, f"was killed: {error}")
+            return []
+        except (BrokenExecutor, CancelledError) as error:
+            why = f" ({error})" if str(error) else ""
+            raise RunnerFailure(f"{self.name} has gone away{why}") from None
+        return [*work.done(item, answer)]
+
+
+def _batch(ended: queue.SimpleQueue[Future[Any]]) -> list[Future[Any]]:
+    """Wait for a call to end; return all that have."""
+    batch: list[Future[Any]] = []
+    while not batch:
+        with suppress(queue.Empty):
+            batch.append(ended.get(timeout=POLLING))
+            while True:
+                batch.append(ended.get_nowait())
+    return batch
+
+
+def stays_here(executor: Executor) -> bool:
+    """Return whether an executor surely makes its calls in this process."""
+    return isinstance(executor, ThreadPoolExecutor)

@@ -1,0 +1,400 @@
+"""A pool of worker processes on this machine, in which one that dies is replaced.
+
+`WorkerPool.do` hands out the items of some `Work`.  `worker_process.py` is the other end of the
+pipes.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import re
+import sys
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import inf
+from multiprocessing.spawn import get_preparation_data
+from subprocess import PIPE, Popen, TimeoutExpired
+from typing import IO, Any, Protocol, Self, TypeVar
+
+from knightfall.errors import KnightfallError, RunnerFailure
+from knightfall.isolation.exit_status import KEPT_OUTPUT, describe_exit
+from knightfall.isolation.worker_process import (
+    COMMAND,
+    MOST_WORKERS,
+    READY,
+    Done,
+    Job,
+    Warned,
+    is_starting,
+)
+from knightfall.kernel.interrupt import ctrl_c_later
+from knightfall.machine import core_numbers
+
+STARTING = 120.0
+"""Seconds until a worker must be ready: an interpreter, an import, perhaps a compilation."""
+
+BAD_STARTS = 3
+"""Number of workers in a row that may die before they are ready."""
+
+POLLING = 0.1
+"""Seconds between two looks for Ctrl-C, on systems where waiting cannot be interrupted."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class Work(Protocol[Item, Result_co]):
+    """A queue of items to be worked on.
+
+    Every item that was taken comes back: `done`, `lost` with its worker, or not begun (`put_back`).
+    """
+
+    @property
+    def slow(self) -> bool:
+        """Whether items take so long that the time to hand one over does not matter."""
+
+    def take(self) -> Item | None:
+        """Return the next item; None if there is nothing more to do."""
+
+    def job(self, item: Item) -> Job:
+        """Return the call that a worker has to make for an item."""
+
+    def done(self, item: Item, answer: Any) -> Iterable[Result_co]:
+        """Receive what the call returned; return the results that are known by that."""
+
+    def lost(self, item: Item, stalled: bool, exit_status: str) -> None:
+        """Receive an item whose worker died as described, or `stalled` and was ended."""
+
+    def put_back(self, item: Item) -> None:
+        """Receive an item that no worker has begun."""
+
+
+class Closing:
+    """Base class of context managers that close themselves at the end."""
+
+    def close(self) -> None:
+        """Release everything; called by the end of a `with` block."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+
+class WorkerPool(Closing):
+    """Some worker processes of this machine, each of which runs `begin` first.
+
+    With `pin`, each has a core to itself.
+    """
+
+    def __init__(self, number: int, begin: Job, *, pin: bool = False) -> None:
+        cores = core_numbers()
+        if not 1 <= number <= MOST_WORKERS:
+            raise KnightfallError(f"workers={number} must be from 1 to {MOST_WORKERS}")
+        if pin and number > len(cores):
+            raise KnightfallError(
+                f"workers={number} cannot have a core each: there are {len(cores)} cores"
+            )
+        self._begin = begin
+        self._cores: list[int | None] = [*cores[:number]] if pin else [None] * number
+        self._workers: list[_Worker] = []
+        self._inbox: queue.SimpleQueue[_Message] = queue.SimpleQueue()
+        self._bad_starts = 0
+        self._warned: set[str] = set()
+
+    def do(self, work: Work[Item, Result]) -> Generator[Result, None, None]:
+        """Yield the results of some work as they become known.
+
+        An error in a worker is raised here and ends all workers.  Closing the generator ends the
+        work, but not the workers.
+        """
+        for worker in self._workers:
+            worker.forget_items()  # of an earlier call that was not finished
+        try:
+            while self._supply(work):
+                results: list[Result] = []
+                try:
+                    self._receive(work, results)
+                    self._supply(work)  # before the caller sees to the results
+                except Exception:
+                    yield from results  # these are good
+                    raise
+                yield from results
+        except GeneratorExit:
+            for worker in self._workers:
+                worker.forget_items()
+            raise
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End all workers."""
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.end()
+
+    @property
+    def ready(self) -> bool:
+        """Whether some worker has sent a message, such as that it is ready."""
+        return not self._inbox.empty()
+
+    def start(self) -> None:
+        """Start the workers that are missing; `do` does so by itself."""
+        if is_starting():
+            raise KnightfallError(
+                "workers import the script whose classes they use: it needs "
+                "if __name__ == '__main__': around what it does"
+            )
+        free = list(self._cores)
+        for worker in self._workers:
+            free.remove(worker.core)
+        with ctrl_c_later():
+            for core in free:
+                self._workers.append(_Worker.start(core, self._begin, self._inbox))
+
+    def _supply(self, work: Work[Item, Result]) -> bool:
+        """Give every worker something to do; return False if there is nothing left to wait for."""
+        item = work.take()
+        if item is not None and len(self._workers) < len(self._cores):
+            self.start()
+        # One in hand and one to go on with, unless that would only keep it from the others.
+        for depth in (1,) if work.slow else (1, 2):
+            for worker in self._workers:
+                if item is not None and worker.wants_more(depth):
+                    worker.give(item, work.job(item))
+                    item = work.take()
+        if item is not None:
+            work.put_back(item)
+        return item is not None or any(worker.is_awaited for worker in self._workers)
+
+    def _receive(self, work: Work[Item, Result], results: list[Result]) -> None:
+        """Wait until something happens, and act on it."""
+        for worker, message in self._messages():
+            if worker not in self._workers:
+                continue  # it was ended before this was read
+            if isinstance(message, Done):
+                item = worker.finish()
+                if item is not None:
+                    results += work.done(item, message.result)
+            elif isinstance(message, Warned):
+                self._pass_on(message)
+            elif isinstance(message, BaseException):
+                raise message
+            elif message == READY:
+                self._bad_starts = 0
+                worker.begin()
+            else:
+                self._remove(worker, work)
+        for worker in [*self._workers]:
+            if worker.is_overdue():
+                self._remove(worker, work, stalled=worker.process.poll() is None)
+
+    def _messages(self) -> Iterator[_Message]:
+        """Yield what has arrived, after some waiting for the first."""
+        left = min(worker.deadline for worker in self._workers) - time.monotonic()
+        with suppress(queue.Empty):
+            yield self._inbox.get(timeout=max(0.0, min(left, POLLING)))
+            while True:
+                yield self._inbox.get_nowait()
+
+    def _remove(self, worker: _Worker, work: Work[Item, Result], stalled: bool = False) -> None:
+        """Take a worker that died or stalled out of the pool, and its items back."""
+        status = f"was not {'done' if worker.ready else 'ready'} in time"
+        if not stalled:
+            status = worker.exit_status()
+        worker.end()
+        self._workers.remove(worker)
+        if not worker.ready:
+            self._bad_starts += 1
+            if self._bad_starts >= BAD_STARTS:
+                raise RunnerFailure(
+                    f"{BAD_STARTS} worker processes in a row ended before they were ready; the "
+                    f"last one {status}"
+                )
+        for place, given in reversed([*enumerate(worker.given)]):
+            if given.item is not None and place == 0:
+                work.lost(given.item, stalled, status)
+            elif given.item is not None:
+                work.put_back(given.item)
+
+    def _pass_on(self, warned: Warned) -> None:
+        """Warn once: all workers have the same warnings, but for what they measured."""
+        key = re.sub(r"\d+ µs", "", warned.text)
+        if key not in self._warned:
+            self._warned.add(key)
+            warnings.warn(warned.text, warned.category, stacklevel=2)
+
+
+# -- one worker, as its driver sees it ---------------------------------------------------------
+
+
+@dataclass
+class _Given:
+    """A job that a worker has, and its item (None: the result is no longer wanted)."""
+
+    item: Any
+    job: Job
+
+
+@dataclass(eq=False)
+class _Worker:
+    """A worker process with its pipes and the jobs that it was given."""
+
+    process: Popen[bytes]
+    lifeline: int | None
+    core: int | None
+    deadline: float
+    printing: threading.Thread
+    printed: bytearray
+    ready: bool = False
+    given: deque[_Given] = field(default_factory=deque)
+
+    @staticmethod
+    def start(core: int | None, begin: Job, inbox: queue.SimpleQueue[_Message]) -> _Worker:
+        """Start a process; its messages arrive in the inbox."""
+        first = _first_message(core, begin)
+        theirs, ours = os.pipe() if sys.platform != "win32" else (0, None)
+        try:
+            process = Popen(
+                [sys.executable, "-P", "-c", COMMAND, str(theirs)],
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                pass_fds=[theirs] if theirs else [],
+            )
+        except OSError as error:
+            if ours is not None:
+                os.close(ours)
+            raise RunnerFailure(f"a worker process cannot be started: {error}") from None
+        finally:
+            if theirs:
+                os.close(theirs)
+        printed = bytearray()
+        printing = _thread(_keep_end, process.stderr, printed)
+        deadline = time.monotonic() + STARTING
+        worker = _Worker(process, ours, core, deadline, printing, printed)
+        _thread(_read_messages, worker, inbox)
+        worker._send(first)
+        return worker
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a result of it is wanted."""
+        return any(given.item is not None for given in self.given)
+
+    def wants_more(self, depth: int) -> bool:
+        """Return whether it has fewer jobs than that, and none that runs alone."""
+        if not self.ready or len(self.given) >= depth:
+            return False
+        return not any(given.item is not None and given.job.alone for given in self.given)
+
+    def begin(self) -> None:
+        """Note that it is ready and takes jobs."""
+        self.ready = True
+        self._set_deadline()
+
+    def give(self, item: Any, job: Job) -> None:
+        """Send it a job, to be run after those it has."""
+        self.given.append(_Given(item, job))
+        if len(self.given) == 1:
+            self._set_deadline()
+        self._send(pickle.dumps(job))
+
+    def finish(self) -> Any:
+        """Note that its first job is done; return the item, None if that is no longer wanted."""
+        item = self.given.popleft().item
+        self._set_deadline()
+        return item
+
+    def forget_items(self) -> None:
+        """Let results of what it has in hand be thrown away."""
+        for given in self.given:
+            given.item = None
+
+    def is_overdue(self) -> bool:
+        """Return whether its time is up."""
+        now = time.monotonic()
+        if self.process.poll() is not None:
+            # Its last message is on its way, unless a copy that it made of itself keeps the pipe.
+            self.deadline = min(self.deadline, now + 1.0)
+        return now > self.deadline
+
+    def end(self) -> None:
+        """Kill it, whatever it does."""
+        self.process.kill()
+        self.process.wait()
+        if self.lifeline is not None:
+            os.close(self.lifeline)
+        with suppress(OSError):
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+
+    def exit_status(self) -> str:
+        """Return how a worker that sends no more messages ended."""
+        try:
+            status = self.process.wait(timeout=1)
+        except TimeoutExpired:
+            return "closed the connection"
+        self.printing.join(1)
+        return describe_exit(status, bytes(self.printed))
+
+    def _set_deadline(self) -> None:
+        self.deadline = time.monotonic() + self.given[0].job.seconds if self.given else inf
+
+    def _send(self, message: bytes) -> None:
+        assert self.process.stdin is not None
+        with suppress(OSError):  # if it is dead, that will show in a moment
+            self.process.stdin.write(message)
+            self.process.stdin.flush()
+
+
+_Message = tuple[_Worker, Any]
+"""A worker and what it sent; None after its last message."""
+
+
+def _first_message(core: int | None, begin: Job) -> bytes:
+    """Return what a worker has to know to begin.
+
+    It imports the script that runs here only if it has to know its classes: a script need not
+    expect that.
+    """
+    orders = pickle.dumps((core, begin))
+    where = get_preparation_data("knightfall-worker")
+    wanted = ["sys_path", "sys_argv", "dir"]
+    if b"__main__" in orders:
+        wanted += ["orig_dir", "init_main_from_name", "init_main_from_path"]
+    return pickle.dumps({key: where[key] for key in wanted if key in where}) + orders
+
+
+def _thread(target: Callable[..., None], *args: Any) -> threading.Thread:
+    thread = threading.Thread(target=target, args=args, name="knightfall-pool", daemon=True)
+    thread.start()
+    return thread
+
+
+def _read_messages(worker: _Worker, inbox: queue.SimpleQueue[_Message]) -> None:
+    assert worker.process.stdout is not None
+    with worker.process.stdout as stream:
+        try:
+            while True:
+                inbox.put((worker, pickle.load(stream)))
+        except Exception:  # the end, or half a message
+            inbox.put((worker, None))
+
+
+def _keep_end(stream: IO[bytes], printed: bytearray) -> None:
+    """Keep the end of what a worker prints."""
+    with stream:
+        while more := os.read(stream.fileno(), 4096):
+            printed += more
+            del printed[:-KEPT_OUTPUT]
