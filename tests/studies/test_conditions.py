@@ -15,6 +15,7 @@ import scipy
 
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
+from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.studies import condition_fit as fitting
 from knightfall.studies import condition_trials as trials
 from knightfall.studies.condition import Condition, known_condition, plausible, variants
@@ -266,19 +267,19 @@ def test_trials_are_played_once_and_by_anybody(
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
     wanted = [("directional", Condition(lost=lost, time=500)) for lost in ("legal", "forfeits")]
     told: list[int] = []
-    first = trials.trials(wanted, lambda id: 2, 0, 1, told.append)
+    first = trials.trials(wanted, lambda id: 2, 0, DEFAULT, told.append)
     assert told == [0, 1, 2]
     assert first[wanted[0]].rates.shape == (4, 7)
     assert not np.array_equal(first[wanted[0]].rates, first[wanted[1]].rates)
-    again = trials.trials(wanted, lambda id: 2, 0, 1, told.append)
+    again = trials.trials(wanted, lambda id: 2, 0, DEFAULT, told.append)
     assert told[3:] == [2]
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / "other"))
-    elsewhere = trials.trials(wanted, lambda id: 2, 0, 2)
+    elsewhere = trials.trials(wanted, lambda id: 2, 0, RunnerOptions(2))
     for other in (again, elsewhere):
         assert all(np.array_equal(first[one].rates, other[one].rates) for one in wanted)
     (tmp_path / "trials.json").write_text("{")
     monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path))
-    assert trials.trials(wanted[:1], lambda id: 2, 0, 1)[wanted[0]].rates.shape == (4, 7)
+    assert trials.trials(wanted[:1], lambda id: 2, 0)[wanted[0]].rates.shape == (4, 7)
 
 
 def test_a_fit_by_the_command_s_own_function(
