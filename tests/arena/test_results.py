@@ -104,7 +104,7 @@ def test_without_games_there_are_no_means(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.sqlite") as store:
         (match,) = results(store.begin(fake_plan(), ENGINE, VERSIONS)).matches
     assert (match.pairs, match.games, match.repeats) == ((0, 0, 0), 0, 0)
-    assert match.of_a.total.share is None
+    assert match.of_a.total.rate is None
     effort = match.of_a.effort
     assert effort.mean_depth is effort.mean_nodes is effort.mean_microseconds is None
 
@@ -114,7 +114,7 @@ def test_means_are_for_a_move() -> None:
     assert effort.mean_depth == 1.5
     assert effort.mean_nodes == 2.5
     assert effort.mean_microseconds == 0.75
-    assert Wins(1, 4).share == 0.25
+    assert Wins(1, 4).rate == 0.25
     assert Wins(1, 4).lost == 3
 
 

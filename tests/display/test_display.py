@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from knightfall.display import progress as progress_module
 from knightfall.display.numbers import (
+    clock,
     count,
     duration,
     for_json,
@@ -24,7 +25,7 @@ from knightfall.display.numbers import (
     plus_minus,
     signed,
 )
-from knightfall.display.progress import Progress, clock, progress
+from knightfall.display.progress import Progress, progress
 from knightfall.display.report import Displayable, Heading, Part, as_text
 from knightfall.display.table import NAME_WIDTH, Table
 
@@ -165,6 +166,11 @@ def test_numbers() -> None:
         "1 pair",
         "1,200 pairs",
         "2 plies",
+    ]
+    assert [duration(2.404e-7), duration(9.994e-7), duration(1.234e-6)] == [
+        "240 ns",
+        "999 ns",
+        "1.23 µs",
     ]
     assert [duration(0.0000314), duration(0.0009994), duration(0.001)] == [
         "31 µs",

@@ -26,6 +26,7 @@ from knightfall.display.numbers import count
 from knightfall.display.report import Displayable, Part
 from knightfall.position import Side
 from knightfall.statistics.pairs import PairCounts
+from knightfall.statistics.rates import Share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,24 +35,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wins:
-    """So many games, so many of them won; there are no draws."""
+class Wins(Share):
+    """So many games won of so many; there are no draws."""
 
-    won: int = 0
-    games: int = 0
+    count: int = 0
+    of: int = 0
+
+    @property
+    def won(self) -> int:
+        """The games won."""
+        return self.count
+
+    @property
+    def games(self) -> int:
+        """All games."""
+        return self.of
 
     @property
     def lost(self) -> int:
         """The others."""
-        return self.games - self.won
-
-    @property
-    def share(self) -> float | None:
-        """The share that was won; None without games."""
-        return self.won / self.games if self.games else None
+        return self.of - self.count
 
     def __add__(self, more: Wins) -> Wins:
-        return Wins(self.won + more.won, self.games + more.games)
+        return Wins(self.count + more.count, self.of + more.of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,12 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in the unit that a person would take, from microseconds to hours."""
-    if seconds < 0.0009995:
+    """Return seconds in the unit that a person would take, from nanoseconds to hours."""
+    if seconds < 0.9995e-6:
+        return f"{seconds * 1e9:.3g} ns"
+    if seconds < 9.995e-6:
+        return f"{seconds * 1e6:.3g} µs"
+    if seconds < 0.9995e-3:
         return f"{seconds * 1e6:.0f} µs"
     if seconds < 0.0995:
         return f"{seconds * 1000:.1f} ms"
@@ -62,6 +66,16 @@ def duration(seconds: float) -> str:
     minutes, whole = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{whole:02} h" if hours else f"{minutes}:{whole:02} min"
+
+
+def clock(seconds: float) -> str:
+    """Return whole seconds, or hours, minutes and seconds, as a clock that runs shows them."""
+    whole = round(seconds)
+    if whole < 90:
+        return f"{whole} s"
+    minutes, whole = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
 
 
 def for_json(value: float) -> float | str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from knightfall.display.numbers import clock
 from knightfall.display.printable import console as visible_console
 from knightfall.display.printable import print_line, printable
 from knightfall.isolation.sigint import enable_keyboard_interrupt
@@ -78,16 +79,6 @@ class Progress:
         if self.total is None or fresh <= 0 or seconds <= 0:
             return None
         return (self.total - self.done) * seconds / fresh
-
-
-def clock(seconds: float) -> str:
-    """Seconds as hours, minutes and seconds."""
-    whole = round(seconds)
-    if whole < 90:
-        return f"{whole} s"
-    minutes, whole = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
 
 
 @contextmanager

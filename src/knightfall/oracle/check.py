@@ -14,7 +14,7 @@ import numpy as np
 
 from knightfall import shape
 from knightfall.board import Board
-from knightfall.display.numbers import for_json
+from knightfall.display.numbers import duration, for_json
 from knightfall.display.report import Displayable, Heading, Part
 from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
@@ -383,8 +383,8 @@ def _cost(ready: Evaluator, questions: Sequence[Question]) -> Cost:
 def _told_cost(cost: Cost) -> Finding:
     return Finding(
         "cost",
-        f"{cost.ratio:.2g} times {BASELINE}: {_duration(cost.nanoseconds)} an evaluation, "
-        f"{_duration(cost.baseline)} for {BASELINE}",
+        f"{cost.ratio:.2g} times {BASELINE}: {duration(cost.nanoseconds / 1e9)} an evaluation, "
+        f"{duration(cost.baseline / 1e9)} for {BASELINE}",
     )
 
 
@@ -433,7 +433,3 @@ def _example(question: Question, value: float, **more: float | str) -> dict[str,
 
 def _number(value: float) -> str:
     return f"{value:.9g}".replace("-", "−")
-
-
-def _duration(nanoseconds: float) -> str:
-    return f"{nanoseconds:.3g} ns" if nanoseconds < 1000 else f"{nanoseconds / 1000:.3g} µs"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import hypot
 
-from knightfall.display.numbers import plus_minus, signed
+from knightfall.display.numbers import percent, plus_minus, signed
 from knightfall.studies.costs import BASELINE
 from knightfall.studies.markdown import bullets, chart, fold, heading, table
 from knightfall.studies.measured import STUDIES_GAMES, NeededGames, Sweep, gap_words
@@ -392,7 +392,7 @@ def needed_section(needed: NeededGames, charts: Mapping[str, str]) -> Iterator[s
             [
                 gap_words(curve.least, curve.most),
                 str(curve.couples),
-                *(f"{100 * chance:.0f} %" for chance in curve.chances),
+                *(percent(chance, 0) for chance in curve.chances),
                 "more" if curve.needed is None else f"{curve.needed:,}",
             ]
             for curve in needed.curves

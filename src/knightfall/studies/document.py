@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from knightfall.display.numbers import percent
 from knightfall.files import atomic_write
 from knightfall.studies.claims import ONCE
 from knightfall.studies.common_sections import (
@@ -346,7 +347,7 @@ def _enough(report: StudiesReport) -> Iterator[str]:
         return
     yield (
         f"One tournament of {STUDIES_GAMES} games ranks two heuristics that really differ "
-        f"correctly in {100 * chance:.0f} % of all cases; a coin manages 50 %."
+        f"correctly in {percent(chance, 0)} of all cases; a coin manages 50 %."
     )
     told = [
         f"about {curve.needed:,} games of each if they are {gap_words(curve.least, curve.most)} "

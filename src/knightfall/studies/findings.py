@@ -14,7 +14,7 @@ from random import Random
 from statistics import fmean, stdev
 
 from knightfall.board import Board
-from knightfall.display.numbers import signed
+from knightfall.display.numbers import percent, signed
 from knightfall.openings import openings
 from knightfall.oracle.record import phase_of
 from knightfall.position import Position
@@ -221,8 +221,7 @@ def judge_prevention(careful: Share, careless: Share) -> Judgement:
 def _percent(share: Share) -> str:
     low, high = share.interval
     return (
-        f"{100 * (share.rate or 0.0):.1f} % of {share.of:,} games "
-        f"({100 * low:.1f} to {100 * high:.1f})"
+        f"{percent(share.rate or 0.0)} of {share.of:,} games ({100 * low:.1f} to {100 * high:.1f})"
     )
 
 
@@ -312,7 +311,7 @@ def values_in_time(condition: Condition) -> Finding:
         share = Share(times, GAMES)
         low, high = (100 * end for end in share.interval)
         told.append(
-            f"{100 * times / GAMES:.0f} % of positions {names[phase]} ({low:.0f} to {high:.0f})"
+            f"{percent(times / GAMES, 0)} of positions {names[phase]} ({low:.0f} to {high:.0f})"
         )
         numbers |= {f"late {names[phase]}": 100 * times / GAMES}
     return Finding(
@@ -365,7 +364,7 @@ def reflections(condition: Condition) -> Finding:
         f"On the empty board a search of {NODES:,} nodes gets to depth {mirrored[0]} instead of "
         f"{plain[0]}, and depth {DEPTH} takes {ratio:.1f} times fewer nodes. But games of the "
         f"course begin with both knights on the board. {_ORDINAL[PLIES]} plies from there mirror "
-        f"images are {100 * saved:.0f} % of all positions: to recognise every one of them would "
+        f"images are {percent(saved, 0)} of all positions: to recognise every one of them would "
         f"gain {fmean(gains):.2f} plies on average over all {len(gains)} openings that differ, "
         f"{max(gains):.2f} at most. These are exact counts.",
         {

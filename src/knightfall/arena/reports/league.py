@@ -116,8 +116,8 @@ class LeagueReport(RunReport):
                 f"{fared.total.games:,}",
                 percent(row.rate),
                 interval(row.low, row.high),
-                percent(fared.hunter.share),
-                percent(fared.runner.share),
+                percent(fared.hunter.rate),
+                percent(fared.runner.rate),
                 mean(effort.mean_depth),
                 mean(effort.mean_nodes),
             )

@@ -65,9 +65,9 @@ class MatchReport(RunReport):
         for row in standings(self.results, [0, 1], self.ratings):
             fared, effort = row.fared, row.fared.effort
             yield (
-                f"{row.name}: {percent(fared.first.share)} as N, "
-                f"{percent(fared.second.share)} as n; "
-                f"{percent(fared.hunter.share)} hunting, {percent(fared.runner.share)} running; "
+                f"{row.name}: {percent(fared.first.rate)} as N, "
+                f"{percent(fared.second.rate)} as n; "
+                f"{percent(fared.hunter.rate)} hunting, {percent(fared.runner.rate)} running; "
                 f"{_searched(effort)}lost by {losses(row)}"
             )
         yield from self.accidents()
@@ -177,7 +177,7 @@ def _block(plan: Plan, pairs: Sequence[int]) -> list[str]:
     lines = [
         f"{a.name} against {b.name}",
         f"Elo   {plus_minus(found.elo, found.elo_error, 1)}   "
-        f"nElo {plus_minus(found.nelo, found.nelo_error, 1)}   LOS {100 * found.los:.1f} %",
+        f"nElo {plus_minus(found.nelo, found.nelo_error, 1)}   LOS {percent(found.los)}",
         f"Games {games:,}: {wins:,} won, {games - wins:,} lost, {percent(found.score)} "
         f"({interval(found.low, found.high)})",
         f"Pairs [LL, WL, WW] [{lost}, {split}, {won}]",

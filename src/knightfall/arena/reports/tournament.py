@@ -202,8 +202,8 @@ class TournamentReport(RunReport):
                 else "0"
                 if row.number == self.tests[0]
                 else plus_minus(row.elo, row.elo_error),
-                percent(row.fared.hunter.share),
-                percent(row.fared.runner.share),
+                percent(row.fared.hunter.rate),
+                percent(row.fared.runner.rate),
                 mean(effort.mean_depth),
                 mean(effort.mean_nodes),
             )
@@ -318,7 +318,7 @@ def _course_table(
     table = Table(titles, align="center", footer=footer)
 
     def share(wins: Wins) -> str:
-        return "" if rounds is None else f"  {percent(wins.share):>7}"
+        return "" if rounds is None else f"  {percent(wins.rate):>7}"
 
     totals = [(Wins(), Wins()) for _ in tests]
     for opponent in range(plan.options["tests"], len(plan.entrants)):
@@ -329,7 +329,7 @@ def _course_table(
             cells.append(f"{few.won:>3} | {few.lost:<4}{share(every)}")
         # Without the protocol that it is from.
         table.add(plan.entrants[opponent].name.rpartition(":")[2], *cells)
-    footer += [f"{percent(few.share)}{share(every)}" for few, every in totals]
+    footer += [f"{percent(few.rate)}{share(every)}" for few, every in totals]
     return table
 
 

@@ -9,7 +9,7 @@ import typer
 
 from knightfall.cli.options import BoardName, Json, Threads, board_named
 from knightfall.cli.terminal import print_json, print_line
-from knightfall.display.numbers import duration
+from knightfall.display.numbers import duration, percent
 from knightfall.errors import KnightfallError
 
 Out = Annotated[
@@ -48,7 +48,8 @@ def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json 
 
         def told(share: float) -> None:
             shown.say(
-                f"{share:.0%} of the first moves answered · {time.perf_counter() - start:.0f} s"
+                f"{percent(share, 0)} of the first moves answered · "
+                f"{time.perf_counter() - start:.0f} s"
             )
 
         certificate = prove(there, threads=threads, on_progress=told)
@@ -97,7 +98,7 @@ def verify(file: File, json: Json = False) -> None:
 
     def tell(share: float) -> None:
         nonlocal told
-        line = f"{share:.0%} checked · {time.perf_counter() - start:.0f} s"
+        line = f"{percent(share, 0)} checked · {time.perf_counter() - start:.0f} s"
         if line != told:  # thousands of times a second it is the same
             shown.say(line)
             told = line

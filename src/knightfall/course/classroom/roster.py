@@ -17,7 +17,7 @@ from knightfall.course.paths import folder as generation_folder
 from knightfall.course.submission import Reference, Submission, parse_reference, read_submission
 from knightfall.course.submission_files import USUAL, reachable
 from knightfall.course.trial.game_judging import NeverMoved
-from knightfall.display.numbers import count
+from knightfall.display.numbers import count, percent
 from knightfall.errors import KnightfallError, nearest
 
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
@@ -212,7 +212,7 @@ class Likeness:
     @property
     def words(self) -> str:
         """The same for people."""
-        return self.same or f"{100 * self.share:.0f} % of what is their own"
+        return self.same or f"{percent(self.share, 0)} of what is their own"
 
 
 def near_identical(students: Sequence[Student], alike: float = ALIKE) -> list[Likeness]:
