@@ -200,7 +200,7 @@ ARRIVES = {
     ),
     "course path": Arrives(
         ["course", "path"],
-        "knightfall.course.paths.folder",
+        "knightfall.course.generations.generation_named",
         dict([one("--generation", "2017a", "0", "2017a")]),
     ),
     "learn data": Arrives(

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from knightfall.course import Board
-from knightfall.course.paths import folder
+from knightfall.course.generations import generation_named
 from knightfall.position import Position
 
 Seen = tuple[Position, Any]
@@ -44,7 +44,7 @@ def random_game(
 
 def imported(file: Path) -> ModuleType:
     """A submission as Python imports it by itself, with the course's modules."""
-    places = [str(folder("2017b")), str(file.parent)]
+    places = [str(generation_named("2017b").folder), str(file.parent)]
     before = set(sys.modules)
     sys.path[:0] = places
     try:

@@ -142,9 +142,9 @@ def test_generations_are_told_and_can_be_corrected(folder: Path) -> None:
     write(folder / "ben=x", needs_rows)
     write(folder / "cec", SEARCH)
     found = {one.name: one.submission for one in read_class(str(folder))}
-    assert [one and one.generation for one in found.values()] == ["oldest", "2017a", "2017b"]
+    assert [one and one.generation.name for one in found.values()] == ["oldest", "2017a", "2017b"]
     corrected = read_class(str(folder), generations=["ben=x=early", "ann=2017a"])
-    assert [one.submission and one.submission.generation for one in corrected] == [
+    assert [one.submission and one.submission.generation.name for one in corrected] == [
         "2017a", "early", "2017b"
     ]  # fmt: skip
     assert corrected[1].reference.generation == "early"
@@ -578,3 +578,9 @@ def test_the_two_games_do_not_mix(folder: Path) -> None:
     problems = {student.name: student.problem for student in read_class(str(folder))}
     assert problems.pop("old") == ""
     assert all("need a folder of their own" in problem for problem in problems.values())
+
+
+def test_a_class_of_the_successor_chooses_its_opponents_by_name(folder: Path) -> None:
+    written = "class CustomPlayer:\n    def get_action(self, state):\n        pass\n"
+    write(folder / "ann", written, "my_custom_player.py")
+    assert in_protocol(["Random"], read_class(str(folder))) == ("Random",)

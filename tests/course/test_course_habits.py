@@ -109,7 +109,7 @@ def test_whoever_needs_both_placed_crashes_where_one_is_not(tmp_path: Path) -> N
 )  # fmt: skip
 def test_the_generation_is_theirs(name: str, generation: str, tmp_path: Path) -> None:
     found = read_submission(str(hand_in(tmp_path, PLAY_ON[name])))
-    assert found.generation == generation
+    assert found.generation.name == generation
     assert found.competition == (PLAY_ON[name] is COMPETES)
 
 

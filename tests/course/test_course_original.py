@@ -169,7 +169,7 @@ def test_an_old_clock_tells_about_the_present_move(
         now[0] += 0.015625
         return now[0]
 
-    monkeypatch.setattr("knightfall.course.board_common.default_timer", later)
+    monkeypatch.setattr("timeit.default_timer", later)
     players = Keeps(), Keeps()
     kind(*players).play(1000)
     assert players[0].told == [1000 - 15.625] * 4

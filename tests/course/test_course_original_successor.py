@@ -15,7 +15,7 @@ import pytest
 
 import knightfall
 from knightfall.course.generation_successor import Action, DebugState, Isolation, MinimaxPlayer
-from knightfall.course.paths import folder
+from knightfall.course.generations import generation_named
 
 
 def test_results_are_checked_and_plain() -> None:
@@ -116,7 +116,8 @@ def test_scripts_around_the_successors_own_play(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "match.py"],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(folder("successor")), source])},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join([str(generation_named("successor").folder), source])},
         capture_output=True,
         text=True,
     )

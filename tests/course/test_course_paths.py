@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import knightfall
-from knightfall.course.paths import GENERATIONS, folder
+from knightfall.course.generations import NAMES as GENERATIONS
+from knightfall.course.generations import generation_named
 from knightfall.errors import KnightfallError
 
 IMPORTED_BY_AGENTS = {
@@ -38,7 +39,7 @@ GAME_AGENT = {
 
 def python(generation: str, script: str, where: Path) -> str:
     """What a script prints that runs with the generation's folder first on its path."""
-    places = [str(folder(generation)), str(Path(knightfall.__file__).parents[1])]
+    places = [str(generation_named(generation).folder), str(Path(knightfall.__file__).parents[1])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
     done = subprocess.run(
         [sys.executable, "-c", script],
@@ -106,10 +107,10 @@ def test_the_package_itself_needs_no_compiler(tmp_path: Path) -> None:
 
 def test_an_unknown_generation_is_named() -> None:
     with pytest.raises(KnightfallError, match=r"'2017c'.*2017b, 2017a.*did you mean '2017b'"):
-        folder("2017c")
+        generation_named("2017c")
 
 
 def test_every_folder_is_there() -> None:
     for generation in GENERATIONS:
-        assert (folder(generation) / "sample_players.py").is_file()
-        assert (folder(generation) / "isolation" / "isolation.py").is_file()
+        assert (generation_named(generation).folder / "sample_players.py").is_file()
+        assert (generation_named(generation).folder / "isolation" / "isolation.py").is_file()

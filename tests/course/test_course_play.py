@@ -30,7 +30,7 @@ EVERY = [Board, *BEFORE_2017B]
 def clock(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """Time passes only when a player says so."""
     now = {"seconds": 100.0}
-    monkeypatch.setattr(board_common, "default_timer", lambda: now["seconds"])
+    monkeypatch.setattr(board_common.timeit, "default_timer", lambda: now["seconds"])
     return now
 
 

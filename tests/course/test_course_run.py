@@ -216,7 +216,7 @@ def test_who_is_tested(folder: Path) -> None:
     write(folder, SEARCH, "competition_agent.py")
     _, plan = trial_plan(f"{folder}/competition_agent.py")
     assert [entrant.name for entrant in plan.entrants][:2] == ["Student", "Random"]
-    assert found.generation == "2017a"
+    assert found.generation.name == "2017a"
 
 
 def test_what_cannot_be_run_is_refused(folder: Path) -> None:

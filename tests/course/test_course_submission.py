@@ -62,7 +62,7 @@ def test_the_generation_is_found_by_looking(
     text: str, name: str, generation: str, default: str, tmp_path: Path
 ) -> None:
     found = read_submission(str(write(tmp_path, text, name)))
-    assert (found.file.name, found.generation, found.default) == (name, generation, default)
+    assert (found.file.name, found.generation.name, found.default) == (name, generation, default)
     assert found.why
 
 
@@ -78,7 +78,7 @@ def test_the_generation_is_found_by_looking(
 def test_how_get_move_is_called(taken: str, generation: str, tmp_path: Path) -> None:
     text = f"class Mine:\n    def get_move(self, {taken}):\n        pass\n"
     text += "class Other:\n    def get_move(self, game, legal_moves, time_left):\n        pass\n"
-    assert read_submission(str(write(tmp_path, text))).generation == generation
+    assert read_submission(str(write(tmp_path, text))).generation.name == generation
 
 
 WITH_MOVES = FLAT_BOARD.replace("get_move(self.copy(), ", "get_move(self.copy(), moves, ")
@@ -112,10 +112,10 @@ def test_the_board_beside_it_decides(board: str, place: str, tmp_path: Path) -> 
     (folder / place).parent.mkdir(exist_ok=True)
     (folder / place).write_text(text)
     if board in ("broken", "another"):  # as if it were not there
-        assert read_submission(str(folder)).generation == "oldest"
+        assert read_submission(str(folder)).generation.name == "oldest"
         write(folder, in_2017a("return legal_moves[0]"))
     found = read_submission(str(folder))
-    assert found.generation == generation
+    assert found.generation.name == generation
     assert sign in found.why
     assert ("beside it" in found.why) == (generation in ("oldest", "early"))
     assert (str((folder / place).resolve()) in map(str, map(Path.resolve, map(Path, sources(
@@ -125,22 +125,22 @@ def test_the_board_beside_it_decides(board: str, place: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("board", [OLDEST_BOARD, EARLY_BOARD, FLAT_BOARD, WITH_MOVES])
 def test_a_player_without_the_legal_moves_is_of_2017b(board: str, tmp_path: Path) -> None:
     write(tmp_path, board, "isolation.py")
-    assert read_submission(str(write(tmp_path, SEARCH))).generation == "2017b"
+    assert read_submission(str(write(tmp_path, SEARCH))).generation.name == "2017b"
 
 
 def test_the_board_tells_2017b_where_the_arguments_do_not(tmp_path: Path) -> None:
     text = SEARCH.replace("class AlphaBetaPlayer(IsolationPlayer):\n    def get_move(self, game, ",
                           "class AlphaBetaPlayer(IsolationPlayer):\n    def get_move(self, game, "
                           "legal_moves, ")  # fmt: skip
-    assert read_submission(str(write(tmp_path, text))).generation == "2017a"
+    assert read_submission(str(write(tmp_path, text))).generation.name == "2017a"
     write(tmp_path, FLAT_BOARD, "isolation.py")
-    assert read_submission(str(tmp_path)).generation == "2017b"
+    assert read_submission(str(tmp_path)).generation.name == "2017b"
 
 
 def test_a_generation_that_is_given_is_believed(tmp_path: Path) -> None:
     write(tmp_path, OLDEST_BOARD, "isolation.py")
     found = read_submission(str(write(tmp_path, in_2017a("return legal_moves[0]"))), "early")
-    assert (found.generation, found.why) == ("early", "as you say")
+    assert (found.generation.name, found.why) == ("early", "as you say")
     for wrong, said in (("2018", "there are 2017b, 2017a"), ("successor", "has get_move, so")):
         with pytest.raises(KnightfallError, match=said):
             read_submission(str(tmp_path), wrong)
@@ -193,7 +193,7 @@ def test_players_may_be_imported_or_inherited(tmp_path: Path) -> None:
     write(tmp_path, "from search import AlphaBetaPlayer\nclass Deep(AlphaBetaPlayer):\n    pass\n",
           "base.py")  # fmt: skip
     found = read_submission(str(tmp_path))
-    assert found.generation == "2017b"
+    assert found.generation.name == "2017b"
     assert found.open_ended
     assert "MinimaxPlayer" in [player.name for player in found.players]
     assert {Path(path).name for path in sources(str(tmp_path))} == {
@@ -237,4 +237,4 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
 
 def test_nothing_is_run(tmp_path: Path) -> None:
     text = in_2017b(FIRST, "open('/tmp/knightfall_ran', 'w')\nraise SystemExit")
-    assert read_submission(str(write(tmp_path, text))).generation == "2017b"
+    assert read_submission(str(write(tmp_path, text))).generation.name == "2017b"

@@ -22,6 +22,7 @@ from knightfall.course.classroom.class_table import Met, table_of
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.course.classroom.roster import Likeness, Student
 from knightfall.course.classroom.schedule import Conditions
+from knightfall.course.generations import generation_named
 from knightfall.course.submission import Submission
 from knightfall.course.trial.game_judging import Judged, Resignations
 from knightfall.course.trial.trial_report import TrialReport
@@ -39,8 +40,8 @@ FEN = "4/1N2/2n1/4 w"
 
 def submission(name: str, generation: str) -> Submission:
     return Submission(
-        Path(f"/handed/{name}/game_agent.py"), generation, f"{name} says so", (), ("custom_score",),
-        frozenset({"custom_score"}),
+        Path(f"/handed/{name}/game_agent.py"), generation_named(generation), f"{name} says so", (),
+        ("custom_score",), frozenset({"custom_score"}),
     )  # fmt: skip
 
 

@@ -169,7 +169,7 @@ class CourseAgent(Agent):
         from knightfall.course.submission import checked
 
         found = checked(self.reference)
-        if found.generation == "successor":
+        if found.generation.on_11x9:
             raise KnightfallError(
                 f"{found.file} plays the successor's game on 11×9, which knightfall course run "
                 "plays"

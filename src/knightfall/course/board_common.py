@@ -7,9 +7,9 @@ column: row + column · height.
 from __future__ import annotations
 
 import random
+import timeit
 from collections.abc import Callable, Iterator
 from functools import cache
-from timeit import default_timer
 from typing import Any, Literal
 
 Cell = tuple[int, int]
@@ -131,12 +131,12 @@ def answers(board: Any, time_limit: float, ask: Ask) -> Iterator[tuple[Any, list
     start = 0.0
 
     def time_left() -> float:
-        return time_limit - 1000.0 * (default_timer() - start)
+        return time_limit - 1000.0 * (timeit.default_timer() - start)
 
     while True:
         legal_moves = board.get_legal_moves()
         game_copy = board.copy()
-        start = default_timer()
+        start = timeit.default_timer()
         answer = ask(board.active_player, game_copy, legal_moves, time_left)
         late = time_left() < 0
         yield answer, legal_moves, late

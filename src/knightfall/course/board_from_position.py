@@ -7,14 +7,9 @@ from collections.abc import Callable, Mapping
 from functools import cache, update_wrapper
 from typing import Any
 
-from knightfall.course import (
-    generation_2017a,
-    generation_2017b,
-    generation_early,
-    generation_oldest,
-)
 from knightfall.course.board_common import KNIGHT_STEPS, Cell, cells_by_column
 from knightfall.course.generation_2017b import OUR_OWN, RandomPlayer
+from knightfall.course.generations import Generation
 from knightfall.course.scores import ScorePlayer
 from knightfall.position import Position, Side
 
@@ -85,18 +80,9 @@ class SeatBoard:
 # -- for a score -------------------------------------------------------------------------------
 
 
-BOARDS: dict[str, type[Any]] = {
-    "2017b": generation_2017b.Board,
-    "2017a": generation_2017a.Board,
-    "early": generation_early.Board,
-}
-"""The flat boards by their generation."""
-
-
 @cache
-def in_order(generation: str) -> type[Any]:
+def in_order(kind: Any) -> type[Any]:
     """A flat board that does not shuffle: a heuristic gives a position one value, always."""
-    kind = BOARDS[generation]
 
     def moves(self: Any, loc: Cell | None) -> list[Cell]:
         if loc is None:
@@ -105,7 +91,7 @@ def in_order(generation: str) -> type[Any]:
         cells = ((row + down, column + right) for down, right in KNIGHT_STEPS)
         return [cell for cell in cells if self.move_is_legal(cell)]
 
-    class Board(kind):  # type: ignore[misc, valid-type]
+    class Board(kind):  # type: ignore[misc]
         """As it is, but moves come in the order in which they are tried."""
 
         def get_legal_moves(self, player: Any = None) -> list[Cell]:
@@ -120,11 +106,11 @@ def in_order(generation: str) -> type[Any]:
 
 
 def as_heuristic(
-    score: Callable[[Any, Any], float], generation: str
+    score: Callable[[Any, Any], float], generation: Generation
 ) -> Callable[[Any, int, int, int, int], float]:
     """The function of five arguments that asks a score of a game and a player."""
     player, opponent = ScorePlayer(score), RandomPlayer()
-    kind: type[Any] = generation_oldest.Board if generation == "oldest" else in_order(generation)
+    kind = in_order(generation.board) if generation.shuffles else generation.board
 
     def asked(board: Any, open: int, me: int, opp: int, to_move: int) -> float:
         width, height, open = int(board.width), int(board.height), int(open)

@@ -312,9 +312,9 @@ def path(
       PYTHONPATH=$(knightfall course path --generation 2017a) python tournament.py
     """
     from knightfall.cli.terminal import print_json, print_line
-    from knightfall.course.paths import folder
+    from knightfall.course.generations import generation_named
 
-    place = str(folder(generation))
+    place = str(generation_named(generation).folder)
     if json:
         print_json({"generation": generation, "path": place})
     else:

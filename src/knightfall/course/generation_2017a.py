@@ -6,12 +6,16 @@ scores only `center_score` changed, on 25 April 2017; this is what it was until 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
 
 from knightfall.course import generation_2017b
 from knightfall.course.board_common import Cell, Reason, TimeLeft, play_out
 from knightfall.course.generation_2017b import TIME_LIMIT_MILLIS, any_of, best_of, chosen_from, own
+from knightfall.course.generations import BoardSource, Evidence, Generation, Strength
 from knightfall.course.scores import center_score_until_april
 from knightfall.course.scores import improved_score as improved_score
 from knightfall.course.scores import null_score as null_score
@@ -69,3 +73,81 @@ class HumanPlayer:
     def get_move(self, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Cell:
         """The move that is typed in by its number, (-1, -1) if there are none."""
         return chosen_from(legal_moves)
+
+
+# -- the generation ----------------------------------------------------------------------------
+
+
+class GenerationBefore2017b(Generation):
+    """What the generations with one `CustomPlayer` have in common."""
+
+    gives_moves = True
+    sample_players: ClassVar = {
+        "GreedyPlayer": GreedyPlayer,
+        "HumanPlayer": HumanPlayer,
+        "RandomPlayer": RandomPlayer,
+        "center_score": center_score,
+        "improved_score": improved_score,
+        "null_score": null_score,
+        "open_move_score": open_move_score,
+    }
+    classes: ClassVar = {"minimax": "CustomPlayer", "alphabeta": "CustomPlayer"}
+    constructor = ("score_fn", "iterative", "method")
+    methods: ClassVar = {
+        "get_move": (("game", "legal_moves", "time_left"),),
+        "minimax": (("game", "depth"), ("game", "depth", "maximizing_player")),
+        "alphabeta": (
+            ("game", "depth"),
+            ("game", "depth", "alpha", "beta"),
+            ("game", "depth", "alpha", "beta", "maximizing_player"),
+        ),
+    }
+    scores = ("custom_score",)
+    timeout = "Timeout"
+    answers_values = True
+    endless_depth = -1
+    protocol = "2017a"
+
+    def tested(self, player: str, scores: list[str]) -> list[tuple[str, str]]:
+        """See `Generation`."""
+        return [("ID_Improved", "improved_score"), ("Student", "custom_score")]
+
+    def own_board(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+        """Yield the sign of a board beside a submission that only this generation had."""
+        if found.board is not None and found.board.generation is self:
+            place = os.path.relpath(found.board.file, found.file.parent)
+            yield Strength.OWN_BOARD, f"{place} beside it {found.board.sign}"
+
+
+def uses_get_moves(found: Evidence) -> bool:
+    """Return whether a submission without a board uses `__get_moves__`, as before 27 March 2017."""
+    named = "__get_moves__" in found.used and "_Board__get_moves" not in found.used
+    return found.board is None and named
+
+
+class Generation2017a(GenerationBefore2017b):
+    """See `Generation`."""
+
+    name = "2017a"
+    board = Board
+
+    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+        """See `Generation`."""
+        if 3 in found.takes:
+            yield Strength.THREE_ARGUMENTS, "get_move takes game, legal_moves and time_left"
+        if "CustomPlayer" in found.players:
+            yield Strength.CLASSES, "it has CustomPlayer"
+        if found.board is not None and found.board.generation is self:
+            yield Strength.BOARD, f"the board beside it {found.board.sign}"
+
+    def board_sign(self, source: BoardSource) -> str:
+        """See `Generation`: the board of 2017b, but for how `play` asks its players."""
+        asks = source.is_flat and source.asked == {3}
+        return "asks get_move(game, legal_moves, time_left)" if asks else ""
+
+    def guess(self, file: Path, text: str) -> str:
+        """See `Generation`."""
+        return "it has CustomPlayer" if re.search(r"^class\s+CustomPlayer\b", text, re.M) else ""
+
+
+GENERATION = Generation2017a()

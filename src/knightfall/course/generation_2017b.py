@@ -9,9 +9,9 @@ original only by looking knights' moves up and by shuffling them in place
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from knightfall.course.board_common import (
     DRAWS,
@@ -27,6 +27,7 @@ from knightfall.course.board_common import (
     play_out,
     shuffle,
 )
+from knightfall.course.generations import BoardSource, Evidence, Generation, Strength
 from knightfall.course.scores import center_score as center_score
 from knightfall.course.scores import improved_score as improved_score
 from knightfall.course.scores import null_score as null_score
@@ -358,3 +359,58 @@ def chosen_from(moves: list[Cell]) -> Cell:
             if 0 <= number < len(moves):
                 return moves[number]
         print(f"Please type a number from 0 to {len(moves) - 1}.")
+
+
+# -- the generation ----------------------------------------------------------------------------
+
+
+class Generation2017b(Generation):
+    """See `Generation`."""
+
+    name = "2017b"
+    board = Board
+    sample_players: ClassVar = {
+        "GreedyPlayer": GreedyPlayer,
+        "HumanPlayer": HumanPlayer,
+        "RandomPlayer": RandomPlayer,
+        "center_score": center_score,
+        "improved_score": improved_score,
+        "null_score": null_score,
+        "open_move_score": open_move_score,
+    }
+    classes: ClassVar = {"minimax": "MinimaxPlayer", "alphabeta": "AlphaBetaPlayer"}
+    constructor = ("score_fn",)
+    methods: ClassVar = {
+        "get_move": (("game", "time_left"),),
+        "minimax": (("game", "depth"),),
+        "alphabeta": (("game", "depth"), ("game", "depth", "alpha", "beta")),
+    }
+    scores = ("custom_score", "custom_score_2", "custom_score_3")
+    timeout = "SearchTimeout"
+    protocol = "2017b"
+
+    def tested(self, player: str, scores: list[str]) -> list[tuple[str, str]]:
+        """See `Generation`."""
+        short = {"AlphaBetaPlayer": "AB", "MinimaxPlayer": "MM"}.get(player, player)
+        return [
+            (f"{short}_Improved", "improved_score"),
+            *((score.replace("custom_score", f"{short}_Custom"), score) for score in scores),
+        ]
+
+    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+        """See `Generation`."""
+        classes = found.players & set(self.classes.values())
+        if 2 in found.takes:
+            yield Strength.TWO_ARGUMENTS, "get_move takes game and time_left"
+        if classes:
+            yield Strength.CLASSES, "it has MinimaxPlayer or AlphaBetaPlayer"
+        if found.board is not None and found.board.generation is self:
+            strength = Strength.BOARD_AND_CLASSES if classes else Strength.BOARD
+            yield strength, f"the board beside it {found.board.sign}"
+
+    def board_sign(self, source: BoardSource) -> str:
+        """See `Generation`: the flat board that is no earlier one's."""
+        return "asks get_move(game, time_left)" if source.is_flat else ""
+
+
+GENERATION = Generation2017b()

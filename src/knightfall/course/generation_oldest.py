@@ -7,6 +7,7 @@ with underscores on both sides are those that students' code knows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from knightfall.course.board_common import (
@@ -17,7 +18,8 @@ from knightfall.course.board_common import (
     cells_by_column,
     draw_cells,
 )
-from knightfall.course.generation_2017a import ask_with_moves
+from knightfall.course.generation_2017a import GenerationBefore2017b, ask_with_moves, uses_get_moves
+from knightfall.course.generations import BoardSource, Evidence, Strength
 
 TIME_LIMIT_MILLIS = 200
 
@@ -195,3 +197,40 @@ class Board:
     def print_board(self) -> str:
         """The same; it prints nothing."""
         return self.to_string()
+
+
+# -- the generation ----------------------------------------------------------------------------
+
+PRIVATE = {
+    "__board_state__", "__last_player_move__", "__player_symbols__", "__active_player__",
+    "__inactive_player__", "__player_1__", "__player_2__",
+}  # fmt: skip
+"""Names that only this board has."""
+
+
+class OldestGeneration(GenerationBefore2017b):
+    """See `Generation`."""
+
+    name = "oldest"
+    board = Board
+    shuffles = False
+    no_move = "illegal move"
+
+    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+        """See `Generation`."""
+        yield from self.own_board(found)
+        private = found.used & PRIVATE
+        if found.board is None and private:
+            yield Strength.PRIVATE_NAMES, f"it uses the first board's {min(private)}"
+        if uses_get_moves(found):
+            yield Strength.METHOD_NAMES, "it uses the first board's __get_moves__"
+
+    def board_sign(self, source: BoardSource) -> str:
+        """See `Generation`."""
+        private = sorted(source.names & PRIVATE)
+        if not private:
+            return ""
+        return f"keeps {'rows in __board_state__' if '__board_state__' in private else private[0]}"
+
+
+GENERATION = OldestGeneration()

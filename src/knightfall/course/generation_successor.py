@@ -18,15 +18,19 @@ import logging
 import pickle
 import random
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from enum import Enum, IntEnum
 from functools import cache
 from math import inf
 from multiprocessing import Pipe, Process
+from pathlib import Path
 from queue import Empty
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
+
+from knightfall.course.generations import BoardSource, Evidence, Generation, Strength
 
 _WIDTH = 11
 _HEIGHT = 9
@@ -418,3 +422,42 @@ def _request_action(agent: Any, queue: TimedQueue, game_state: Isolation) -> Non
     queue.start_timer()
     with suppress(StopSearch):
         agent.get_action(game_state)
+
+
+# -- the generation ----------------------------------------------------------------------------
+
+
+class SuccessorGeneration(Generation):
+    """See `Generation`."""
+
+    name = "successor"
+    board = Isolation
+    on_11x9 = True
+    sample_players: ClassVar = {
+        "BasePlayer": BasePlayer,
+        "DataPlayer": DataPlayer,
+        "GreedyPlayer": GreedyPlayer,
+        "MinimaxPlayer": MinimaxPlayer,
+        "RandomPlayer": RandomPlayer,
+    }
+    classes: ClassVar = {"minimax": "CustomPlayer", "alphabeta": "CustomPlayer"}
+
+    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+        """See `Generation`."""
+        if found.acts or found.file.name == FILE:
+            yield Strength.ANOTHER_GAME, "its players have get_action"
+
+    def board_sign(self, source: BoardSource) -> str:
+        """See `Generation`."""
+        own = "Isolation" in source.classes and "Board" not in source.classes
+        return "has a class Isolation, of 11×9" if own else ""
+
+    def guess(self, file: Path, text: str) -> str:
+        """See `Generation`."""
+        return f"it is called {FILE}" if file.name == FILE else ""
+
+
+FILE = "my_custom_player.py"
+"""What the course called the file that students fill in."""
+
+GENERATION = SuccessorGeneration()

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from knightfall.course.paths import folder
+from knightfall.course.generations import Generation, generation_named
 from knightfall.course.submission_files import files_named, imports_numpy, reachable
 from knightfall.isolation.scratch import copy_some
 
@@ -33,13 +33,13 @@ OURS = ("isolation", "sample_players")
 """The course's modules, which are but other names for ours."""
 
 
-def load_module(file: Path, generation: str) -> ModuleType:
+def load_module(file: Path, generation: Generation) -> ModuleType:
     """Import a submission under its own name, the course's modules before all others.
 
     For a process of its own: the path, the arguments and the names that Python and numpy have
     dropped since stay changed.
     """
-    paths = [str(folder(generation)), str(file.parent)]
+    paths = [str(generation.folder), str(file.parent)]
     if sys.path[:2] != paths:
         sys.path[:0] = paths
     sys.argv = [file.name]
@@ -67,7 +67,7 @@ def visiting(file: Path, generation: str) -> Iterator[None]:
 
     Its working folder is a scratch copy of the files that it names; what it prints goes nowhere.
     """
-    place = str(folder(generation))
+    place = str(generation_named(generation).folder)
     trees = reachable(file, broken=True)
     before, here = _taken_away({*OURS, *_beside(trees, file.parent)}), os.getcwd()
     with (

@@ -18,6 +18,7 @@ from typing import Any, SupportsFloat
 
 from knightfall.course.board_from_position import SeatBoard
 from knightfall.course.clocks import CountedClock, WallClock, count_all_clocks, running
+from knightfall.course.generations import Generation
 from knightfall.course.import_context import load_module
 from knightfall.course.scores import ScorePlayer
 from knightfall.course.source_lines import Telling, describe, find_return, without_addresses
@@ -25,12 +26,6 @@ from knightfall.course.submission import Reference, checked, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.limits import limit_processor_time, seed_random
 from knightfall.position import Position, Side
-
-RESIGNED = "resigned: it answered"
-"""How the detail of a game begins that was given up, as opposed to an answer that was none."""
-
-WITH_MOVES = ("2017a", "early", "oldest")
-"""The generations whose players get the list of legal moves as well."""
 
 MINIMAX_DEPTH = 3
 """Plies that the tournament's minimax players look ahead, in every generation."""
@@ -59,7 +54,7 @@ class Session:
         self._agent: Any = None
         self._clock = self._fresh_clock(0.0)
         if counted:
-            if self.submission.generation == "successor":
+            if self.submission.generation.on_11x9:
                 importlib.import_module("knightfall.course.successor_moves")  # by the real clock
             count_all_clocks()
         with self._telling():
@@ -75,7 +70,7 @@ class Session:
         """The player, as the course's tournament makes it."""
         name = reference.name or self.submission.default
         kind = self._named(name)
-        if self.submission.generation == "successor":
+        if self.submission.generation.on_11x9:
             return kind  # made anew for the side that it plays
         if name in self.submission.scores or inspect.isfunction(kind):
             return ScorePlayer(kind)
@@ -97,7 +92,7 @@ class Session:
 
     def move(self, position: Position, seed: int) -> str:
         """The name of the cell that the player moves to; an `AgentFailure` for anything else."""
-        if self.submission.generation == "successor":
+        if self.submission.generation.on_11x9:
             raise AgentFailure(
                 "crash",
                 f"{self.submission.file.name} plays the successor's game on 11×9, not "
@@ -135,7 +130,7 @@ class Session:
         """The action that a player of the successor puts last, in a fork of this process."""
         from knightfall.course import successor_moves
 
-        if self.submission.generation != "successor":
+        if not self.submission.generation.on_11x9:
             raise KnightfallError(f"{self.submission.file.name} does not play the successor's game")
         now = importlib.import_module("isolation").Isolation(*state)
         side: Side = "w" if now.player() == 0 else "b"
@@ -197,7 +192,7 @@ class Session:
 
     def _asked(self, game: Any, legal: list[Any]) -> Any:
         """Ask the player for its move in the manner of its generation."""
-        if self.submission.generation in WITH_MOVES:
+        if self.submission.generation.gives_moves:
             return self._player.get_move(game, legal, self._time_left)
         return self._player.get_move(game, self._time_left)
 
@@ -211,7 +206,7 @@ class Session:
             pass
         name = self.submission.file.name
         if answer is None or _is_resignation(answer):
-            raise AgentFailure("forfeit", f"{name} {RESIGNED} {_shown(answer)}")
+            raise AgentFailure("forfeit", f"{name} resigned: it answered {_shown(answer)}")
         raise AgentFailure(
             "forfeit", f"{name} answered {_shown(answer)}, which is none of its legal moves"
         )
@@ -226,7 +221,7 @@ class Session:
 
 def make_player(
     kind: Any,
-    generation: str,
+    generation: Generation,
     *,
     score: Any = None,
     usual: Any = None,
@@ -242,7 +237,7 @@ def make_player(
     wanted: dict[str, Any] = {}
     if score is not None or usual is not None:
         wanted["score_fn"] = usual if score is None else score
-    if generation in WITH_MOVES:
+    if generation.gives_moves:
         wanted.update(method=method, iterative=method == "alphabeta")
         if method == "minimax":
             wanted["search_depth"] = MINIMAX_DEPTH

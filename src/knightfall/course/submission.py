@@ -15,7 +15,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from knightfall.course.paths import folder
+from knightfall.course.generations import (
+    BoardFile,
+    BoardSource,
+    Evidence,
+    Generation,
+    all_generations,
+    default_generation,
+    generation_named,
+)
 from knightfall.course.submission_files import (
     Player,
     files_named,
@@ -60,7 +68,7 @@ def parse_reference(text: str) -> Reference:
     generation = _GENERATION.search(text)
     named = (text[: generation.start()] if generation else text).strip()
     if generation:
-        folder(generation[1])  # which refuses what is none
+        generation_named(generation[1])  # which refuses what is none
     choice = _CHOICE.search(named)
     path = named[: choice.start()].strip() if choice else named
     if not path or path == ".." or "\0" in path or "\n" in path:
@@ -80,24 +88,6 @@ PLACES = ("isolation.py", "isolation/isolation.py", "isolation/__init__.py")
 """Where `import isolation` finds a board, seen from the folder of a submission or from its parent:
 a script of the course may lie there."""
 
-OLDEST = {
-    "__board_state__", "__last_player_move__", "__player_symbols__", "__active_player__",
-    "__inactive_player__", "__player_1__", "__player_2__",
-}  # fmt: skip
-"""Names that only the first board has."""
-
-
-@dataclass(frozen=True, slots=True)
-class BoardFile:
-    """A board's file; `sign` is what tells its generation: a sentence without its subject.
-
-    The boards of 2017a and 2017b are one, but for how `play` asks its players.
-    """
-
-    file: Path
-    generation: str
-    sign: str
-
 
 def board_beside(submission: Path) -> BoardFile | None:
     """Return the board that a submission was written for, if it lies beside it."""
@@ -111,53 +101,20 @@ def board_beside(submission: Path) -> BoardFile | None:
 
 
 def read_board(file: Path) -> BoardFile | None:
-    """Return what a file tells about the board in it; None if there is none that is known."""
+    """Return what a file tells about the board in it; None if there is none that is known.
+
+    The later a board, the less it has that others have not: the oldest are asked first.
+    """
     try:
         tree = tree_of(file)
     except KnightfallError:
         return None
-    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    if "Isolation" in classes and "Board" not in classes:
-        return BoardFile(file, "successor", "has a class Isolation, of 11×9")
-    board = classes.get("Board")
-    if board is None:
-        return None
-    names = {node.attr for node in ast.walk(board) if isinstance(node, ast.Attribute)}
-    methods = {node.name: node for node in board.body if isinstance(node, ast.FunctionDef)}
-    oldest = sorted(names & OLDEST)
-    if oldest:
-        keeps = "rows in __board_state__" if "__board_state__" in oldest else oldest[0]
-        return BoardFile(file, "oldest", f"keeps {keeps}")
-    if "_board_state" not in names:
-        return None
-    marked = _marked(methods["__init__"]) if "__init__" in methods else set()
-    if not marked & {"-2", "-2:"}:
-        if "-1" in marked:
-            return BoardFile(file, "early", "does not mark player 2 as not placed yet")
-        if "__get_moves__" in methods:
-            return BoardFile(file, "early", "keeps a flat _board_state and has __get_moves__")
-    asked = {
-        len(node.args)
-        for node in ast.walk(board)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "get_move"
-    }
-    if asked == {3}:
-        return BoardFile(file, "2017a", "asks get_move(game, legal_moves, time_left)")
-    return BoardFile(file, "2017b", "asks get_move(game, time_left)")
-
-
-def _marked(method: ast.FunctionDef) -> set[str]:
-    """Return where a method writes into `_board_state`: -1 is player 1's cell, -2 player 2's."""
-    return {
-        ast.unparse(node.slice)
-        for node in ast.walk(method)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Attribute)
-        and node.value.attr == "_board_state"
-    }
+    source = BoardSource(tree)
+    for generation in reversed(all_generations()):
+        sign = generation.board_sign(source)
+        if sign:
+            return BoardFile(file, generation, sign)
+    return None
 
 
 # -- the submission ----------------------------------------------------------------------------
@@ -168,7 +125,7 @@ class Submission:
     """A submission as its files tell; `why` says what gave its generation away."""
 
     file: Path
-    generation: str
+    generation: Generation
     why: str
     players: tuple[Player, ...]
     scores: tuple[str, ...]
@@ -217,9 +174,6 @@ def _usual(known: list[str]) -> str:
     return known[0]
 
 
-LATER = {"MinimaxPlayer", "AlphaBetaPlayer"}
-"""The classes that 2017b asks for in the place of one."""
-
 MAY_BE_FUNCTION = ast.Name | ast.Attribute | ast.Call | ast.Lambda | ast.Subscript
 """What may stand for a function to the right of an assignment."""
 
@@ -238,19 +192,18 @@ def read_submission(path: str, generation: str = "") -> Submission:
     players = tuple(_players(trees, file, names))
     scores = tuple(_scores(trees, file, names))
     if generation:
-        folder(generation)  # which refuses what is none
-        why = "as you say"
+        of, why = generation_named(generation), "as you say"
         acts = any(player.acts for player in players)
-        if acts != (generation == "successor"):
+        if acts != of.on_11x9:
             has = "get_action" if acts else "get_move"
             raise KnightfallError(f"{file} has {has}, so its generation is not {generation!r}")
     elif players or not scores:
-        generation, why = _generation(file, trees, players)
+        of, why = _generation(file, trees, players)
     else:
-        generation, why = "2017b", "it has nothing but scores"
+        of, why = default_generation(), "it has nothing but scores"
     return Submission(
         file=file,
-        generation=generation,
+        generation=of,
         why=why,
         players=players,
         scores=scores,
@@ -357,46 +310,35 @@ def _score_names(node: ast.stmt) -> Iterator[str]:
 
 def _generation(
     file: Path, trees: dict[Path, ast.Module], players: tuple[Player, ...]
-) -> tuple[str, str]:
-    """Return the generation and the sign by which it is known."""
-    if any(player.acts for player in players) or file.name == "my_custom_player.py":
-        return "successor", "its players have get_action"
-    used = {
-        node.attr for tree in trees.values() for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-    }  # fmt: skip
-    names = {player.name for player in players}
+) -> tuple[Generation, str]:
+    """Return the generation and the sign by which it is known: the surest there is."""
+    names = frozenset(player.name for player in players)
     asked = _usual([player.name for player in players]) if players else ""
-    takes = {player.takes for player in players if player.name == asked}
-    if 2 in takes:
-        return "2017b", "get_move takes game and time_left"
-    board = board_beside(file) if players else None
-    if board is not None and board.generation in ("oldest", "early"):
-        return (
-            board.generation,
-            f"{os.path.relpath(board.file, file.parent)} beside it {board.sign}",
-        )
-    if board is not None and board.generation == "2017b" and names & LATER:
-        return "2017b", f"the board beside it {board.sign}"
-    if board is None and used & OLDEST:
-        return "oldest", f"it uses the first board's {min(used & OLDEST)}"
-    if board is None and "__get_moves__" in used and "_Board__get_moves" not in used:
-        later = sorted(used & {"_board_state", "_player_1", "_player_2", "hash"})
-        if later:
-            return "early", f"it uses __get_moves__ and {later[0]}, as before 27 March 2017"
-        return "oldest", "it uses the first board's __get_moves__"
-    if 3 in takes:
-        return "2017a", "get_move takes game, legal_moves and time_left"
-    if names & LATER:
-        return "2017b", "it has MinimaxPlayer or AlphaBetaPlayer"
-    if "CustomPlayer" in names:
-        return "2017a", "it has CustomPlayer"
+    found = Evidence(
+        file=file,
+        acts=any(player.acts for player in players),
+        takes=frozenset(player.takes for player in players if player.name == asked),
+        players=names,
+        used=frozenset(
+            node.attr
+            for tree in trees.values()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+        ),
+        board=board_beside(file) if players else None,
+    )
+    signs = [
+        (strength, place, generation, words)
+        for place, generation in enumerate(all_generations())
+        for strength, words in generation.signs(found)
+    ]
+    if signs:
+        _, _, generation, words = min(signs, key=lambda sign: sign[:2])
+        return generation, words
     if not players:
         raise KnightfallError(
             f"{file} has no class with get_move or get_action: it is no submission of the course"
         )
-    if board is not None and board.generation in ("2017a", "2017b"):
-        return board.generation, f"the board beside it {board.sign}"
     told = ", ".join(sorted(names))
     raise KnightfallError(
         f"{file}: the course asked for get_move(game, time_left) or get_move(game, legal_moves, "

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
+from knightfall.course.generations import Generation
 from knightfall.display.printable import printable
 from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
 
@@ -65,9 +66,9 @@ SUCCESSOR_CHECKS = (
 BY_ID = {check.id: check for check in (*CHECKS, *SUCCESSOR_CHECKS)}
 
 
-def checks_of(generation: str) -> tuple[Check, ...]:
+def checks_of(generation: Generation) -> tuple[Check, ...]:
     """Return the checks of a generation, in their order."""
-    return SUCCESSOR_CHECKS if generation == "successor" else CHECKS
+    return SUCCESSOR_CHECKS if generation.on_11x9 else CHECKS
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,8 @@ class Finding(Exception):
     trace: tuple[str, ...] = ()
     fatal: bool = False
     mark: Mark = field(default="wrong", kw_only=True)
+    code: Literal["", "endless", "stays"] = field(default="", kw_only=True)
+    """What a check decides by that catches it: a search that does not end, or does not deepen."""
 
     def outcome(self, id: str) -> Outcome:
         """The same as a value."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,15 +15,17 @@ from knightfall.course.checker.examination import (
     checks_of,
 )
 from knightfall.course.checker.process import Examinee
-from knightfall.course.checker.submission_api import CLASSES
+from knightfall.course.generations import (
+    Generation,
+    all_generations,
+    default_generation,
+    generation_named,
+)
 from knightfall.course.submission import read_submission
 from knightfall.course.submission_files import find_file
-from knightfall.errors import KnightfallError, nearest
+from knightfall.errors import KnightfallError
 from knightfall.isolation.run_isolated import ChildExited
 from knightfall.reading import read_bytes
-
-CHECKED = (*CLASSES, "successor")
-"""The generations that are examined."""
 
 SECONDS = 10.0
 """What one check may take.  Most take some milliseconds."""
@@ -38,43 +39,27 @@ def examine(
     Its generation is found out by looking, unless it is given.  `seconds` bounds each check.
     """
     file = find_file(str(path))
-    generation, why = (_known(generation), "as you say") if generation else generation_of(file)
+    of, why = (generation_named(generation), "as you say") if generation else generation_of(file)
     outcomes: dict[str, Outcome] = {}
-    with Examinee(file, generation, seconds) as examinee:
-        for check in checks_of(generation):
+    with Examinee(file, of.name, seconds) as examinee:
+        for check in checks_of(of):
             outcomes[check.id] = _skipped(check, outcomes) or _asked(examinee, check, outcomes)
     printed = bytes(examinee.printed).decode("utf-8", "replace")
     told = tuple(outcomes.values())
-    return Examination(str(path), generation, why, told, printed, examinee.much)
+    return Examination(str(path), of.name, why, told, printed, examinee.much)
 
 
-def generation_of(file: Path) -> tuple[str, str]:
+def generation_of(file: Path) -> tuple[Generation, str]:
     """Return the generation of a file and what tells it; also of one that is not valid Python."""
     try:
         submission = read_submission(str(file))
     except KnightfallError:  # which is for the examination to tell
-        if file.name == "my_custom_player.py":
-            return "successor", "it is called my_custom_player.py"
         text = read_bytes(file).decode("utf-8", "replace")
-        if re.search(r"^class\s+CustomPlayer\b", text, re.M):
-            return "2017a", "it has CustomPlayer"
-        return "2017b", "nothing in it tells of another"
-    found = submission.generation
-    if found not in CHECKED:
-        raise KnightfallError(
-            f"{str(file)!r} is a submission of generation {found}; only those of "
-            f"{', '.join(CHECKED)} are checked"
-        )
-    return found, submission.why
-
-
-def _known(generation: str) -> str:
-    if generation not in CHECKED:
-        raise KnightfallError(
-            f"generation {generation!r} is not checked: there are {', '.join(CHECKED)}"
-            + nearest(generation, CHECKED)
-        )
-    return generation
+        for generation in reversed(all_generations()):
+            if why := generation.guess(file, text):
+                return generation, why
+        return default_generation(), "nothing in it tells of another"
+    return submission.generation, submission.why
 
 
 def _skipped(check: Check, outcomes: Mapping[str, Outcome]) -> Outcome | None:

@@ -7,14 +7,16 @@ from typing import Any
 
 from knightfall.course.board_common import Cell
 from knightfall.course.checker.recording_board import (
-    AnyBoard,
     ScoreFn,
     Watch,
-    WatchedBoard,
+    recording,
     scrambled,
 )
-from knightfall.course.generation_2017b import RandomPlayer
+from knightfall.course.generation_2017b import Board, RandomPlayer
 from knightfall.course.scores import improved_score
+
+RECORDING_BOARD = recording(Board)
+"""The board of 2017b and 2017a, watched."""
 
 OPPONENT = RandomPlayer()
 """Whoever plays against the submission; nobody asks it for a move."""
@@ -41,8 +43,8 @@ class Place:
         player: Any,
         watch: Watch | None = None,
         opponent: Any = OPPONENT,
-        kind: type[AnyBoard] = WatchedBoard,
-    ) -> AnyBoard:
+        kind: type[Any] = RECORDING_BOARD,
+    ) -> Any:
         """Return the position with a player to move; from now on what is done is noted."""
         cells = self.cells
         players = (opponent, player) if len(cells) % 2 else (player, opponent)
@@ -74,7 +76,7 @@ class Place:
             rows.append(marks)
         return f"{'/'.join(rows)} {'b' if len(self.cells) % 2 else 'w'}"
 
-    def _mark(self, board: AnyBoard, row: int, column: int) -> str:
+    def _mark(self, board: Any, row: int, column: int) -> str:
         cell, second = (row, column), len(self.cells) % 2
         knights = [board.get_player_location(one) for one in (board.active_player, OPPONENT)]
         if cell in knights:

@@ -128,7 +128,7 @@ def _stops(subject: Subject, kind: Kind, questions: int) -> bool:
             ) from None
         return True
     except Finding as found:
-        if found.short == "does not come to an end":
+        if found.code == "endless":
             raise _goes_on(kind, clock, expected) from None
         raise
     if clock.left() < -LATE_BY and clock.least >= _threshold(agent):
@@ -260,15 +260,16 @@ def deepens(subject: Subject) -> str:
     try:
         return subject.afresh(partial(_deepens, subject))
     except Finding as found:
-        if not found.short.startswith("stays at depth") or subject.generation == "2017b":
+        endless = subject.generation.endless_depth
+        if found.code != "stays" or endless is None:
             raise
         # Before 2017b the course's own tests made such players with search_depth=-1.
         with suppress(Finding):
-            further = _deepens(subject, search_depth=-1)
+            further = _deepens(subject, search_depth=endless)
             found.mark = "warning"
             found.why = (
                 *found.why,
-                f"Made with search_depth=-1 it goes on: {further}. The tournament leaves "
+                f"Made with search_depth={endless} it goes on: {further}. The tournament leaves "
                 "search_depth as it is, and it stops there.",
             )
         raise
@@ -304,6 +305,7 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
             "a greater depth with more time",
             f"depth {short}, then depth {long}",
             EARLY,
+            code="stays",
         )
     if len(reached[1]) < 2 or min(reached[0]) > 2:
         raise Finding(
@@ -371,7 +373,8 @@ def plays_on(subject: Subject, kinds: list[Kind]) -> str:
 
 
 def _legal(place: Place) -> list[Cell]:
-    return place.board("reference").get_legal_moves()
+    moves: list[Cell] = place.board("reference").get_legal_moves()
+    return moves
 
 
 def _in_lost_position(subject: Subject, kind: Kind, place: Place, worst: float = -inf) -> Any:

@@ -12,41 +12,14 @@ from knightfall.course.checker.examination import KINDS, Finding
 from knightfall.course.checker.fixtures import EARLY, LATE, MIDDLE, NEAR_THE_END, STUCK, Place
 from knightfall.course.checker.recording_board import Clock, Watch
 from knightfall.course.checker.submission_api import (
-    CLASSES,
     Subject,
     missing_arguments,
-    scores_of,
     shown,
-    timeout_of,
 )
 from knightfall.course.player import parameters
 
-CONSTRUCTOR: dict[str, tuple[str, ...]] = {
-    "2017b": ("score_fn",),
-    "2017a": ("score_fn", "iterative", "method"),
-}
-"""What the tournament gives to a player's constructor."""
-
 OTHERS = ("search_depth", "timeout")
 """What else the course's constructor takes; the tournament leaves it as it is."""
-
-METHODS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
-    "2017b": {
-        "get_move": (("game", "time_left"),),
-        "minimax": (("game", "depth"),),
-        "alphabeta": (("game", "depth"), ("game", "depth", "alpha", "beta")),
-    },
-    "2017a": {
-        "get_move": (("game", "legal_moves", "time_left"),),
-        "minimax": (("game", "depth"), ("game", "depth", "maximizing_player")),
-        "alphabeta": (
-            ("game", "depth"),
-            ("game", "depth", "alpha", "beta"),
-            ("game", "depth", "alpha", "beta", "maximizing_player"),
-        ),
-    },
-}
-"""How methods are called, beside self: by position.  The first way is needed, the others usual."""
 
 
 # -- the interface -------------------------------------------------------------------------------
@@ -55,7 +28,7 @@ METHODS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
 def is_complete(subject: Subject) -> str:
     """Every name is there and takes the arguments that it is given."""
     generation, module = subject.generation, subject.module
-    wanted = scores_of(generation)
+    wanted = generation.scores
     missing = [
         f"there is no function {name}"
         for name in wanted
@@ -67,10 +40,10 @@ def is_complete(subject: Subject) -> str:
         if callable(getattr(module, name, None)) and not _takes(getattr(module, name), "gp")
     ]
     odd: list[str] = []
-    usual = getattr(module, timeout_of(generation), None)
+    usual = getattr(module, generation.timeout, None)
     if not (isinstance(usual, type) and issubclass(usual, BaseException)):
-        odd.append(f"there is no exception {timeout_of(generation)}")
-    for name in dict.fromkeys(CLASSES[generation].values()):
+        odd.append(f"there is no exception {generation.timeout}")
+    for name in dict.fromkeys(generation.classes.values()):
         lacking, unusual = _lacking(subject, name)
         missing, odd = missing + lacking, odd + unusual
     if missing:
@@ -97,24 +70,24 @@ def is_complete(subject: Subject) -> str:
 
 def _lacking(subject: Subject, name: str) -> tuple[list[str], list[str]]:
     """Return what a class lacks, and what is only otherwise than in the course's file."""
-    generation = "2017b" if subject.generation == "2017b" else "2017a"
+    generation = subject.generation
     made = getattr(subject.module, name, None)
     if not isinstance(made, type):
         return [f"there is no class {name}"], []
     lacking: list[str] = []
     odd: list[str] = []
-    needed, taken = CONSTRUCTOR[generation], parameters(made)
+    needed, taken = generation.constructor, parameters(made)
     if not _takes(made, "", dict.fromkeys(needed)):
         lacking.append(f"{name} cannot be made with {', '.join(f'{key}=' for key in needed)}")
     else:
         odd += [f"{name} cannot be made with {key}=" for key in OTHERS if key not in taken]
-    kinds = [kind for kind in KINDS if CLASSES[generation][kind] == name]
+    kinds = [kind for kind in KINDS if generation.classes[kind] == name]
     for method in ("get_move", *kinds):
         found = getattr(made, method, None)
         if not callable(found):
             lacking.append(f"{name} has no method {method}")
             continue
-        for number, arguments in enumerate(METHODS[generation][method]):
+        for number, arguments in enumerate(generation.methods[method]):
             if not _takes(found, ("self", *arguments)):
                 call = f"{method}({', '.join(arguments)})"
                 missing = [] if number or method == "get_move" else missing_arguments(found)
@@ -145,7 +118,7 @@ def scores_are_floats(subject: Subject) -> str:
     odd: list[tuple[str, str]] = []
     at_end: list[Finding] = []
     asked = 0
-    for name in scores_of(subject.generation):
+    for name in subject.generation.scores:
         if not callable(getattr(subject.module, name, None)):
             continue
         for place in (EARLY, MIDDLE, LATE, NEAR_THE_END, *STUCK):

@@ -6,10 +6,10 @@ The same submission is seen doing the same, however busy the machine is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import inf
 from typing import Any
 
-from knightfall.course import generation_2017a, generation_oldest
 from knightfall.course.board_common import Cell, cells_by_column
 
 MOST_CALLS = 60_000
@@ -151,15 +151,10 @@ class Watching:
         return self.watch.bounded(super().utility(player))  # type: ignore[misc]
 
 
-class WatchedBoard(Watching, generation_2017a.Board):
-    """The board of 2017b and 2017a in one."""
-
-
-class WatchedOldestBoard(Watching, generation_oldest.Board):
-    """The oldest board, with its own private names."""
-
-
-AnyBoard = WatchedBoard | WatchedOldestBoard
+@cache
+def recording(board: Any) -> type[Any]:
+    """Return a board that is watched, made of one of the course's."""
+    return type("WatchedBoard", (Watching, board), {})
 
 
 # -- values ----------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ def hints_for(subject: Subject, kind: Kind, answer: Answer) -> tuple[str, ...]:
         )
     if isinstance(answer.move, list):
         hints.append("A move is a tuple, (row, column); the board does not know lists.")
-    if subject.generation == "2017b" and _is_pair_with_move(answer.move):
+    if not subject.generation.answers_values and _is_pair_with_move(answer.move):
         hints.append(
             "It answers a pair that ends with a move. Since 2017b the move alone is wanted."
         )

@@ -19,45 +19,24 @@ from knightfall.course.checker.examination import NO_MOVE, Finding, Kind
 from knightfall.course.checker.fixtures import OPPONENT, Place
 from knightfall.course.checker.recording_board import (
     MOST_CALLS,
-    AnyBoard,
     Clock,
     Endless,
     ScoreFn,
     Watch,
-    WatchedBoard,
-    WatchedOldestBoard,
+    recording,
 )
 from knightfall.course.clocks import running
+from knightfall.course.generations import generation_named
 from knightfall.course.import_context import load_module
-from knightfall.course.player import WITH_MOVES, make_player
+from knightfall.course.player import make_player
 from knightfall.course.source_lines import Returned, find_return, without_addresses
 
 T = TypeVar("T")
-
-CLASSES: dict[str, dict[Kind, str]] = {
-    "2017b": {"minimax": "MinimaxPlayer", "alphabeta": "AlphaBetaPlayer"},
-    "2017a": {"minimax": "CustomPlayer", "alphabeta": "CustomPlayer"},
-    "early": {"minimax": "CustomPlayer", "alphabeta": "CustomPlayer"},
-    "oldest": {"minimax": "CustomPlayer", "alphabeta": "CustomPlayer"},
-}
-"""The generations that can be examined, and who searches how."""
 
 PLENTY = 10_000.0
 """Milliseconds for a question in which time does not matter."""
 
 FRAMES = 6
-
-
-def scores_of(generation: str) -> tuple[str, ...]:
-    """Return the names of the scores that a generation asks for."""
-    if generation == "2017b":
-        return ("custom_score", "custom_score_2", "custom_score_3")
-    return ("custom_score",)
-
-
-def timeout_of(generation: str) -> str:
-    """Return the name of the exception that a generation's searches raise."""
-    return "SearchTimeout" if generation == "2017b" else "Timeout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +62,7 @@ class Subject:
 
     def __init__(self, file: Path, generation: str) -> None:
         self.file, self.folder = file, file.parent
-        self.generation = generation
+        self.generation = generation_named(generation)
         self.module = ModuleType("nothing")
         """What was imported; `load` does that."""
         self.ways: dict[Kind, Way] = {}
@@ -113,7 +92,7 @@ class Subject:
 
     def class_of(self, kind: Kind) -> Any:
         """Return the class that searches in this way; the check is not tried if there is none."""
-        name = CLASSES[self.generation][kind]
+        name = self.generation.classes[kind]
         found = getattr(self.module, name, None)
         if not isinstance(found, type):
             raise Finding(f"not tried: there is no class {name}", mark="skipped")
@@ -122,7 +101,7 @@ class Subject:
     @property
     def timeout(self) -> type[BaseException]:
         """What it raises when its time is over."""
-        name = timeout_of(self.generation)
+        name = self.generation.timeout
         usual = getattr(self.module, name, None)
         others = [value for key, value in vars(self.module).items() if "timeout" in key.lower()]
         for found in (usual, *others):
@@ -148,14 +127,13 @@ class Subject:
             f"{made.__name__}()",
         )
 
-    def board(self, place: Place, player: Any, watch: Watch, opponent: Any = OPPONENT) -> AnyBoard:
+    def board(self, place: Place, player: Any, watch: Watch, opponent: Any = OPPONENT) -> Any:
         """Return a position on the board of the submission's generation."""
-        kind = WatchedOldestBoard if self.generation == "oldest" else WatchedBoard
-        return place.board(player, watch, opponent, kind)
+        return place.board(player, watch, opponent, recording(self.generation.examined_on))
 
     def named(self, kind: Kind, method: str) -> str:
         """Return a method's name with its class, and with the search if the class has both."""
-        names = CLASSES[self.generation]
+        names = self.generation.classes
         both = len(set(names.values())) < len(names)
         return f"{names[kind]}.{method}" + (f" with method={kind!r}" if both else "")
 
@@ -205,7 +183,7 @@ class Subject:
         answer = self.call(
             lambda: method(game, depth, **more), what, place, passes=clock is not None, clock=clock
         )
-        if self.generation == "2017b":
+        if not self.generation.answers_values:
             return agent, None, answer
         if not isinstance(answer, tuple) or len(answer) != 2 or not _is_number(answer[0]):
             raise Finding(
@@ -229,7 +207,7 @@ class Subject:
         asked = time_left or clock
 
         def ask() -> Any:
-            if self.generation in WITH_MOVES:
+            if self.generation.gives_moves:
                 return agent.get_move(game, game.get_legal_moves(), asked)
             return agent.get_move(game, asked)
 
@@ -274,6 +252,7 @@ class Subject:
                 "does not come to an end",
                 (_endless(what, clock),),
                 place=place,
+                code="endless",
             ) from None
         except BaseException as error:
             if passes and isinstance(error, self.timeout):

@@ -278,7 +278,7 @@ def _generation(student: Student) -> str:
     """Return a generation for a page; what tells it is shown where one points at it."""
     assert student.submission is not None
     found = student.submission
-    return f'<span title="{text(found.why)}">{text(found.generation)}</span>'
+    return f'<span title="{text(found.why)}">{text(found.generation.name)}</span>'
 
 
 def _tally(student: Student | None) -> str:
@@ -324,7 +324,7 @@ def _cells(row: Row) -> list[Any]:
         "" if opinion is None else round(100 * opinion.right / opinion.of, 2),
         *("" if lessons is None else lessons.times(kind) for kind in KINDS),
         _tally(row.student),
-        row.student.submission.generation,
+        row.student.submission.generation.name,
         row.student.submission.why,
         str(row.student.submission.file),
     ]
@@ -336,7 +336,7 @@ def _row_dict(row: Row) -> dict[str, Any]:
     assert row.student.submission is not None
     return {
         "name": row.name,
-        "generation": row.student.submission.generation,
+        "generation": row.student.submission.generation.name,
         "why": row.student.submission.why,
         "page": f"{PAGES}/{row.student.page}.html",
         "check": _check_dict(row.student),

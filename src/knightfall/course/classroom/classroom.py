@@ -152,7 +152,7 @@ def examine_each(students: Sequence[Student], show: bool) -> list[Student]:
         if student.submission is None:
             return student
         with suppress(KnightfallError):  # a submission that is not checked, or is gone by now
-            generation = student.submission.generation
+            generation = student.submission.generation.name
             found = examine(student.submission.file, generation=generation)
             return replace(student, examination=found)
         return student

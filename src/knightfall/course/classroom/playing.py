@@ -34,9 +34,6 @@ from knightfall.position import Position
 STARTING = 0.2
 """Seconds that a submission's process takes to start, about."""
 
-SILENT = "did not answer"
-"""How the detail of a game goes that was lost by not answering at all."""
-
 FIRST = "7/7/2N4/7/4n2/7/7 w"
 """A position like any other, for a first question."""
 
@@ -62,7 +59,7 @@ def load_each(
             said = _brief(str(failure), agent)
             if not loaded:
                 return replace(student, problem=f"cannot be loaded: {said}")
-            if SILENT in said:  # other failures are for its games to show
+            if failure.ending == "no answer":  # other failures are for its games to show
                 return replace(student, problem=f"asked for a move, it {said}")
         finally:
             player.close()
@@ -229,12 +226,14 @@ def hopeless(run: Run) -> str:
     It is not if it never came to the end of a game, or does not answer at all in half of them.
     """
     kinds: list[tuple[str, str]] = []
+    silent: list[str] = []
     for pair in run.pairs():
         for number, game in enumerate(pair.games):
             lost = game.winner != ("w" if number == 0 else "b")
-            kinds.append((kind_of(game) if lost else "", game.detail))
-    kinds = [(kind, _brief(detail, run.plan.entrants[0].agent)) for kind, detail in kinds]
-    silent = [detail for kind, detail in kinds if kind == "timeout" and SILENT in detail]
+            detail = _brief(game.detail, run.plan.entrants[0].agent)
+            kinds.append((kind_of(game) if lost else "", detail))
+            if lost and game.ending == "no answer":
+                silent.append(detail)
     if 2 * len(silent) >= len(kinds) > 0:
         return f"does not answer in {len(silent)} of {len(kinds)} games: {silent[0]}"
     if kinds and all(kind in ("timeout", "crash", "illegal answer") for kind, _ in kinds):

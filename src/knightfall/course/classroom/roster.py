@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 
 from knightfall.course.checker.examination import Examination
-from knightfall.course.paths import folder as generation_folder
+from knightfall.course.generations import generation_named
 from knightfall.course.submission import Reference, Submission, parse_reference, read_submission
 from knightfall.course.submission_files import USUAL, reachable
 from knightfall.course.trial.game_judging import NeverMoved
@@ -101,20 +101,20 @@ def _generations(texts: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         name, _, generation = text.rpartition("=")
-        generation_folder(generation)  # which refuses what is none
+        generation_named(generation)  # which refuses what is none
         found[name] = generation
     return found
 
 
 def _one_game(students: list[Student]) -> list[Student]:
     """Leave out submissions for 11×9 where there are others, too: the two games do not mix."""
-    games = {one.submission.generation == "successor" for one in students if one.submission}
+    games = {one.submission.generation.on_11x9 for one in students if one.submission}
     if len(games) < 2:
         return students
     problem = "plays the successor's game on 11×9: such submissions need a folder of their own"
     return [
         replace(one, problem=f"{one.submission.file.name} {problem}")
-        if one.submission and one.submission.generation == "successor"
+        if one.submission and one.submission.generation.on_11x9
         else one
         for one in students
     ]

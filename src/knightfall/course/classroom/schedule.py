@@ -14,6 +14,7 @@ from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournam
 from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.course.agent import course_agent
 from knightfall.course.classroom.roster import Student
+from knightfall.course.generations import all_generations
 from knightfall.course.trial.successor_games import SAMPLES
 
 
@@ -44,7 +45,7 @@ class Conditions:
 def is_successor(students: Sequence[Student]) -> bool:
     """Return whether a class plays the successor's game: all of it does, or nobody."""
     known = [student.submission for student in students if student.submission is not None]
-    return bool(known) and all(one.generation == "successor" for one in known)
+    return bool(known) and all(one.generation.on_11x9 for one in known)
 
 
 def usual_opponents(students: Sequence[Student]) -> tuple[str, ...]:
@@ -54,12 +55,15 @@ def usual_opponents(students: Sequence[Student]) -> tuple[str, ...]:
 
 def protocol_of(students: Sequence[Student]) -> str:
     """Return the protocol in force for a class: the later one, unless nobody was in that."""
-    later = any(s.submission is not None and s.submission.generation == "2017b" for s in students)
-    return "2017b" if later else "2017a"
+    known = {student.submission.generation for student in students if student.submission}
+    latest = [one for one in all_generations() if one in known and not one.on_11x9]
+    return latest[0].protocol if latest else "2017a"
 
 
 def in_protocol(opponents: Sequence[str], students: Sequence[Student]) -> tuple[str, ...]:
     """Return opponents by names that say the protocol where they mean that of the class."""
+    if is_successor(students):
+        return tuple(opponents)
     protocol = protocol_of(students)
     return tuple(
         f"{protocol}:{text}"

@@ -6,7 +6,6 @@ import inspect
 import re
 from dataclasses import replace
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -53,7 +52,7 @@ class StudentScore(SchemeFunction):
         status = file.stat()
         found = _read(file, status.st_mtime_ns, status.st_size)
         found.check("", self.name)
-        if found.generation == "successor":
+        if found.generation.on_11x9:
             raise KnightfallError(
                 f"heuristic {self}: {found.file.name} is for the successor's game on 11×9, whose "
                 "boards are not ours"
@@ -68,11 +67,12 @@ class StudentScore(SchemeFunction):
     def load(self, what: str) -> Any:
         """The function; an error if it takes anything but a game and a player."""
         found = self.submission()
-        loaded = load(found.file.resolve(), found.file.name, _course(found.file, found.generation))
+        there = Surroundings(visiting, (found.file, found.generation.name))
+        loaded = load(found.file.resolve(), found.file.name, there)
         vars(loaded.module).setdefault("print", silent)
         score = getattr(loaded.module, self.name, None)
         if score is None:
-            score = getattr(_sample_players(found.generation), self.name, None)
+            score = found.generation.sample_players.get(self.name)
         if not isinstance(score, FunctionType) or not _takes_two(score):
             raise KnightfallError(f"{what} {self}: {self.name!r} is no function of game and player")
         return score
@@ -104,15 +104,6 @@ def silent(*values: object, **options: object) -> None:
 def _read(file: Path, edited: int, size: int) -> Submission:
     """What a file held then: reading it again takes longer than to ask a score."""
     return read_submission(str(file))
-
-
-def _course(file: Path, generation: str) -> Surroundings:
-    return Surroundings(visiting, (file, generation))
-
-
-def _sample_players(generation: str) -> Any:
-    there = "2017b" if generation == "2017b" else "2017a"
-    return import_module(f"knightfall.course.generation_{there}")
 
 
 def _takes_two(score: FunctionType) -> bool:

@@ -62,7 +62,7 @@ def survey(path: str) -> Survey:
     """Compile each score of a submission, as far as that is possible."""
     found = read_submission(path)
     scores = tuple(_found(StudentScore(path, name)) for name in found.scores)
-    return Survey(path, found.generation, scores)
+    return Survey(path, found.generation.name, scores)
 
 
 def _found(score: StudentScore) -> Found:

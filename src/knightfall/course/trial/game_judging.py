@@ -23,7 +23,6 @@ from knightfall.arena.standings import outcomes_of
 from knightfall.arena.store import Run
 from knightfall.board import Board
 from knightfall.course.agent import CourseAgent
-from knightfall.course.player import RESIGNED
 from knightfall.errors import AgentFailure
 from knightfall.oracle.grade import Keeping, keeping
 from knightfall.oracle.record import Decision, phase_of
@@ -122,6 +121,10 @@ class MovedOnly(TournamentReport):
         super().__init__(run, interrupted=interrupted)
         self._left_out = set(left_out)
 
+    def accidents(self) -> Iterator[str]:
+        """See `TournamentReport`: a trial tells them itself, with what the course made of them."""
+        yield from ()
+
     @property
     def tests(self) -> list[int]:
         """See `TournamentReport`."""
@@ -210,6 +213,8 @@ OnChoice = Callable[[int, PairTask, Choice], None]
 """Hears each choice of a test agent, by the number of its match, and what pair it was in."""
 
 KINDS = ("timeout", "resigned", "illegal answer", "crash")
+"""What games are lost by otherwise than on the board; the course called the two in the middle
+forfeits."""
 
 
 def judge(
@@ -272,12 +277,8 @@ def _has_own_clock(run: PlayedGames, test: int) -> bool:
 
 
 def kind_of(game: GameRecord) -> str:
-    """What a loser lost by: the course called both of the middle ones forfeits."""
-    if game.reason == "forfeit":
-        return "resigned" if RESIGNED in game.detail else "illegal answer"
-    if game.reason == "illegal":
-        return "illegal answer"
-    return "" if game.reason == "no moves" else game.reason
+    """Return one of `KINDS`, or "" for a game that was lost on the board."""
+    return {"no moves": "", "late": "timeout", "no answer": "timeout"}.get(game.ending, game.ending)
 
 
 def choices(

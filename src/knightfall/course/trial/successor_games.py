@@ -268,7 +268,7 @@ def entered(name: str) -> str:
             f"{', '.join(SCORES)})"
         ) from None
     if isinstance(agent, CourseAgent):
-        if checked(parse_reference(agent.heuristic)).generation != "successor":
+        if not checked(parse_reference(agent.heuristic)).generation.on_11x9:
             raise KnightfallError(f"{name} is no submission for 11×9")
     elif not isinstance(agent, FixedDepthAgent | DeepeningAgent) or agent.heuristic not in SCORES:
         raise KnightfallError(

@@ -70,7 +70,7 @@ class SuccessorReport(Displayable):
         """See `Displayable`."""
         found = self.submission
         yield Heading(f"{found.file.parent.name}/{found.file.name}")
-        yield f"generation successor: {found.why}; 11×9, {CLOCKS[self.counted]}"
+        yield f"generation {found.generation}: {found.why}; 11×9, {CLOCKS[self.counted]}"
         yield from found.choice(self.player)
         yield ""
         won = sum(games[0] for games in self.played.values())
@@ -94,7 +94,7 @@ class SuccessorReport(Displayable):
         """See `Displayable`."""
         return {
             "file": str(self.submission.file),
-            "generation": "successor",
+            "generation": self.submission.generation.name,
             "player": self.player,
             "clock": "ticks" if self.counted else "wall",
             "table": self.played,

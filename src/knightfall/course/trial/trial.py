@@ -52,11 +52,11 @@ def trial_plan(
     """
     reference = parse_reference(path).absolute()
     found = checked(reference)
-    if found.generation == "successor":
+    if found.generation.on_11x9:
         raise KnightfallError(
             f"{found.file} plays the successor's game on 11×9, which is no tournament of 7×7"
         )
-    protocol = "2017b" if found.generation == "2017b" else "2017a"
+    protocol = found.generation.protocol
     rules = PROTOCOLS[protocol]
     tests = tested(reference, found)
     agents = [course_agent(test.reference, time or TIME, counted) for test in tests]
@@ -89,22 +89,13 @@ def tested(reference: Reference, found: Submission) -> list[Tested]:
         return [Tested(f"{reference.name}{score}", reference)]
     name = found.default
 
-    def with_score(label: str, score: str) -> Tested:
-        return Tested(label, replace(reference, name=name, score=score))
-
     if found.competition or "custom_score" not in {*found.scores, *found.names}:
         return [Tested("Student", reference)]
-    if found.generation != "2017b":
-        return [
-            with_score("ID_Improved", "improved_score"),
-            with_score("Student", "custom_score"),
-        ]
     rest = ("custom_score_2", "custom_score_3")
     customs = ["custom_score", *(score for score in rest if score in found.names)]
-    kind = "AB" if name == "AlphaBetaPlayer" else "MM" if name == "MinimaxPlayer" else name
     return [
-        with_score(f"{kind}_Improved", "improved_score"),
-        *(with_score(score.replace("custom_score", f"{kind}_Custom"), score) for score in customs),
+        Tested(label, replace(reference, name=name, score=score))
+        for label, score in found.generation.tested(name, customs)
     ]
 
 
@@ -143,7 +134,7 @@ def trial(
     reference = parse_reference(path).absolute()
     if generation:
         reference = replace(reference, generation=generation)
-    if checked(reference).generation == "successor":
+    if checked(reference).generation.on_11x9:
         return successor_trial(
             reference,
             checked(reference),

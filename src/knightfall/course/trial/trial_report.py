@@ -76,11 +76,9 @@ class TrialReport(Displayable):
         return [(name, judged) for name, judged in named if judged.never_moved is None]
 
     @cached_property
-    def _compared(self) -> TournamentReport:
+    def _compared(self) -> MovedOnly:
         """The tournament of those who made moves."""
         left_out = [at for at, judged in enumerate(self.judged) if judged.never_moved]
-        if not left_out:
-            return self.tournament
         return MovedOnly(self.tournament.run, left_out, interrupted=self.interrupted)
 
     def _never_moved(self) -> Iterator[Part]:
@@ -108,10 +106,7 @@ class TrialReport(Displayable):
         return text
 
     def _table(self) -> Iterator[Part]:
-        for part in self._compared.parts():
-            if isinstance(part, str) and " lost by: " in part:
-                continue  # it is told below, with what the course made of it
-            yield part
+        yield from self._compared.parts()
         run = self.tournament
         against = {run.plan.entrants[number].name for number in run.opponents}
         for name in dict.fromkeys(name for name, _ in self.moved if name in against):
@@ -132,10 +127,9 @@ class TrialReport(Displayable):
             table.add(name, *cells)
         yield table
         no_move = sum(total[kind] for kind in FORFEITS)
-        called = "illegal move" if self.submission.generation == "oldest" else "forfeit"
         yield (
             f"As the course counted: {count(total['timeout'], 'timeout')}, "
-            f"{count(no_move, called)}."
+            f"{count(no_move, self.submission.generation.no_move)}."
         )
         for kind, detail in first.items():
             if kind == "resigned":
@@ -179,7 +173,7 @@ class TrialReport(Displayable):
         found = self.submission
         return {
             "file": str(found.file),
-            "generation": found.generation,
+            "generation": found.generation.name,
             "why": found.why,
             "player": self.player,
             "classes": [player.name for player in found.players],

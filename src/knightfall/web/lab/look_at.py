@@ -128,7 +128,7 @@ def _players(path: str, shown: str) -> list[dict[str, Any]]:
         found = read_submission(path)
     except KnightfallError:
         return []
-    if found.generation == "successor":
+    if found.generation.on_11x9:
         return []
     return [
         _row(player.name, f"course:{shown}#{player.name}", None) for player in found.players[:MOST]
