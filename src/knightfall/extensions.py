@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -39,6 +39,28 @@ class Extension:
     heuristics, listed and compiled as the core's own are, and other names for heuristics."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """Commands by name: functions with annotations that Typer reads, or Typer applications."""
+    pages: Mapping[str, str] = field(default_factory=dict)
+    """Parts of the lab's page (``knightfall serve``) by a name of small letters: a `PagePart`
+    each."""
+
+
+@dataclass(frozen=True)
+class PagePart:
+    """A part of the lab's page: a view of its own, listed in the menu by its title.
+
+    The functions are called in a thread of the server, and must not take long.
+    """
+
+    title: str
+    fragment: Callable[[], str]
+    """Returns the HTML that the view shows.  It is shown under the page's content security policy:
+    scripts, event handlers and styles inside it do nothing, and nothing is fetched from elsewhere.
+    """
+    document: Callable[[], bytes | None] | None = None
+    """Returns a whole HTML page without scripts, which is served under the part's name, as in
+    ``/studies``; None if there is none."""
+    data: Callable[[], dict[str, Any]] | None = None
+    """Returns what the view shows as plain values, for other programs."""
 
 
 @cache

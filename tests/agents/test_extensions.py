@@ -76,6 +76,60 @@ def test_a_command_of_a_package_runs_and_is_listed(installed: Path) -> None:
     assert "Traceback" not in refused.stderr
 
 
+def shown_parts(folder: Path, *names: str) -> subprocess.CompletedProcess[str]:
+    """Have the lab's list of page parts printed, and the HTML of some of them."""
+    code = (
+        "import sys; from knightfall.web.lab.page_parts import fragment_of, page_parts;"
+        "print([(name, one.title) for name, one in page_parts().items()]);"
+        "[print(fragment_of(name)) for name in sys.argv[1:]]"
+    )
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, "-c", code, *names],
+        env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_part_of_the_page_is_listed_and_shown(installed: Path) -> None:
+    found = shown_parts(installed, "replies")
+    assert found.returncode == 0, found.stderr
+    listed, _, html = found.stdout.partition("\n")
+    assert listed == "[('studies', 'Studies'), ('replies', 'Replies')]"
+    assert html.startswith("<h2>Replies</h2>")
+    assert html.count("<tr>") == 6
+    assert '<tr><th scope="row">a3</th>' in html
+
+
+def test_a_broken_part_of_the_page_disables_itself_only(tmp_path: Path) -> None:
+    made = tmp_path / "torn-1.0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: torn\nVersion: 1.0\n")
+    (made / "entry_points.txt").write_text("[knightfall.extensions]\ntorn = torn:EXTENSION\n")
+    (tmp_path / "torn.py").write_text(
+        "from knightfall.extensions import Extension, PagePart\n"
+        "NAMES = ('missing', 'number', 'lab', 'No way', 'fails', 'whole')\n"
+        "EXTENSION = Extension(pages={name: f'torn:{name[:2]}' for name in NAMES})\n"
+        "nu = 7\n"
+        "la = No = wh = PagePart('Whole', lambda: '<p>whole</p>')\n"
+        "fa = PagePart('Fails', lambda: 1 / 0)\n"
+    )
+    found = shown_parts(tmp_path, "whole")
+    assert found.returncode == 0, found.stderr
+    assert "('fails', 'Fails'), ('whole', 'Whole')]\n<p>whole</p>" in found.stdout
+    lines = [line for line in found.stderr.splitlines() if "left out" in line]
+    assert [line.partition("page part ")[2].partition(" of")[0] for line in lines] == [
+        "'missing'", "'number'", "'lab'", "'No way'"
+    ]  # fmt: skip
+    assert all("extension 'torn'" in line for line in lines)
+    assert "cannot be loaded: AttributeError" in lines[0]
+    assert "torn:nu is 7, not a PagePart" in lines[1]
+    failed = shown_parts(tmp_path, "fails")
+    assert "cannot be shown: ZeroDivisionError: division by zero" in failed.stderr
+
+
 def test_a_broken_extension_is_named_and_nothing_else_is_lost(tmp_path: Path) -> None:
     made = tmp_path / "broken-1.0.dist-info"
     made.mkdir()

@@ -121,6 +121,15 @@ def test_files_are_served_as_what_they_are(server: LabServer) -> None:
         assert answer.headers["content-type"].startswith(kind)
 
 
+def test_views_of_extensions_are_listed_and_sent(server: LabServer) -> None:
+    assert {"name": "studies", "title": "Studies"} in server.get("/api/parts")["parts"]
+    part = server.get("/api/parts/studies")
+    assert part["html"].startswith("<h2>The five studies</h2>")
+    missing = server.client.get("/api/parts/nothing")
+    assert missing.status_code == 404
+    assert "there is no page part 'nothing': there are studies" in missing.json()["error"]
+
+
 @pytest.mark.parametrize(
     "path", ["/../pyproject.toml", "/lab/../../site.py", "/%2e%2e/site.py", "/etc/passwd", "/lab"]
 )

@@ -176,6 +176,24 @@ def test_it_fits_a_phone_and_can_be_read(browser: Any, server: LabServer, how: s
             assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == [], where
 
 
+def test_what_an_extension_shows_can_run_nothing(browser: Any, server: LabServer) -> None:
+    """The page's policy holds for the HTML of extensions: text is shown, nothing is run."""
+    html = (
+        "<h2>Foreign</h2><script>window.ran = 1</script>"
+        "<img src='data:image/png;base64,x' onerror='window.ran = 2'>"
+        "<button style='color: rgb(1, 2, 3)' onclick='window.ran = 3'>Press</button>"
+    )
+    answer = {"name": "studies", "title": "Studies", "html": html}
+    with uncertain(browser, f"{server.url}#/lab") as page:
+        page.route("**/api/parts/studies", lambda route: route.fulfill(json=answer))
+        page.click("nav a:text-is('Studies')")
+        page.wait_for_selector("h2:text-is('Foreign')")
+        page.click("button:text-is('Press')")
+        assert page.evaluate("window.ran") is None
+        colour = "getComputedStyle(document.querySelector('main section button')).color"
+        assert page.evaluate(colour) != "rgb(1, 2, 3)"
+
+
 def test_charts_show_what_the_report_says(browser: Any, server: LabServer) -> None:
     with opened(browser, f"{server.url}#/lab/run/1") as page:
         page.wait_for_selector("svg[aria-label^='Log-likelihood ratio']")

@@ -6,4 +6,5 @@ EXTENSION = Extension(
     agents={"student": "knightfall.studies.student_agent:StudentAgent"},
     tables={"studies": "knightfall.studies.study_files:heuristic_table"},
     commands={"reproduce": "knightfall.studies.reproduce:reproduce"},
+    pages={"studies": "knightfall.studies.page_part:STUDIES"},
 )

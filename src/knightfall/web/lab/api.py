@@ -22,6 +22,7 @@ from knightfall.web.lab.guard import CLIENT, Refused
 from knightfall.web.lab.lab import GRACE, SEARCHES, Lab, checked_name
 from knightfall.web.lab.names import agent_named, heuristic_named
 from knightfall.web.lab.openapi import ENDPOINTS, PARAMETERS, Endpoint
+from knightfall.web.lab.page_parts import fragment_of, page_part, page_parts
 
 Asked = dict[str, Any]
 """What a request says: its body, or its parameters; and those of its path."""
@@ -124,9 +125,22 @@ async def files(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def studies(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    from knightfall.web.lab.studies import in_short
+    part = page_part("studies")
+    if part.data is None:
+        raise NotFound("the page part 'studies' has no data")
+    return await asyncio.to_thread(part.data)
 
-    return await asyncio.to_thread(in_short)
+
+async def parts(lab: Lab, request: Request, asked: Asked) -> Any:
+    """See `openapi`."""
+    return {"parts": [{"name": name, "title": one.title} for name, one in page_parts().items()]}
+
+
+async def part(lab: Lab, request: Request, asked: Asked) -> Any:
+    """See `openapi`."""
+    name = asked["part"]
+    html = await asyncio.to_thread(fragment_of, name)
+    return {"name": name, "title": page_part(name).title, "html": html}
 
 
 async def runs(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -363,6 +377,7 @@ def _text(agent: Agent) -> str:
 
 HANDLERS: dict[str, Handler] = {
     "about": about, "events": events, "state": state, "files": files, "studies": studies,
+    "parts": parts, "part": part,
     "runs": runs, "run": run, "games": games, "game": game, "resume": resume, "stop": stop,
     "truth": truth, "gradings": gradings, "grading": grading, "resume_grading": resume_grading,
     "stop_grading": stop_grading, "dismiss": dismiss,

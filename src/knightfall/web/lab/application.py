@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -17,12 +18,13 @@ from starlette.routing import Route
 from knightfall import __version__
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError, NotFound
+from knightfall.extensions import PagePart
 from knightfall.web.lab.api import endpoint_of, json_answer
 from knightfall.web.lab.guard import REPORT_POLICY, Guard, Refused
 from knightfall.web.lab.lab import Lab
 from knightfall.web.lab.openapi import ENDPOINTS, description
+from knightfall.web.lab.page_parts import page_parts
 from knightfall.web.lab.server import Address
-from knightfall.web.lab.studies import report_page
 from knightfall.web.site import PAGE, files
 
 # -- files of the page ------------------------------------------------------------------------
@@ -76,7 +78,7 @@ def application(lab: Lab, address: Address, token: str | None = None) -> Guard:
         routes=[
             *_questions(lab),
             Route("/openapi.json", _openapi, methods=["GET"]),
-            Route("/studies", _report, methods=["GET"]),
+            *(_document(name, one) for name, one in page_parts().items() if one.document),
             *_pages(token),
         ],
         exception_handlers={
@@ -124,12 +126,17 @@ async def _openapi(request: Request) -> Response:
     return json_answer(description(__version__))
 
 
-async def _report(request: Request) -> Response:
-    text = report_page()
-    if text is None:
-        raise NotFound("there is no report here: knightfall reproduce writes one")
-    headers = {"content-security-policy": REPORT_POLICY}
-    return Response(text, media_type=kind_of(INDEX), headers=headers)
+def _document(name: str, part: PagePart) -> Route:
+    """Return the route of a part's whole page, which may run no scripts."""
+
+    async def page(request: Request) -> Response:
+        text = await asyncio.to_thread(part.document) if part.document else None
+        if text is None:
+            raise NotFound(f"the page part {name!r} has no page of its own here")
+        headers = {"content-security-policy": REPORT_POLICY}
+        return Response(text, media_type=kind_of(INDEX), headers=headers)
+
+    return Route(f"/{name}", page, methods=["GET"])
 
 
 async def _refused(request: Request, error: Exception) -> Response:

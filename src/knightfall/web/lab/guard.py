@@ -36,7 +36,7 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""Of the studies' report: a page without scripts, whose style and charts are part of it."""
+"""Of a whole page of an extension: without scripts, its style and charts being part of it."""
 
 HEADERS = {
     "content-security-policy": PAGE_POLICY,

@@ -8,6 +8,7 @@ from typing import Any
 
 from knightfall.web.lab import schemas as s
 from knightfall.web.lab.guard import CLIENT, TOKEN
+from knightfall.web.lab.page_parts import NAME
 
 # -- the answers ------------------------------------------------------------------------------
 
@@ -108,6 +109,8 @@ ANSWERS: dict[str, Schema] = {
     ),
     "Move": _object("move score proven plies depth nodes seconds pv", move=_TEXT),
     "Opinions": _object("moves opinions", moves=_list(_TEXT)),
+    "Parts": _object("parts", parts=_list(_object("name title", name=_TEXT, title=_TEXT))),
+    "Part": _object("name title html", name=_TEXT, title=_TEXT, html=_TEXT),
     "Studies": _object("studies report", report=_FLAG),
 }
 
@@ -218,7 +221,14 @@ ENDPOINTS = (
         "opinions", "POST", "/api/opinions", "What heuristics say of each legal move.", "Opinions",
         body=s.OPINIONS, errors=("429",),
     ),
-    Endpoint("studies", "GET", "/api/studies", "The five studies in short.", "Studies"),
+    Endpoint(
+        "studies", "GET", "/api/studies", "The five studies in short.", "Studies", errors=("404",)
+    ),
+    Endpoint("parts", "GET", "/api/parts", "The views that extensions add to the page.", "Parts"),
+    Endpoint(
+        "part", "GET", "/api/parts/{part}", "What the view of an extension shows, as HTML.", "Part",
+        errors=("404", "422"),
+    ),
 )  # fmt: skip
 
 PARAMETERS: dict[str, s.Schema] = {
@@ -227,6 +237,7 @@ PARAMETERS: dict[str, s.Schema] = {
     "grading": s.whole("A grading's number.", 1, 2**53 - 1),
     "pair": s.whole("A pair's number, from 0 on.", 0, 2**40),
     "game": s.whole("0 or 1.", 0, 1),
+    "part": s.text("The name of a view that an extension adds.", 20, pattern=NAME),
 }
 
 

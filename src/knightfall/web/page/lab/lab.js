@@ -1,14 +1,14 @@
-// The parts of the page that need a server behind it: the views Lab and Studies, and the agents and heuristics of the
-// user's files.
+// The parts of the page that need a server behind it: the view Lab, those that extensions add, and the agents and
+// heuristics of the user's files.
 
 import { el } from "../views/dom.js";
 import { GamePage, GamesPage } from "./games.js";
 import { GradingPage } from "./grading.js";
 import { addOpponents } from "./opponents.js";
 import { Overview } from "./overview.js";
+import { parts } from "./parts.js";
 import { RunPage } from "./run.js";
 import { Server } from "./server.js";
-import { Studies } from "./studies.js";
 
 /** @typedef {import("./server.js").State} State */
 
@@ -34,14 +34,15 @@ export async function open(page) {
   });
   const server = new Server(String(page.source.lab));
   const lab = new Lab(server);
-  const studies = new Studies(server);
   page.router.add("lab", {
     title: "Lab",
     keys: {},
     show: (words) => lab.show(words),
     leave: () => lab.leave(),
   });
-  page.router.add("studies", { title: "Studies", keys: {}, show: () => studies.show() });
+  for (const part of await parts(server)) {
+    page.router.add(part.name, { title: part.title, keys: {}, show: () => part.show() });
+  }
   showConnection(server);
   addOpponents(page, server);
   server.connect();
