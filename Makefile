@@ -16,7 +16,7 @@ PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # pytest's own bytecode takes either process half a minute.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: wasm browser run serve test test-slow test-learn torture lint lint-page bench bench-docs docs studies clean
+.PHONY: wasm browser run serve test test-shuffled test-slow test-learn torture lint lint-page bench bench-docs docs studies clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/knightfall tournament
@@ -42,6 +42,11 @@ test: $(VENV)/ready-to-test browser
 	@$(BIN)/python tests/warm_up.py & warming=$$!; \
 	  $(MAKE) --no-print-directory lint || { kill $$warming; exit 1; }; wait $$warming
 	$(BIN)/python -m pytest $(PARALLEL)
+
+# The same tests in a random order, another one each day; SEED=1 repeats one.
+SEED ?= $(shell date +%Y%m%d)
+test-shuffled: $(VENV)/ready-to-test
+	$(BIN)/python -m pytest $(PARALLEL) --shuffle $(SEED)
 
 test-slow: $(VENV)/ready-to-test
 	$(BIN)/python -m pytest -m slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import random
 import signal
 import threading
 from collections.abc import Iterator
@@ -86,10 +87,22 @@ def pytest_configure() -> None:
     be_expendable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest."""
-    rank = {HERE / name: place for place, name in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: rank.get(item.path, len(rank)))
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--shuffle SEED``: files, and the tests of each file, in a random order."""
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run in a random order")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, or shuffle files and the tests of each."""
+    seed = config.getoption("--shuffle")
+    if seed is None:
+        rank = {HERE / name: place for place, name in enumerate(LONGEST_FIRST)}
+        items.sort(key=lambda item: rank.get(item.path, len(rank)))
+        return
+    draw = random.Random(seed)
+    draw.shuffle(items)
+    place = {path: draw.random() for path in sorted({item.path for item in items})}
+    items.sort(key=lambda item: place[item.path])
 
 
 def pytest_collection_finish() -> None:
