@@ -199,6 +199,7 @@ def test_the_oldest_versions_of_a_module_are_thrown_away(folder: Path) -> None:
     for age, other in enumerate([*others, kept]):
         other.mkdir()
         os.utime(other, (age, age))
+    folder.rmdir()
     forget_folders()
     assert compile.module_folder(__name__) == folder
     left = {path for path in folder.parent.iterdir() if path.is_dir()}

@@ -81,9 +81,11 @@ def module_folder(module: str) -> Path | None:
         return None
     try:
         folder = kept / f"{module}-{hash_of(module, lazy=False)}"
+        is_new = not folder.exists()
         files.make_private(folder)
         os.utime(folder)
-        _prune(folder, module)
+        if is_new:
+            _prune(folder, module)
     except (OSError, ValueError):  # ValueError: a module that has no file, as in a notebook
         return None
     return folder

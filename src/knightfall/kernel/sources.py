@@ -41,11 +41,16 @@ _DATA_FILE = re.compile(r'"([\w./-]+\.(?:json|toml))"')
 @cache
 def hash_of(*modules: str, lazy: bool = True, within: str = "") -> str:
     """Return a short hash over the `sources` of some modules, and Numba's version."""
-    digest = hashlib.sha256(version("numba").encode())
+    digest = hashlib.sha256(_numba_version().encode())
     for file in sources(*modules, lazy=lazy, within=within):
         digest.update(file.name.encode())
         digest.update(_content(file))
     return digest.hexdigest()[:16]
+
+
+@cache
+def _numba_version() -> str:
+    return version("numba")
 
 
 def sources(*modules: str, lazy: bool = True, within: str = "") -> list[Path]:
