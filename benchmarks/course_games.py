@@ -49,7 +49,7 @@ def root_order(position: Position, seed: int) -> list[int]:
     """The order in which our searches try the root's moves: the course's shuffle, but seeded."""
     states = np.zeros(1, DTYPE)
     states["seed"] = seed
-    any_move(geometry(position.board), states, *words(position))
+    any_move(geometry(position.board)[0], states[0], *words(position))
     return [int(cell) for cell in states[0]["root"][: len(position.legal_moves)]]
 
 

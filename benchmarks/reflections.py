@@ -14,7 +14,7 @@ from knightfall.board import Board
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.position import Position
 from knightfall.search.budget import Budget
-from knightfall.search.run_search import run_search
+from knightfall.search.run_search import SEARCHES, run_search
 from knightfall.solver.atlas import position_of
 
 from .result import Ratio, Result
@@ -98,7 +98,7 @@ def from_openings(board: Board, plies: int) -> list[tuple[int, int]]:
 def searched(position: Position, budget: Budget, *, mirrored: bool) -> tuple[int, int]:
     """Return depth and nodes of a search that knows mirror images of openings, or does not."""
     known = replace(evaluator(HEURISTIC), symmetric=mirrored)
-    report = run_search(position, "deepening", known, budget)
+    report = run_search(position, SEARCHES["deepening"], known, budget)
     return report.depth, report.nodes
 
 

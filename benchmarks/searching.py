@@ -9,7 +9,7 @@ from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.kernel.rules import words
 from knightfall.position import Position
 from knightfall.search.budget import Budget
-from knightfall.search.run_search import records_for, settings_for
+from knightfall.search.run_search import SEARCHES, records_for, settings_for
 from knightfall.search.table import table_for
 
 
@@ -26,7 +26,7 @@ class Call:
     """One search of one position to a fixed depth, ready to be called any number of times."""
 
     def __init__(self, position: Position, depth: int) -> None:
-        settings = settings_for("alphabeta", evaluator("null"), Budget(depth=depth))
+        settings = settings_for(SEARCHES["alphabeta"], evaluator("null"), Budget(depth=depth))
         settings["table"], generation = table_for(int(settings["entries"][0]))
         self.boards, self.states = records_for(position.board, settings, generation)
         self.position = position
@@ -38,7 +38,7 @@ class Call:
         _, self.states["generation"] = table_for(int(self.states["entries"][0]))
         self.states["symmetric"] = heuristic.symmetric
         self.states["heuristic"] = heuristic.address
-        search(self.boards, self.states, *self.words)
+        search(self.boards[0], self.states[0], *self.words)
 
     @property
     def found(self) -> Found:

@@ -16,10 +16,9 @@ from knightfall.heuristics.evaluator import Evaluator, evaluator
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.position import Position, Side
 from knightfall.search.budget import Budget, Report
-from knightfall.search.run_search import run_search
-from knightfall.search.search_state import METHODS as EVERY_METHOD
+from knightfall.search.run_search import SEARCHES, run_search
 
-METHODS = tuple(method for method in EVERY_METHOD if method != "any_move")
+METHODS = tuple(method for method in SEARCHES if method != "any_move")
 """Those that look ahead."""
 
 
@@ -72,7 +71,7 @@ def slow_evaluator(id: str) -> Evaluator:
 def reports(ready: Evaluator, found: list[Position], budget: Budget) -> list[Report]:
     """What every kind of search reports."""
     return [
-        timeless(run_search(position, method, ready, budget))
+        timeless(run_search(position, SEARCHES[method], ready, budget))
         for method in METHODS
         for position in found
         if position.winner is None

@@ -63,6 +63,7 @@ ROOMS = (
     "studies.as_coded",
     "studies.study_files",
     "studies.costs",
+    "studies.student_options studies.student_search",
     "studies.student_agent",
     "oracle",
     "learning",

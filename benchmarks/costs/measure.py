@@ -98,5 +98,5 @@ def _compiled(heuristic: Evaluator, position: Position) -> float:
     states["heuristic"] = heuristic.address
     place = words(position)
     start = time.thread_time()
-    plain_deepening(boards, states, *place)
+    plain_deepening(boards[0], states[0], *place)
     return float(states["nodes"][0]) / (time.thread_time() - start)

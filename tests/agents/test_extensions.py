@@ -199,7 +199,7 @@ def test_the_core_does_without_its_extensions(core: Path) -> None:
 @pytest.mark.slow
 def test_the_core_s_own_tests_pass_without_its_extensions(core: Path) -> None:
     """Those of boards, kernels, searches, agents, statistics and games; they compile anew."""
-    tests = ["test_board.py", "test_position.py", "kernel", "statistics", "notation"]
+    tests = ["test_board.py", "test_position.py", "kernel", "statistics", "test_notation.py"]
     tests += ["search/test_search.py", "test_agents.py", "solver/test_perfect.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(

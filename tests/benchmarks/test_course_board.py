@@ -26,7 +26,7 @@ from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.registry import published_ids
 from knightfall.position import Position, Side, other
 from knightfall.search.budget import Budget
-from knightfall.search.run_search import run_search
+from knightfall.search.run_search import SEARCHES, run_search
 from knightfall.search.search_state import PROVEN, WIN
 from knightfall.studies.costs import COMPILED_FILE, NodeCosts
 
@@ -151,7 +151,7 @@ def test_the_search_finds_what_the_compiled_one_finds(id: str) -> None:
         search = CourseSearch(SCORES[id])
         board = set_up(CourseBoard, position, search)
         value, _ = search.best(board, board.get_legal_moves(), 3)
-        report = run_search(position, "alphabeta", evaluator(id), Budget(depth=3))
+        report = run_search(position, SEARCHES["alphabeta"], evaluator(id), Budget(depth=3))
         assert value == pytest.approx(report.score, rel=1e-12)
 
 

@@ -39,7 +39,7 @@ from knightfall.kernel.bits import count
 from knightfall.kernel.geometry import geometry
 from knightfall.position import Position
 from knightfall.search.budget import Budget
-from knightfall.search.run_search import run_search
+from knightfall.search.run_search import SEARCHES, run_search
 
 SLOW = """
     from knightfall.heuristics import each, mobility, moves
@@ -175,13 +175,13 @@ def test_an_error_in_plain_python_is_told_with_its_line(files: Files, method: st
     path = files.write("raising.py", RAISING.format(error="KeyError('lost')"))
     ready = slow_evaluator(f"{path}:score")
     small = Position.from_fen("5/1N3/5/3n1/5 w")
-    assert run_search(small, method, ready, Budget(depth=4)).depth == 4
+    assert run_search(small, SEARCHES[method], ready, Budget(depth=4)).depth == 4
     for _ in range(2):
         with pytest.raises(KnightfallError) as error:
-            run_search(small, method, ready, Budget(depth=7))
+            run_search(small, SEARCHES[method], ready, Budget(depth=7))
         where = f"heuristic {path}:score, line {line_of(path, 'here')}: KeyError: 'lost'"
         assert str(error.value) == where
-    assert run_search(START, method, ready, Budget(depth=2)).score == 1.0
+    assert run_search(START, SEARCHES[method], ready, Budget(depth=2)).score == 1.0
 
 
 def test_an_error_in_plain_python_ends_the_search_at_once(files: Files) -> None:
@@ -202,7 +202,9 @@ def test_an_error_in_plain_python_ends_the_search_at_once(files: Files) -> None:
     for method in METHODS:
         calls.clear()
         with pytest.raises(KnightfallError, match="ValueError: enough"):
-            run_search(Position.from_fen("5/1N3/5/3n1/5 w"), method, ready, Budget(depth=8))
+            run_search(
+                Position.from_fen("5/1N3/5/3n1/5 w"), SEARCHES[method], ready, Budget(depth=8)
+            )
         assert len(calls) == 100
 
 
@@ -216,8 +218,8 @@ def test_a_person_may_interrupt_plain_python_and_nobody_else(
     ready = slow_evaluator(f"{path}:score")
     for budget in (Budget(depth=7), Budget(depth=7, time=30_000_000)):
         with pytest.raises(heard):
-            run_search(Position.from_fen("5/1N3/5/3n1/5 w"), "deepening", ready, budget)
-    assert run_search(START, "deepening", ready, Budget(depth=2)).score == 1.0
+            run_search(Position.from_fen("5/1N3/5/3n1/5 w"), SEARCHES["deepening"], ready, budget)
+    assert run_search(START, SEARCHES["deepening"], ready, Budget(depth=2)).score == 1.0
 
 
 def test_an_interrupt_that_a_heuristic_makes_up_costs_its_game(files: Files) -> None:

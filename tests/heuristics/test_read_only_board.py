@@ -14,7 +14,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.kernel.geometry import Seal, geometry
 from knightfall.search.budget import Budget
-from knightfall.search.run_search import run_search
+from knightfall.search.run_search import SEARCHES, run_search
 
 REFUSED = "a heuristic may read its board, but not write to it"
 
@@ -169,11 +169,11 @@ def test_plain_python_has_a_read_only_board(files: Files, body: str, mark: str, 
 def test_plain_python_that_writes_late_ends_the_search(files: Files) -> None:
     id = written(files, "TABLE[me] = 1", "if board.width == 5: board.limit = 10**6  # here")
     ready = slow_evaluator(id)
-    assert run_search(START, "alphabeta", ready, Budget(depth=2)).score == 1.0
+    assert run_search(START, SEARCHES["alphabeta"], ready, Budget(depth=2)).score == 1.0
     small = START.from_fen("5/1N3/5/3n1/5 w")
     line = line_of(id.removesuffix(":score"), "here")
     with pytest.raises(KnightfallError, match=f"line {line}: TypeError: {REFUSED}"):
-        run_search(small, "alphabeta", ready, Budget(depth=2))
+        run_search(small, SEARCHES["alphabeta"], ready, Budget(depth=2))
 
 
 # -- noticed, whatever the way ---------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_what_gets_at_the_board_loses_its_games_and_nobody_else_any(
     assert ready.compiled
     for ask in (
         lambda: ready.value(START),
-        lambda: run_search(START, "deepening", ready, Budget(nodes=500)),
+        lambda: run_search(START, SEARCHES["deepening"], ready, Budget(nodes=500)),
     ):
         with pytest.raises(KnightfallError) as error:
             ask()

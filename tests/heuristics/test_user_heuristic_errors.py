@@ -17,7 +17,7 @@ from knightfall.heuristics.evaluator import evaluator
 from knightfall.kernel import interrupt
 from knightfall.position import Position
 from knightfall.search.budget import Budget
-from knightfall.search.run_search import run_search
+from knightfall.search.run_search import SEARCHES, run_search
 
 # -- files that do not work ------------------------------------------------------------------
 
@@ -145,13 +145,13 @@ def test_an_error_in_a_compiled_heuristic_is_told_with_its_line(
     small = Position.from_fen("5/1N3/5/3n1/5 w")
     where = f"heuristic {path}:score, line {line_of(path, 'here')}: {says}"
     for method in METHODS:
-        assert run_search(small, method, ready, Budget(depth=4)).depth == 4
+        assert run_search(small, SEARCHES[method], ready, Budget(depth=4)).depth == 4
         with pytest.raises(KnightfallError) as error:
-            run_search(small, method, ready, Budget(depth=7))
+            run_search(small, SEARCHES[method], ready, Budget(depth=7))
         assert str(error.value).startswith(where)
         assert "\n" not in str(error.value)
         # Nothing is left behind.
-        assert run_search(START, method, ready, Budget(depth=3)).score == 1.0
+        assert run_search(START, SEARCHES[method], ready, Budget(depth=3)).score == 1.0
     late = Position.from_fen("1***1/1N3/***2/3n1/5 w")
     with pytest.raises(KnightfallError) as error:
         ready.value(late)
@@ -303,9 +303,11 @@ def test_an_endless_loop_ends_with_the_budget(files: Files) -> None:
     )
     ready = evaluator(f"{path}:score")
     assert ready.compiled
-    run_search(START, "deepening", evaluator("improved"), Budget(depth=3))  # the first is slow
+    run_search(
+        START, SEARCHES["deepening"], evaluator("improved"), Budget(depth=3)
+    )  # the first is slow
     with pytest.raises(KnightfallError, match="does not return"):
-        run_search(START, "deepening", ready, Budget(time=1_000_000))
+        run_search(START, SEARCHES["deepening"], ready, Budget(time=1_000_000))
 
 
 ENDLESS = """
@@ -332,7 +334,7 @@ def test_a_heuristic_that_never_returns_is_named(
     ready = slow_evaluator(f"{path}:score")
     said = f"heuristic {re.escape(path)}:score does not return"
     small = Position.from_fen("5/1N3/5/3n1/5 w")
-    assert run_search(small, method, ready, Budget(depth=4)).depth == 4
+    assert run_search(small, SEARCHES[method], ready, Budget(depth=4)).depth == 4
     budgets = [Budget(depth=7)]
     if method == "deepening":  # the others are watched in the same way
         budgets += [Budget(depth=20, nodes=10**6), Budget(time=10**9)]
@@ -340,7 +342,7 @@ def test_a_heuristic_that_never_returns_is_named(
             ready.value(Position.from_fen("1***1/1N3/***2/3n1/5 w"))
     for budget in budgets:
         with pytest.raises(KnightfallError, match=said):
-            run_search(small, method, ready, budget)
+            run_search(small, SEARCHES[method], ready, budget)
     ready.terms[0].python.__globals__["OVER"].append(True)
 
 
@@ -351,7 +353,7 @@ def test_a_heuristic_that_takes_its_time_is_waited_for(
     path = files.write("endless.py", ENDLESS.replace("while", "if").replace("0.001", "0.01"))
     ready = slow_evaluator(f"{path}:score")
     small = Position.from_fen("5/1N3/5/3n1/5 w")
-    assert run_search(small, "alphabeta", ready, Budget(depth=6)).depth == 6
+    assert run_search(small, SEARCHES["alphabeta"], ready, Budget(depth=6)).depth == 6
 
 
 def test_a_compiled_heuristic_that_never_returns_ends_a_command(files: Files) -> None:

@@ -17,6 +17,7 @@ from knightfall.opponents.beliefs import MOST_KEPT, Beliefs, Recollection, Seen,
 from knightfall.opponents.chances import shipped
 from knightfall.opponents.models import MODELS, OPPONENTS, seats, seeds, shuffle
 from knightfall.position import Position, other
+from knightfall.search.run_search import SEARCHES
 from knightfall.solver.engine import Engine
 
 PRIOR = shipped().shares
@@ -120,8 +121,8 @@ def test_an_opponent_is_recognised_by_its_moves(text: str) -> None:
     who = next(
         at
         for at, model in enumerate(MODELS)
-        if (model.method, model.heuristic, model.budget)
-        == (opponent.search.method, opponent.heuristic, opponent.search.budget)
+        if (SEARCHES[model.method], model.heuristic, model.budget)
+        == (opponent.search.search, opponent.heuristic, opponent.search.budget)
     )
     gains = []
     for _ in range(6):

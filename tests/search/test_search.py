@@ -35,10 +35,9 @@ from knightfall.heuristics import REGISTRY
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.position import Position, other
 from knightfall.search.budget import Budget, Report
-from knightfall.search.run_search import run_search
-from knightfall.search.search_state import METHODS as EVERY_METHOD
+from knightfall.search.run_search import SEARCHES, run_search
 
-METHODS = tuple(method for method in EVERY_METHOD if method not in ("any_move", "student"))
+METHODS = tuple(method for method in SEARCHES if method != "any_move")
 """Those that look ahead and can be relied upon; of students, test_student.py tells."""
 
 HEURISTICS: dict[str, Naive] = {
@@ -118,7 +117,7 @@ def check_against_naive(position: Position, depth: int, id: str) -> None:
     tree = search(position, depth, heuristic)
     close = within_rounding(tree.value)
     for method in PLAIN_METHODS:
-        report = run_search(position, method, evaluator(id), Budget(depth=depth))
+        report = run_search(position, SEARCHES[method], evaluator(id), Budget(depth=depth))
 
         def told(method: str = method, report: Report = report) -> str:  # dear, and seldom needed
             return f"{method} depth {depth} {id} {position.fen}: {report}"
@@ -314,7 +313,9 @@ def test_deepening_finds_the_exact_end_of_the_game(id: str) -> None:
 def test_plain_searches_find_the_exact_end_of_the_game(method: str) -> None:
     for position in solvable()[::3]:
         depth = plies_to_end(position)
-        report = run_search(position, method, evaluator("improved"), Budget(depth=max(depth, 1)))
+        report = run_search(
+            position, SEARCHES[method], evaluator("improved"), Budget(depth=max(depth, 1))
+        )
         check_exact(position, report)
         assert report.depth == depth
 
@@ -389,13 +390,18 @@ def test_no_heuristic_outweighs_a_proof(misleading_file: Path, name: str, step: 
     misleading = evaluator(f"{misleading_file}:{name}")
     for position in solvable()[:: 2 * step]:
         plies = plies_to_end(position)
-        check_exact(position, run_search(position, "deepening", misleading, Budget(depth=64)))
+        check_exact(
+            position, run_search(position, SEARCHES["deepening"], misleading, Budget(depth=64))
+        )
         for method in METHODS:
             # Deep enough for a win, not for what else the moves lead to.
             if plies % 2:
-                check_exact(position, run_search(position, method, misleading, Budget(depth=plies)))
+                check_exact(
+                    position,
+                    run_search(position, SEARCHES[method], misleading, Budget(depth=plies)),
+                )
             elif plies > 1 and method in PLAIN_METHODS:
-                report = run_search(position, method, misleading, Budget(depth=plies - 1))
+                report = run_search(position, SEARCHES[method], misleading, Budget(depth=plies - 1))
                 assert not report.proven
                 assert abs(report.score) > 1e300
 
@@ -405,7 +411,7 @@ def test_an_infinite_heuristic_is_no_proof(misleading_file: Path) -> None:
     for name, score in [("infinite", math.inf), ("hopeless", -math.inf), ("huge", math.inf)]:
         for method in METHODS:
             misleading = evaluator(f"{misleading_file}:{name}")
-            report = run_search(position, method, misleading, Budget(depth=3))
+            report = run_search(position, SEARCHES[method], misleading, Budget(depth=3))
             assert (report.score, report.proven, report.plies) == (score, False, None)
 
 
@@ -432,7 +438,7 @@ def test_no_search_visits_more_nodes_than_it_may(method: str, nodes: int) -> Non
             if method in ("minimax", "alphabeta") and depth is None:
                 continue
             budget = Budget(depth=depth, nodes=nodes)
-            report = run_search(position, method, evaluator("improved"), budget)
+            report = run_search(position, SEARCHES[method], evaluator("improved"), budget)
             assert 1 <= report.nodes <= nodes
             assert report.depth <= (depth or 64)
             assert report.move in position.legal_moves
@@ -476,14 +482,18 @@ def test_a_stopped_plain_search_answers_for_its_last_whole_depth() -> None:
 @pytest.mark.parametrize("method", PLAIN_METHODS)
 def test_a_search_answers_for_whole_depths_only(method: str) -> None:
     for position in still_on(random_positions(5, 5, 12, 24, min_placed=2)):
-        whole = run_search(position, method, evaluator("open"), Budget(depth=3))
+        whole = run_search(position, SEARCHES[method], evaluator("open"), Budget(depth=3))
         for nodes in range(1, whole.nodes + 3):
-            report = run_search(position, method, evaluator("open"), Budget(depth=3, nodes=nodes))
+            report = run_search(
+                position, SEARCHES[method], evaluator("open"), Budget(depth=3, nodes=nodes)
+            )
             assert report.nodes == min(nodes, whole.nodes)
             if nodes > whole.nodes:
                 assert timeless(report) == timeless(whole)
             elif report.depth > 0:
-                part = run_search(position, method, evaluator("open"), Budget(depth=report.depth))
+                part = run_search(
+                    position, SEARCHES[method], evaluator("open"), Budget(depth=report.depth)
+                )
                 assert reported(report) == reported(part), f"{position.fen} nodes={nodes}"
                 assert (report.move, report.pv) == (part.move, part.pv)
             else:
@@ -507,7 +517,7 @@ def test_a_game_that_is_over_has_no_move(method: str) -> None:
     over = Position.from_fen("1*1/*N*/*1n w")
     assert over.winner == "b"
     with pytest.raises(KnightfallError, match=r"1\*1/\*N\*/\*1n w.*over"):
-        run_search(over, method, evaluator("improved"), Budget(depth=2))
+        run_search(over, SEARCHES[method], evaluator("improved"), Budget(depth=2))
 
 
 # -- costly heuristics -------------------------------------------------------------------------
@@ -586,10 +596,10 @@ def test_placement_with_symmetry_finds_what_it_finds_without(id: str) -> None:
     for position, depth in cases:
         for seed in (0, 1):
             budget = Budget(depth=depth)
-            report = run_search(position, "deepening", evaluator(id), budget, seed)
+            report = run_search(position, SEARCHES["deepening"], evaluator(id), budget, seed)
             # Without the promise nothing is mirrored.
             careful = replace(evaluator(id), symmetric=False)
-            without = run_search(position, "deepening", careful, budget, seed)
+            without = run_search(position, SEARCHES["deepening"], careful, budget, seed)
             assert reported(report) == reported(without), position.fen
             assert report.depth == without.depth
             assert report.move in position.legal_moves

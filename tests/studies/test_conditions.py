@@ -46,8 +46,11 @@ def test_every_agent_of_a_condition_is_one(study: Study) -> None:
             agent = parse_agent(entrant.agent)
             assert str(agent) == entrant.agent
             if agent.kind == "student":
-                assert agent.habits is not None
-                assert (agent.habits.lost, agent.habits.ties) == (condition.lost, condition.ties)
+                assert agent.student_options is not None
+                assert (agent.student_options.lost, agent.student_options.ties) == (
+                    condition.lost,
+                    condition.ties,
+                )
             else:
                 assert entrant.name == "Random"
         assert plan.entrants[0].name == "improved"

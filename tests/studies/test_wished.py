@@ -27,7 +27,7 @@ from knightfall.kernel.geometry import geometry
 from knightfall.kernel.interrupt import stop_in
 from knightfall.position import Position, Side
 from knightfall.search.budget import LEAF_STEP_LIMIT, Budget
-from knightfall.search.run_search import run_search
+from knightfall.search.run_search import SEARCHES, run_search
 
 SIDES: tuple[Side, Side] = ("w", "b")
 START = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
@@ -94,7 +94,7 @@ def test_the_wish_is_no_published_heuristic() -> None:
     for id in ("shortest_win", "shortest_win_difference"):
         assert id not in published_ids()
         assert (REGISTRY[id].study, REGISTRY[id].costly) == ("wishes", True)
-        report = run_search(START, "deepening", evaluator(id), Budget(nodes=500))
+        report = run_search(START, SEARCHES["deepening"], evaluator(id), Budget(nodes=500))
         assert report.nodes <= 500
 
 
@@ -143,7 +143,9 @@ def test_a_users_heuristic_returns_what_it_has_when_its_steps_are_spent(mine: Pa
         whole = one.value(START)
         assert one.measure(START, step_limit=5) == (5, False)
         assert one.measure(START, step_limit=int(whole) + 1) == (whole, True)
-        reports = [run_search(START, "deepening", one, Budget(nodes=200)) for _ in range(2)]
+        reports = [
+            run_search(START, SEARCHES["deepening"], one, Budget(nodes=200)) for _ in range(2)
+        ]
         assert reports[0].cut == 0  # a walk has at most 49 steps
         assert (reports[0].move, reports[0].score) == (reports[1].move, reports[1].score)
     assert quick.value(START) == plain.value(START)
@@ -152,7 +154,7 @@ def test_a_users_heuristic_returns_what_it_has_when_its_steps_are_spent(mine: Pa
 def test_cut_evaluations_of_a_users_heuristic_are_reported(mine: Path) -> None:
     mine.write_text(WALK.replace("used += 1", "used += 500"))
     one = evaluator(f"{mine}:walk")
-    found = [run_search(START, "deepening", one, Budget(nodes=300)) for _ in range(2)]
+    found = [run_search(START, SEARCHES["deepening"], one, Budget(nodes=300)) for _ in range(2)]
     assert found[0].cut == found[1].cut > 100
     assert found[0].score == found[1].score == LEAF_STEP_LIMIT
     told = json.loads(run("eval", "--heuristic", f"{mine}:walk", START.fen).output)
@@ -180,8 +182,8 @@ def test_steps_and_time_by_hand() -> None:
 def test_a_heuristic_may_ask_for_the_time_left(mine: Path) -> None:
     one = evaluator(f"{mine}:clock")
     assert one.value(START) == 1e6
-    assert run_search(START, "deepening", one, Budget(nodes=100)).score == 1e6
-    report = run_search(START, "deepening", one, Budget(depth=1, time=2_000_000))
+    assert run_search(START, SEARCHES["deepening"], one, Budget(nodes=100)).score == 1e6
+    report = run_search(START, SEARCHES["deepening"], one, Budget(depth=1, time=2_000_000))
     if geometry(START.board)[0].clock or report.score < 1e6:
         assert 0 < report.score < 2.0
 

@@ -23,7 +23,7 @@ from knightfall.kernel.rules import perft_of, words
 from knightfall.openings import openings
 from knightfall.position import Position
 from knightfall.search.budget import Budget
-from knightfall.search.run_search import run_search
+from knightfall.search.run_search import SEARCHES, run_search
 from knightfall.solver.engine import Engine
 from knightfall.solver.reflection import loses_by_reflection
 from knightfall.solver.solve import Solver
@@ -197,7 +197,7 @@ def test_a_sum_has_room_for_64_heuristics(seven: WasmEngine) -> None:
     assert seven.call("add_part", address, 0.0, 1.0, 0, 0, 0.0, 2.0) == -1  # to no term
 
 
-SEARCHES = [
+ASKED = [
     ("minimax", "open", Budget(depth=3)),
     ("alphabeta", "improved", Budget(depth=5)),
     ("plain_deepening", "center", Budget(nodes=2500)),
@@ -212,7 +212,7 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize(("method", "id", "budget"), SEARCHES, ids=lambda it: str(it))
+@pytest.mark.parametrize(("method", "id", "budget"), ASKED, ids=lambda it: str(it))
 def test_searches_node_for_node(method: str, id: str, budget: Budget, seven: WasmEngine,
                                 eight: WasmEngine) -> None:  # fmt: skip
     native = evaluator(id)
@@ -222,7 +222,7 @@ def test_searches_node_for_node(method: str, id: str, budget: Budget, seven: Was
                 position, method, engine.heuristic(id), symmetric=native.symmetric,
                 depth=budget.depth or 64, nodes=budget.nodes, seed=seed,
             )  # fmt: skip
-            wanted = run_search(position, method, native, budget, seed)
+            wanted = run_search(position, SEARCHES[method], native, budget, seed)
             assert found == {
                 "move": wanted.move, "score": wanted.score, "depth": wanted.depth,
                 "nodes": wanted.nodes, "pv": wanted.pv,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.heuristics.expression import Atom, Expression
-    from knightfall.search.run_search import StudentSettings
+    from knightfall.search.run_search import Search
 
 MOST_SEED = 2**63 - 1
 
@@ -28,11 +28,10 @@ _MADE_HERE = ("evaluator", "host", "memory")
 
 
 class CompiledSearch(NamedTuple):
-    """The compiled search that makes an agent's choices, by name, with its budget and settings."""
+    """The compiled search that makes an agent's choices, with its budget."""
 
-    method: str
+    search: Search
     budget: Budget
-    student: StudentSettings
 
 
 class Clock(NamedTuple):

@@ -26,28 +26,29 @@ class SearchAgent(Agent):
     """An agent that is nothing but a compiled search."""
 
     method: ClassVar[str] = ""
+    """Which of the core's searches it is."""
 
     @property
     def search(self) -> CompiledSearch:
         """The search with its budget."""
-        from knightfall.search.run_search import NOT_A_STUDENT
+        from knightfall.search.run_search import SEARCHES
 
-        return CompiledSearch(self.method, self.budget, NOT_A_STUDENT)
+        return CompiledSearch(SEARCHES[self.method], self.budget)
 
     def prepare(self, board: Board | None = None) -> Self:
         """See `Agent`."""
         from knightfall.search.run_search import warm_up
 
-        method, budget, student = self.search
-        warm_up(board or Board.of(7, 7), method, self.evaluator, budget, student)
+        search, budget = self.search
+        warm_up(board or Board.of(7, 7), search, self.evaluator, budget)
         return self
 
     def analyse_with(self, position: Position) -> Report:
         """See `Agent`."""
         from knightfall.search.run_search import run_search
 
-        method, budget, student = self.search
-        return run_search(position, method, self.evaluator, budget, self.seed, student)
+        search, budget = self.search
+        return run_search(position, search, self.evaluator, budget, self.seed)
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,10 @@ class DeepeningAgent(SearchAgent):
     @property
     def search(self) -> CompiledSearch:
         """The search with its budget."""
-        found = super().search
-        return found._replace(method="plain_deepening") if self.plain else found
+        from knightfall.search.run_search import SEARCHES
+
+        plain = CompiledSearch(SEARCHES["plain_deepening"], self.budget)
+        return plain if self.plain else super().search
 
     def with_search_budget(self, budget: Budget) -> Self:
         """See `Agent`."""

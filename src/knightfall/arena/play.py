@@ -205,7 +205,7 @@ def searcher(text: str) -> Searcher | None:
     heuristic = evaluator(agent.heuristic or "null")
     if not heuristic.compiled:
         return None
-    settings = settings_for(search.method, heuristic, search.budget, student=search.student)[0]
+    settings = settings_for(search.search, heuristic, search.budget)[0]
     return Searcher(heuristic, agent.seed, int(settings["entries"]), settings)
 
 

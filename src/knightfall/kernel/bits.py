@@ -59,6 +59,22 @@ def ask(typing: Any, address: Any, board: Any, open: Any, me: Any, opp: Any, to_
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def call_search(
+    typing: Any, address: Any, board: Any, state: Any, open: Any, mover: Any, waiter: Any
+) -> Any:
+    """Call the search at a C address.  The records go as pointers; it answers in its state."""
+
+    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        # Numba returns a null pointer where there is nothing to return.
+        kind = ir.FunctionType(ir.IntType(8).as_pointer(), [value.type for value in values[1:]])
+        builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
+        return context.get_dummy_value()
+
+    word, cell = types.uint64, types.int64
+    return types.void(word, board, state, word, cell, cell), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def nanoseconds(typing: Any, address: Any, place: Any) -> Any:
     """What C's ``clock_gettime`` at an address says of the monotonic clock.
 

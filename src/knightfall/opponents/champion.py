@@ -213,9 +213,9 @@ def _played(
             )
             return report, beliefs
     from knightfall.heuristics.evaluator import evaluator
-    from knightfall.search.run_search import run_search
+    from knightfall.search.run_search import SEARCHES, run_search
 
-    report = run_search(position, "deepening", evaluator(heuristic), purse.budget, seed)
+    report = run_search(position, SEARCHES["deepening"], evaluator(heuristic), purse.budget, seed)
     purse.pay(report.nodes)
     note = "" if report.proven else f"the move is that of id({heuristic})"
     return replace(report, note=note), beliefs

@@ -19,14 +19,11 @@ from knightfall.opponents.asking import BOARDS, STATES, may_go_on
 from knightfall.opponents.state import PRACTICE, REPLIES, SURE, WAYS, Practice
 from knightfall.search.alphabeta import alphabeta_value
 from knightfall.search.game_loop import search_for
-from knightfall.search.search_state import METHODS, PROVEN, SETTINGS, leaf, scramble
+from knightfall.search.search_state import PROVEN, SETTINGS, leaf, scramble
 
 _u64, _i64 = types.uint64, types.int64
 PLAYERS = types.Array(SETTINGS, 1, "C")
 REPLY_TABLE = types.Array(REPLIES, 1, "C")
-
-FIRST_PLAIN, LAST_PLAIN = METHODS.index("alphabeta"), METHODS.index("plain_deepening")
-"""The searches that keep the first of their best moves, in a shuffled order."""
 
 SHARE = 24
 """What the equal moves of one answer weigh together, more or less."""
@@ -76,13 +73,13 @@ def one_reply(
         return -1
     board, state, limit = boards[0], states[0], player.limit
     enough = limit
-    if count(open) > practice.early_cells and player.method > FIRST_PLAIN:
+    if count(open) > practice.early_cells and player.entry != practice.alphabeta:
         enough = min(limit, practice.early_nodes)
     player.limit = min(enough, practice.limit - practice.spent)
     practice.draws += _u64(1)
     player.seed = scramble(practice.seed + practice.draws * _u64(GOLDEN))
     practice.generation += _u64(1)
-    search_for(boards, states, player, practice.generation, open, mover, waiter)
+    search_for(board, state, player, practice.generation, open, mover, waiter)
     # The clock, too, stops a search by its limit.
     stopped = board.limit != player.limit
     cut = stopped or (player.limit < enough and state.nodes >= player.limit)
@@ -142,7 +139,7 @@ def ask_once(
     player.limit = min(limit, practice.limit - practice.spent)
     player.seed = scramble(seed + _u64(entry.asked[number]) * _u64(GOLDEN))
     practice.generation += _u64(1)
-    search_for(boards, states, player, practice.generation, open, mover, waiter)
+    search_for(board, state, player, practice.generation, open, mover, waiter)
     # The clock, too, stops a search by its limit.
     stopped = board.limit != player.limit
     cut = stopped or (player.limit < limit and state.nodes >= player.limit)
@@ -150,7 +147,8 @@ def ask_once(
     if cut:
         practice.spent += state.nodes
         return False
-    plain = FIRST_PLAIN <= player.method <= LAST_PLAIN
+    always = player.entry == practice.alphabeta
+    plain = always or player.entry == practice.plain_deepening
     equal = _u64(1) << _u64(state.move)
     if state.score >= PROVEN:
         entry.sure |= _u64(1) << _u64(number)
@@ -169,7 +167,6 @@ def ask_once(
         way += 1
         left = rest(left)
     # How deep a plain search gets in its nodes depends on the order, too.
-    always = player.method == FIRST_PLAIN
     entry.asked[number] = ALWAYS if always else entry.asked[number] + 1
     return True
 

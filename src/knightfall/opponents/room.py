@@ -19,7 +19,7 @@ from knightfall.opponents.models import JUDGES, MODELS, ONESELF, OPPONENTS, Mode
 from knightfall.opponents.replies import put_back
 from knightfall.opponents.state import NODE_DTYPE, OPEN, PRACTICE_DTYPE, REPLIES_DTYPE
 from knightfall.position import Position
-from knightfall.search.run_search import board_for, settings_for
+from knightfall.search.run_search import SEARCHES, board_for, settings_for
 from knightfall.search.search_state import DTYPE as STATE_DTYPE
 from knightfall.search.search_state import SETTINGS_DTYPE
 from knightfall.search.table import new_table
@@ -91,7 +91,7 @@ class Room:
         self.players = np.concatenate([*searches, stranger, self._player(ONESELF)])
 
     def _player(self, model: Model) -> Any:
-        settings = settings_for(model.method, evaluator(model.heuristic), model.budget)
+        settings = settings_for(SEARCHES[model.method], evaluator(model.heuristic), model.budget)
         entries = int(settings["entries"][0])
         if entries not in self.tables:
             self.tables[entries] = new_table(entries)
@@ -115,6 +115,8 @@ class Room:
         practices["habits"] = shipped().habits
         practices["judges"] = [MODELS.index(judge) for judge in JUDGES]
         practices["stranger"] = len(MODELS)
+        for name in ("alphabeta", "plain_deepening"):
+            practices[name] = SEARCHES[name].address
         for name, value in {**_SETTINGS, **settings}.items():
             practices[name] = value
 

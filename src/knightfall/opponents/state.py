@@ -74,6 +74,9 @@ PRACTICE_DTYPE = np.dtype(
         ("settle_late", "i8"),  # with so few beyond it,
         ("settle_nodes", "i8"),  # for so many nodes
         ("generation", "u8"),  # of the searches' tables
+        # The addresses of the searches that keep the first of their best moves, in a shuffled order
+        ("alphabeta", "u8"),
+        ("plain_deepening", "u8"),
         ("stamp", "u8"),  # of the replies that count
         ("seed", "u8"),  # of what is left to chance,
         ("draws", "u8"),  # of which there was so much

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba import types
 
 from knightfall.kernel.bits import Bits, first, rest
@@ -95,17 +93,15 @@ def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, d
 
 
 @compiled(ENTRY_POINT)
-def alphabeta(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+def alphabeta(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
     """Search to `depth_limit` at once."""
-    board, state = boards[0], states[0]
     number = begin(state, moves(board, open, mover), open, mover, waiter)
     _root(board, state, open, waiter, number, state.depth_limit)
 
 
 @compiled(ENTRY_POINT)
-def plain_deepening(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+def plain_deepening(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
     """Depth 1, 2, 3, … until told to stop; the last depth searched to the end counts."""
-    board, state = boards[0], states[0]
     number = begin(state, moves(board, open, mover), open, mover, waiter)
     for depth in range(1, state.depth_limit + 1):
         if not _root(board, state, open, waiter, number, depth):

@@ -6,8 +6,6 @@ separated position tells the end of the game beyond the horizon.
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba import types
 
 from knightfall.kernel.bits import Bits, count, first, rest
@@ -303,13 +301,12 @@ def _root(board: Geometry, state: State, open: Bits, waiter: int, number: int, d
 
 
 @compiled(ENTRY_POINT)
-def deepening(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+def deepening(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
     """Depth 1, 2, 3, … until told to stop or nothing deeper can change the answer.
 
     A win by separation may lie beyond the horizon, and a shorter one within it: the search goes
     on until it has looked as deep as the result it has proven.
     """
-    board, state = boards[0], states[0]
     number = begin(state, moves(board, open, mover), open, mover, waiter)
     for depth in range(1, state.depth_limit + 1):
         if not _root(board, state, open, waiter, number, depth):

@@ -14,15 +14,11 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from knightfall.kernel.bits import Bits, nanoseconds
+from knightfall.kernel.bits import Bits, call_search, nanoseconds
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
-from knightfall.kernel.rules import moves
-from knightfall.search.alphabeta import alphabeta, plain_deepening
-from knightfall.search.deepening import deepening
-from knightfall.search.minimax import minimax
-from knightfall.search.search_state import LIMIT, PLIES, SETTINGS, STATE, any_move
-from knightfall.search.student import NO_MOVE, student
+from knightfall.kernel.rules import Geometry, moves
+from knightfall.search.search_state import LIMIT, NO_ANSWER, OPTIONS, PLIES, SETTINGS, STATE, State
 
 _u64, _i64 = types.uint64, types.int64
 
@@ -71,20 +67,10 @@ def _begins_with(words: Any, rules: Any) -> bool:
     return difference == _u64(0)  # type: ignore[no-any-return]
 
 
-@compiled(
-    types.void(
-        types.Array(GEOMETRY, 1, "C"),
-        types.Array(STATE, 1, "C"),
-        SETTINGS,
-        _u64,
-        _u64,
-        _i64,
-        _i64,
-    )
-)
+@compiled(types.void(GEOMETRY, STATE, SETTINGS, _u64, _u64, _i64, _i64))
 def search_for(
-    boards: Any,
-    states: Any,
+    board: Geometry,
+    state: State,
     player: Any,
     generation: int,
     open: Bits,
@@ -92,7 +78,6 @@ def search_for(
     waiter: int,
 ) -> None:
     """Search for a player, by its settings; the table's entries go by that generation."""
-    board, state = boards[0], states[0]
     board.limit = player.limit
     board.failed = 0
     state.heuristic = player.heuristic
@@ -102,30 +87,12 @@ def search_for(
     state.table = player.table
     state.entries = player.entries
     state.generation = generation
+    for option in range(OPTIONS):
+        state.options[option] = player.options[option]
     for ply in range(PLIES):  # every search begins with a blank sheet
         state.killers[ply, 0] = 0
         state.killers[ply, 1] = 0
-    if player.method == 0:
-        any_move(boards, states, open, mover, waiter)
-    elif player.method == 1:
-        minimax(boards, states, open, mover, waiter)
-    elif player.method == 2:
-        alphabeta(boards, states, open, mover, waiter)
-    elif player.method == 3:
-        plain_deepening(boards, states, open, mover, waiter)
-    elif player.method == 4:
-        deepening(boards, states, open, mover, waiter)
-    else:
-        state.style = player.style
-        state.time_limit = player.time_limit
-        state.forecast_cost = player.forecast_cost
-        state.list_cost = player.list_cost
-        state.list_move_cost = player.list_move_cost
-        state.call_cost = player.call_cost
-        state.score_cost = player.score_cost
-        state.open_cost = player.open_cost
-        state.move_cost = player.move_cost
-        student(boards, states, open, mover, waiter)
+    call_search(player.entry, board, state, open, mover, waiter)
 
 
 @compiled(
@@ -169,7 +136,7 @@ def play(
             before = nanoseconds(game.clock, game.dial)
         game.generation += _u64(1)
         steps = board.step_limit
-        search_for(boards, states, player, game.generation, open, mover, waiter)
+        search_for(board, state, player, game.generation, open, mover, waiter)
         if player.watched != 0 and (
             (board.limit != player.limit and board.limit != 0)
             or state.nodes > player.limit
@@ -184,7 +151,7 @@ def play(
         if game.stop != 0:
             return  # the search was cut short, too
         cell = state.move
-        if cell == NO_MOVE:
+        if cell == NO_ANSWER:
             game.failed = RESIGNED if state.late == 0 else TOO_LATE
             return
         at = _u64(game.plies)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba import types
 
 from knightfall.kernel.bits import Bits, first, rest
@@ -48,9 +46,8 @@ def _value(board: Geometry, state: State, open: Bits, mover: int, waiter: int, p
 
 
 @compiled(ENTRY_POINT)
-def minimax(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+def minimax(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
     """Search to `depth_limit`."""
-    board, state = boards[0], states[0]
     number = begin(state, moves(board, open, mover), open, mover, waiter)
     state.horizon = state.depth_limit
     best = -2.0 * WIN

@@ -9,8 +9,9 @@ from __future__ import annotations
 import gc
 import math
 import time
-from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.evaluator import Evaluator
+from knightfall.kernel.compile import c_address
 from knightfall.kernel.geometry import NO_LIMIT, GeometryArray, geometry
 from knightfall.kernel.interrupt import interruptibly, limit_to_nothing, stop_in, stopwatch
 from knightfall.kernel.rules import words
@@ -29,29 +31,20 @@ from knightfall.search.deepening import deepening
 from knightfall.search.minimax import minimax
 from knightfall.search.search_state import (
     DTYPE,
+    ENTRY_POINT,
     LIMIT,
-    METHODS,
+    NO_ANSWER,
+    OPTIONS,
     PROVEN,
     SETTINGS_DTYPE,
     WIN,
     any_move,
+    search_at,
 )
-from knightfall.search.student import NO_MOVE, student
 from knightfall.search.table import size_for, table_for
 
-_STUDENTS = (
-    *("style", "time_limit", "forecast_cost", "list_cost", "list_move_cost", "call_cost"),
-    *("score_cost", "open_cost", "move_cost"),
-)
-"""What a student's search is asked beside; in the order of `StudentSettings`."""
-
-_ASKED = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries", *_STUDENTS)
-"""The fields that a search's state has, too."""
-
-StudentSettings = tuple[int, ...]
-"""Flags, time limit and prices in nanoseconds, one for each name in `_STUDENTS`."""
-
-NOT_A_STUDENT: StudentSettings = (0,) * len(_STUDENTS)
+_ASKED = ("heuristic", "symmetric", "depth_limit", "seed", "table", "entries", "options")
+"""The fields that settings and a search's state share."""
 
 Records = npt.NDArray[Any]
 """An array of one record."""
@@ -60,19 +53,40 @@ MANY_NODES, NODES_PER_SECOND = 1_000_000, 50_000_000
 """What a search is given a table for, without any budget but depth, and under a time budget."""
 
 
-def settings_for(
-    method: str,
-    heuristic: Evaluator,
-    budget: Budget,
-    seed: int = 0,
-    student: StudentSettings = NOT_A_STUDENT,
-) -> Records:
-    """What a search is asked, all but the address of its table."""
-    entries = size_for(_expected_nodes(budget) if method == "deepening" else 0)
+@dataclass(frozen=True)
+class Search:
+    """A compiled search, and what it is asked beside a heuristic, a budget and a seed.
+
+    `entry` is compiled for `ENTRY_POINT`; that of an extension may be in the extension's own code.
+    """
+
+    entry: Any
+    has_table: bool = False
+    options: tuple[int, ...] = (0,) * OPTIONS
+
+    @cached_property
+    def address(self) -> int:
+        """Where compiled code calls it."""
+        return c_address(self.entry, ENTRY_POINT)
+
+
+SEARCHES = {
+    "any_move": Search(any_move),
+    "minimax": Search(minimax),
+    "alphabeta": Search(alphabeta),
+    "plain_deepening": Search(plain_deepening),
+    "deepening": Search(deepening, has_table=True),
+}
+"""The core's own searches by name."""
+
+
+def settings_for(search: Search, heuristic: Evaluator, budget: Budget, seed: int = 0) -> Records:
+    """Return what a search is asked, all but the address of its table."""
+    entries = size_for(_expected_nodes(budget) if search.has_table else 0)
     limits = budget.depth or DEEPEST, budget.nodes or NO_LIMIT
-    asked = METHODS.index(method), heuristic.address, heuristic.symmetric
+    asked = search.address, heuristic.address, heuristic.symmetric
     settings = np.zeros(1, SETTINGS_DTYPE)
-    settings[0] = (*asked, *limits, seed, 0, entries, heuristic.users, *student)
+    settings[0] = (*asked, *limits, seed, 0, entries, heuristic.users, search.options)
     return settings
 
 
@@ -100,15 +114,6 @@ def records_for(board: Board, settings: Records, generation: int) -> tuple[Geome
     return boards, states
 
 
-SEARCHES: dict[str, Callable[..., None]] = {
-    "any_move": any_move,
-    "minimax": minimax,
-    "alphabeta": alphabeta,
-    "plain_deepening": plain_deepening,
-    "deepening": deepening,
-    "student": student,
-}
-
 RESIGNS = "resigns: every line it sees is lost"
 TOO_LATE = "resigns: its time was up before it had a move"
 
@@ -121,46 +126,36 @@ interruptible: so many seconds, nodes or plies."""
 
 
 def run_search(
-    position: Position,
-    method: str,
-    heuristic: Evaluator,
-    budget: Budget,
-    seed: int = 0,
-    student: StudentSettings = NOT_A_STUDENT,
+    position: Position, search: Search, heuristic: Evaluator, budget: Budget, seed: int = 0
 ) -> Report:
     """Search a position that is not over; within a time budget, counted from the call.
 
-    A student's search may have no answer: that is an `AgentFailure` by forfeit.
+    A search that has no answer raises an `AgentFailure` by forfeit.
     """
     if budget.time is None or not gc.isenabled():
-        return _run(position, method, heuristic, budget, seed, student)
+        return _run(position, search, heuristic, budget, seed)
     # With a compiler loaded, one full collection takes some 40 ms: not on the player's clock.
     gc.disable()
     try:
-        return _run(position, method, heuristic, budget, seed, student)
+        return _run(position, search, heuristic, budget, seed)
     finally:
         gc.enable()
 
 
 def _run(
-    position: Position,
-    method: str,
-    heuristic: Evaluator,
-    budget: Budget,
-    seed: int,
-    habits: StudentSettings,
+    position: Position, search: Search, heuristic: Evaluator, budget: Budget, seed: int
 ) -> Report:
     start = time.perf_counter()
     open, mover, waiter = words(position)
     if position.winner is not None:
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to search for")
-    settings = settings_for(method, heuristic, budget, seed, habits)
+    settings = settings_for(search, heuristic, budget, seed)
     settings["table"], generation = table_for(int(settings["entries"][0]))
     boards, states = records_for(position.board, settings, generation)
     state = states[0]
 
-    def search() -> None:
-        SEARCHES[method](boards, states, open, mover, waiter)
+    def run() -> None:
+        search_at(search.address, boards, states, open, mover, waiter)
 
     alarm, seconds = None, budget.seconds
     if seconds is not None:
@@ -168,17 +163,17 @@ def _run(
         alarm = stopwatch().stop_at(start + seconds - reserve, boards)
         stop_in(boards, start + seconds - reserve - time.perf_counter())
     with heuristic.errors_explained(boards):
-        if method == "any_move" or _surely_soon(budget, heuristic):
-            search()
+        if search.entry is any_move or _surely_soon(budget, heuristic):
+            run()
         else:
             waiting = heuristic.patience(lambda: int(state["nodes"]))
-            interruptibly(search, limit_to_nothing(boards), seconds, **waiting)
+            interruptibly(run, limit_to_nothing(boards), seconds, **waiting)
         if heuristic.users and state["nodes"] > settings["limit"][0]:
             raise heuristic.tampered()
     if alarm is not None:
         alarm.cancel()
 
-    if state["move"] == NO_MOVE:
+    if state["move"] == NO_ANSWER:
         raise AgentFailure("forfeit", TOO_LATE if state["late"] else RESIGNS)
     name = position.board.name
     score, proven, plies = float(state["score"]) + 0.0, abs(state["score"]) >= PROVEN, None
@@ -199,24 +194,16 @@ def _run(
     )
 
 
-def warm_up(
-    board: Board,
-    method: str,
-    heuristic: Evaluator,
-    budget: Budget,
-    student: StudentSettings = NOT_A_STUDENT,
-) -> None:
+def warm_up(board: Board, search: Search, heuristic: Evaluator, budget: Budget) -> None:
     """Do what the first search on a board would do beside searching, so that none is the slow one.
 
     Tables belong to threads: it is for the searches of this one.
     """
-    table_for(int(settings_for(method, heuristic, budget)["entries"][0]))
+    table_for(int(settings_for(search, heuristic, budget)["entries"][0]))
     corner, beside = board.name(0), board.name(board.at(1, 1))  # a knight can leave any corner
     position = Position.from_moves([corner, beside], board.width, board.height)
-    with suppress(AgentFailure):  # a student may find its time too short
-        run_search(
-            position, method, heuristic, Budget(depth=1, nodes=1000, time=1_000_000), 0, student
-        )
+    with suppress(AgentFailure):  # a search may find its time too short
+        run_search(position, search, heuristic, Budget(depth=1, nodes=1000, time=1_000_000))
 
 
 def _surely_soon(budget: Budget, heuristic: Evaluator) -> bool:

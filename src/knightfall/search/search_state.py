@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, types
 
-from knightfall.kernel.bits import Bits, ask, first, rest
+from knightfall.kernel.bits import Bits, ask, call_search, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
 from knightfall.kernel.rules import Geometry, moves
@@ -35,6 +35,12 @@ LIMIT = float(2**51)
 PLIES = 66
 """Longer than any game: at most 64 cells to fill, and a ply to notice the end."""
 
+OPTIONS, COUNTS = 9, 2
+"""How many whole numbers a search may be asked beside what all are, and may keep beside."""
+
+NO_ANSWER = -1
+"""The move of a search that resigns, or has none when its time is up."""
+
 DTYPE = np.dtype(
     [
         # what is asked
@@ -45,16 +51,7 @@ DTYPE = np.dtype(
         ("table", "u8"),  # the address of its first entry, and how many there are
         ("entries", "u8"),
         ("generation", "u8"),  # entries of other searches do not count
-        # what a student's search is asked: its habits, and nanoseconds, which are only added up
-        ("style", "i8"),
-        ("time_limit", "i8"),
-        ("forecast_cost", "i8"),  # a new board with a move made,
-        ("list_cost", "i8"),  # a list of moves, and each move in it,
-        ("list_move_cost", "i8"),
-        ("call_cost", "i8"),  # a node,
-        ("score_cost", "i8"),  # an evaluation, each open cell and each knight's move in it
-        ("open_cost", "i8"),
-        ("move_cost", "i8"),
+        ("options", "i8", (OPTIONS,)),  # what else a search is asked that has options of its own
         # what is answered
         ("nodes", "i8"),
         ("move", "i8"),
@@ -68,24 +65,19 @@ DTYPE = np.dtype(
         ("killers", "i8", (PLIES, 2)),
         ("lines", "i1", (PLIES, PLIES)),
         ("lengths", "i8", (PLIES,)),
-        # a student's: the time that went, 1 once it is up, leaves so far, a random word
-        ("spent", "i8"),
-        ("late", "i8"),
-        ("leaves", "i8"),
-        ("word", "u8"),
+        ("late", "i8"),  # 1: no move was found before the time was up
+        ("word", "u8"),  # a random word
+        ("counts", "i8", (COUNTS,)),  # whatever a search counts
     ],
     align=True,
 )
 STATE = from_dtype(DTYPE)
 State = Any
 
-METHODS = ("any_move", "minimax", "alphabeta", "plain_deepening", "deepening", "student")
-"""The searches; the settings' `method` is an index."""
-
 # What a search is asked, apart from a state: one for each player of a game.
 SETTINGS_DTYPE = np.dtype(
     [
-        ("method", "i8"),
+        ("entry", "u8"),  # the address of the compiled search
         ("heuristic", "u8"),
         ("symmetric", "i8"),
         ("depth_limit", "i8"),
@@ -94,28 +86,22 @@ SETTINGS_DTYPE = np.dtype(
         ("table", "u8"),
         ("entries", "u8"),
         ("watched", "i8"),  # 1: the heuristic is a user's, who may have got at the board
-        ("style", "i8"),
-        ("time_limit", "i8"),
-        ("forecast_cost", "i8"),
-        ("list_cost", "i8"),
-        ("list_move_cost", "i8"),
-        ("call_cost", "i8"),
-        ("score_cost", "i8"),
-        ("open_cost", "i8"),
-        ("move_cost", "i8"),
+        ("options", "i8", (OPTIONS,)),
     ],
     align=True,
 )
 SETTINGS = from_dtype(SETTINGS_DTYPE)
 
-ENTRY_POINT = types.void(
-    types.Array(GEOMETRY, 1, "C"),
-    types.Array(STATE, 1, "C"),
-    _u64,
-    _i64,
-    _i64,
-)
+ENTRY_POINT = types.void(GEOMETRY, STATE, _u64, _i64, _i64)
 """What every search is called with: board, state, open, mover, waiter."""
+
+
+@compiled(
+    types.void(_u64, types.Array(GEOMETRY, 1, "C"), types.Array(STATE, 1, "C"), _u64, _i64, _i64)
+)
+def search_at(address: int, boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+    """Call the search at an address, for Python, which passes arrays faster than records."""
+    call_search(address, boards[0], states[0], open, mover, waiter)
 
 
 @compiled(types.boolean(_f64))
@@ -211,6 +197,6 @@ def begin(state: State, choice: Bits, open: Bits, mover: int, waiter: int) -> in
 
 
 @compiled(ENTRY_POINT)
-def any_move(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+def any_move(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
     """No search at all: every move is as good as any other, and the seed picks one."""
-    begin(states[0], moves(boards[0], open, mover), open, mover, waiter)
+    begin(state, moves(board, open, mover), open, mover, waiter)

@@ -183,6 +183,7 @@ def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> 
 def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FALLBACK) -> None:
     """Do what the first choice on a board would do beside searching, so that none is a slow one."""
     from knightfall.heuristics.evaluator import evaluator
+    from knightfall.search.run_search import SEARCHES
     from knightfall.search.run_search import warm_up as warm_up_search
 
     corners = board.name(0), board.name(board.cells - 1)
@@ -197,12 +198,14 @@ def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FAL
     with suppress(OutOfBudget):
         engine.ends_within(opening, 2, Limits(nodes=1))
     if budget.time is None:
-        warm_up_search(board, "deepening", evaluator(fallback), Budget(nodes=FALLBACK_NODES))
+        warm_up_search(
+            board, SEARCHES["deepening"], evaluator(fallback), Budget(nodes=FALLBACK_NODES)
+        )
         return
     # What is left for a heuristic search, and so the size of its table, depends on the moment.
     left = budget.time
     while left >= LEAST_TIME:
-        warm_up_search(board, "deepening", evaluator(fallback), Budget(time=left))
+        warm_up_search(board, SEARCHES["deepening"], evaluator(fallback), Budget(time=left))
         left //= 2
 
 
@@ -218,13 +221,13 @@ def unfinished(choice: Choice) -> str:
 
 def _fallback(choice: Choice, seconds: float | None, seed: int, start: float, spent: int) -> Report:
     from knightfall.heuristics.evaluator import evaluator
-    from knightfall.search.run_search import run_search
+    from knightfall.search.run_search import SEARCHES, run_search
 
     if seconds is None:
         budget = Budget(nodes=FALLBACK_NODES)
     else:
         budget = Budget(time=max(LEAST_TIME, int(seconds * 1e6)))
-    report = run_search(choice.position, "deepening", evaluator(FALLBACK), budget, seed)
+    report = run_search(choice.position, SEARCHES["deepening"], evaluator(FALLBACK), budget, seed)
     note = "" if report.proven else f"not solved in time: the move is that of id({FALLBACK})"
     if choice.wins is False and not report.proven:  # a placement: nobody knows which is hardest
         report = replace(report, score=-math.inf, proven=True)

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, replace
 from knightfall.agents import parse_agent
 from knightfall.agents.kinds import DeepeningAgent, MinimaxAgent
 from knightfall.search.budget import Budget
-from knightfall.search.habits import CHOICES, Habits
 from knightfall.studies.published import Coded, Study
 from knightfall.studies.student_agent import StudentAgent
+from knightfall.studies.student_options import CHOICES, StudentOptions
 
 
 def as_coded(study: Study, heuristic: str) -> Coded:
@@ -42,10 +42,10 @@ class Condition:
     board: str = "later"
     time: int = 25_000
 
-    def habits(self, *, ends: str = "board", minimax: bool = False) -> Habits:
+    def student_options(self, *, ends: str = "board", minimax: bool = False) -> StudentOptions:
         """The same, of one agent."""
         search = "minimax" if minimax else "alphabeta"
-        return Habits(search=search, ends=ends, **asdict(self))
+        return StudentOptions(search=search, ends=ends, **asdict(self))
 
     def test_agent(self, study: Study, heuristic: str) -> str:
         """The agent that a study entered with a heuristic."""
@@ -54,7 +54,7 @@ class Condition:
 
     def agent(self, heuristic: str, ends: str = "board") -> str:
         """An agent that deepens with a heuristic."""
-        return str(StudentAgent(heuristic, habits=self.habits(ends=ends)))
+        return str(StudentAgent(heuristic, student_options=self.student_options(ends=ends)))
 
     def opponent(self, name: str) -> str:
         """One of the course's opponents, played by the student's own classes."""
@@ -62,8 +62,8 @@ class Condition:
         if not ideal.heuristic:
             return str(ideal)
         depth = None if isinstance(ideal, DeepeningAgent) else ideal.budget.depth
-        habits = self.habits(minimax=isinstance(ideal, MinimaxAgent))
-        return str(StudentAgent(ideal.heuristic, Budget(depth=depth), habits=habits))
+        options = self.student_options(minimax=isinstance(ideal, MinimaxAgent))
+        return str(StudentAgent(ideal.heuristic, Budget(depth=depth), student_options=options))
 
     def never_resigning(self) -> Condition:
         """The same agents without their mistakes.
@@ -75,7 +75,7 @@ class Condition:
 
     def words(self) -> str:
         """The condition as an agent's string has it, without the time."""
-        others = replace(self.habits(), time=None, lost=CHOICES["lost"][0])
+        others = replace(self.student_options(), time=None, lost=CHOICES["lost"][0])
         return ", ".join([self.lost, *others.words()])
 
 

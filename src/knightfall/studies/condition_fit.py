@@ -19,7 +19,6 @@ from typing import Any
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.reading import decoded, parse_json
-from knightfall.search.habits import CHOICES
 from knightfall.shape import Between, OneOf, Whole, check
 from knightfall.studies.condition import (
     TIMES,
@@ -31,6 +30,7 @@ from knightfall.studies.condition import (
 )
 from knightfall.studies.condition_trials import Cell, Prediction, trials
 from knightfall.studies.published import Study
+from knightfall.studies.student_options import CHOICES
 
 GAMES, LEAST_PAIRS = 2800, 30
 """About as many games of ours are played to try one condition, and at least so many in a cell."""

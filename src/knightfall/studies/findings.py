@@ -385,11 +385,11 @@ def _searched(symmetric: bool) -> tuple[int, int]:
     """Depth that the nodes suffice for from the empty board, and nodes that the depth takes."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.budget import Budget
-    from knightfall.search.run_search import run_search
+    from knightfall.search.run_search import SEARCHES, run_search
 
     known, start = replace(evaluator(BASELINE), symmetric=symmetric), Position.start(7, 7)
-    deep = run_search(start, "deepening", known, Budget(nodes=NODES)).depth
-    return deep, run_search(start, "deepening", known, Budget(depth=DEPTH)).nodes
+    deep = run_search(start, SEARCHES["deepening"], known, Budget(nodes=NODES)).depth
+    return deep, run_search(start, SEARCHES["deepening"], known, Budget(depth=DEPTH)).nodes
 
 
 @cache

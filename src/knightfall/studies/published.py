@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 from knightfall.agents import COURSE_NODES
 from knightfall.arena.tournament_plan import protocol_named
 from knightfall.errors import KnightfallError
-from knightfall.search.habits import CHOICES
 from knightfall.shape import Between, OneOf, Whole, check
 from knightfall.studies.printed import (
     EXAMPLE,
@@ -25,6 +24,7 @@ from knightfall.studies.printed import (
     read_example,
     read_table,
 )
+from knightfall.studies.student_options import CHOICES
 from knightfall.studies.study_files import FIRST, HEURISTICS, every_study, read_tables
 
 Form = Literal[
@@ -148,7 +148,7 @@ class Erratum:
 class Coded:
     """A study's heuristic as its author's program had it.
 
-    `ends` is how it saw that the game was over (`knightfall.search.habits`), `id` the heuristic.
+    `ends` is how it saw that the game was over (`student_options.py`), `id` the heuristic.
     """
 
     id: str

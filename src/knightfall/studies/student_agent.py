@@ -8,7 +8,7 @@ from typing import Self
 
 from knightfall.agents.base import Clock, CompiledSearch
 from knightfall.agents.kinds import SearchAgent
-from knightfall.search.habits import CHOICES, WORDS, Habits, read_habits
+from knightfall.studies.student_options import CHOICES, WORDS, StudentOptions, read_student_options
 
 STUDENTS_TIME = 25_000
 """Microseconds that explain most of what students published of their 150 ms of 2017: their machines
@@ -17,7 +17,7 @@ were slower, and so was their Python."""
 
 @dataclass(frozen=True)
 class StudentAgent(SearchAgent):
-    """An agent with the habits of a student's; its time is one of them, for no clock measures it.
+    """An agent that searches as a student's does; its time is an option, for no clock measures it.
 
     A budget of depth makes it search to that depth at once.
     """
@@ -28,20 +28,19 @@ class StudentAgent(SearchAgent):
     budgets = ("depth", "time")
     words = tuple(WORDS)
     keys = ("time", *CHOICES)
-    method = "student"
 
-    habits: Habits = field(default_factory=Habits)
+    student_options: StudentOptions = field(default_factory=StudentOptions)
 
     def options(self) -> Iterator[str]:
         """See `Agent`."""
-        return self.habits.words()
+        return self.student_options.words()
 
     def with_options(self, given: Mapping[str, str]) -> Self:
         """See `Agent`."""
-        habits = read_habits(given)
-        if habits.time is None and self.budget.depth is None:
-            habits = replace(habits, time=STUDENTS_TIME)
-        return replace(self, habits=habits)
+        found = read_student_options(given)
+        if found.time is None and self.budget.depth is None:
+            found = replace(found, time=STUDENTS_TIME)
+        return replace(self, student_options=found)
 
     @classmethod
     def clock(cls, options: tuple[str, ...]) -> Clock | None:
@@ -51,9 +50,11 @@ class StudentAgent(SearchAgent):
     @property
     def search(self) -> CompiledSearch:
         """The search, and what each of its steps cost in plain Python."""
+        from knightfall.search.run_search import Search
         from knightfall.studies.costs import student_costs
+        from knightfall.studies.student_search import student
 
-        costs = student_costs(self.habits.board, self.heuristic)
-        style = self.habits.style(at_once=self.budget.depth is not None)
-        settings = (style, self.habits.nanoseconds, *astuple(costs))
-        return CompiledSearch(self.method, self.budget, settings)
+        costs = student_costs(self.student_options.board, self.heuristic)
+        style = self.student_options.style(at_once=self.budget.depth is not None)
+        options = (style, self.student_options.nanoseconds, *astuple(costs))
+        return CompiledSearch(Search(student, options=options), self.budget)

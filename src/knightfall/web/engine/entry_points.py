@@ -41,7 +41,7 @@ SUM = from_dtype(layout.SUM_DTYPE)
 
 _board_at, _search_at, _proof_at = records(GEOMETRY), records(SEARCH), records(PROOF)
 _sum_at = records(SUM)
-_boards_at, _searches_at, _proofs_at = arrays(GEOMETRY), arrays(SEARCH), arrays(PROOF)
+_boards_at, _proofs_at = arrays(GEOMETRY), arrays(PROOF)
 
 BOARD_AT, SEARCH_AT = layout.BOARD_AT, layout.SEARCH_AT
 PROOF_AT, SUM_AT, READING_AT = layout.PROOF_AT, layout.SUM_AT, layout.READING_AT
@@ -333,17 +333,16 @@ def search(
     state.generation += _u64(1)
     for ply in range(len(state.killers)):
         state.killers[ply, 0] = state.killers[ply, 1] = 0
-    boards, states = _boards_at(base + _u64(BOARD_AT)), _searches_at(base + _u64(SEARCH_AT))
     if method == 0:
-        any_move(boards, states, open, mover, waiter)
+        any_move(board, state, open, mover, waiter)
     elif method == 1:
-        minimax(boards, states, open, mover, waiter)
+        minimax(board, state, open, mover, waiter)
     elif method == 2:
-        alphabeta(boards, states, open, mover, waiter)
+        alphabeta(board, state, open, mover, waiter)
     elif method == 3:
-        plain_deepening(boards, states, open, mover, waiter)
+        plain_deepening(board, state, open, mover, waiter)
     else:
-        deepening(boards, states, open, mover, waiter)
+        deepening(board, state, open, mover, waiter)
 
 
 @exported(_f64(_u64, _i64))

@@ -16,8 +16,8 @@ from knightfall.arena.play import play_pair
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.kernel.geometry import POCKET
 from knightfall.position import Position
-from knightfall.search.habits import CHOICES, Habits
 from knightfall.studies.costs import student_costs
+from knightfall.studies.student_options import CHOICES, StudentOptions
 
 EVERY = [
     dict(zip(CHOICES, choice, strict=True)) for choice in product(*CHOICES.values())
@@ -34,23 +34,23 @@ def scrambled(word: int) -> int:
 
 def in_python(agent: Agent, position: Position) -> str | None:
     """What the student's own program answers: a cell's name, or None."""
-    habits = agent.habits
-    assert habits is not None
+    options = agent.student_options
+    assert options is not None
     board = position.board
     placed = (position.knight(side) for side in ("wb" if position.to_move == "w" else "bw"))
     mine, theirs = (POCKET if cell is None else cell for cell in placed)
     open = sum(1 << cell for cell in position.open)
     word = scrambled(agent.seed ^ 0x9E3779B97F4A7C15)
     word = scrambled(scrambled(word ^ open) ^ (mine * 128 + theirs))
-    costs = student_costs(habits.board, agent.heuristic)
+    costs = student_costs(options.board, agent.heuristic)
     names = ("forecast", "list", "list_move", "call", "score", "score_open", "score_move")
     clock = Clock(
         dict(zip(names, asdict(costs).values(), strict=True)),
-        habits.nanoseconds,
+        options.nanoseconds,
         word,
-        habits.order == "shuffled",
+        options.order == "shuffled",
     )
-    answer = Student(habits, agent.heuristic, agent.budget.depth, clock).get_move(
+    answer = Student(options, agent.heuristic, agent.budget.depth, clock).get_move(
         StudentsBoard(position, clock)
     )
     return None if answer is None else board.name(board.at(*answer))
@@ -169,7 +169,7 @@ def test_a_students_agent_prints_as_it_parses(text: str, printed: str) -> None:
 @pytest.mark.parametrize("parts", EVERY[::7])
 def test_any_habits_print_as_they_parse(parts: dict[str, str]) -> None:
     agent = agent_with(parts, "improved", "time=3ms", 0)
-    assert agent.habits == Habits(**parts, time=3000)
+    assert agent.student_options == StudentOptions(**parts, time=3000)
     assert parse_agent(str(agent)) == agent
 
 

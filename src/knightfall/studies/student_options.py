@@ -38,7 +38,7 @@ NO_TIME_LIMIT = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
+class StudentOptions:
     """What a student's agent does when it searches.
 
     * `search`: alpha-beta, or minimax without pruning.
@@ -73,19 +73,19 @@ class Habits:
         return NO_TIME_LIMIT if self.time is None else 1000 * self.time
 
     def style(self, *, at_once: bool) -> int:
-        """The flags of the compiled search (`knightfall.search.student`)."""
-        from knightfall.search import student
+        """The flags of the compiled search (`student_search`)."""
+        from knightfall.studies import student_search
 
         chosen = (
-            (self.search == "minimax", student.MINIMAX),
-            (at_once, student.AT_ONCE),
-            (self.ties == "last", student.LAST),
-            (self.leaves == "loop", student.IN_LOOP),
-            (self.ends == "score", student.SCORE_ENDS),
-            (self.ends == "either", student.EITHER_ENDS),
-            (self.order == "shuffled", student.SHUFFLED),
-            (self.lost == "legal", student.LEGAL),
-            (self.lost == "keeps", student.KEEPS),
+            (self.search == "minimax", student_search.MINIMAX),
+            (at_once, student_search.AT_ONCE),
+            (self.ties == "last", student_search.LAST),
+            (self.leaves == "loop", student_search.IN_LOOP),
+            (self.ends == "score", student_search.SCORE_ENDS),
+            (self.ends == "either", student_search.EITHER_ENDS),
+            (self.order == "shuffled", student_search.SHUFFLED),
+            (self.lost == "legal", student_search.LEGAL),
+            (self.lost == "keeps", student_search.KEEPS),
         )
         return sum(flag for holds, flag in chosen if holds)
 
@@ -93,7 +93,7 @@ class Habits:
         """The parts that are not as usual, as they are written."""
         if self.time is not None:
             yield str(Budget(time=self.time))
-        usual = Habits(board=self.board)
+        usual = StudentOptions(board=self.board)
         for part in (field.name for field in fields(self) if field.name in CHOICES):
             choice = getattr(self, part)
             expected = CHOICES["board"][0] if part == "board" else getattr(usual, part)
@@ -105,8 +105,8 @@ def _usual_order(board: str) -> str:
     return "fixed" if board == "early" else "shuffled"
 
 
-def read_habits(given: Mapping[str, str]) -> Habits:
-    """The habits of ``{"time": "25ms", "legal": "", "board": "early"}``."""
+def read_student_options(given: Mapping[str, str]) -> StudentOptions:
+    """Return the options of ``{"time": "25ms", "legal": "", "board": "early"}``."""
     found: dict[str, Any] = {}
     for key, value in given.items():
         if key == "time":
@@ -123,4 +123,4 @@ def read_habits(given: Mapping[str, str]) -> Habits:
         if part in found:
             raise KnightfallError(f"{part} is given twice: {found[part]} and {choice}")
         found[part] = choice
-    return replace(Habits(), **{"order": "", **found})
+    return replace(StudentOptions(), **{"order": "", **found})

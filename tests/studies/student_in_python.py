@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 
 from knightfall.position import Position, Side
-from knightfall.search.habits import Habits
+from knightfall.studies.student_options import StudentOptions
 
 Cell = tuple[int, int]
 STEPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
@@ -115,7 +115,7 @@ SCORES = {"improved": improved, "open_space": open_space, "null": null}
 class Student:
     """The agent."""
 
-    habits: Habits
+    options: StudentOptions
     score_name: str
     depth: int | None
     clock: Clock
@@ -126,12 +126,12 @@ class Student:
         self.clock.spend("list")
         self.clock.spend("list_move", len(first))
         legal = next(self.clock.in_order(first))
-        answer = legal if self.habits.lost in ("legal", "keeps") else None
+        answer = legal if self.options.lost in ("legal", "keeps") else None
         try:
             for depth in [self.depth] if self.depth is not None else range(1, 65):
                 self.scored = 0
                 found = self.search(board, depth, legal)
-                if self.habits.lost != "keeps" or found is not None:
+                if self.options.lost != "keeps" or found is not None:
                     answer = found
                 if not self.scored:
                     break
@@ -140,13 +140,13 @@ class Student:
         return answer
 
     def search(self, board: StudentsBoard, depth: int, legal: Cell) -> Cell | None:
-        best = legal if self.habits.lost == "legal" else None
+        best = legal if self.options.lost == "legal" else None
         self.root: Cell | None = None
         self.max_value(board, depth, -inf, inf, root=True)
         return best if self.root is None else self.root
 
     def better(self, value: float, best: float) -> bool:
-        return value > best or (self.habits.ties == "last" and value == best)
+        return value > best or (self.options.ties == "last" and value == best)
 
     def max_value(
         self, board: StudentsBoard, depth: int, alpha: float, beta: float, *, root: bool = False
@@ -157,7 +157,7 @@ class Student:
         best = -inf
         for move in board.get_legal_moves():
             after = board.forecast_move(move)
-            if depth == 1 and self.habits.leaves == "loop":
+            if depth == 1 and self.options.leaves == "loop":
                 value = self.leaf(after)
             else:
                 value = self.min_value(after, depth - 1, alpha, beta)
@@ -165,7 +165,7 @@ class Student:
                 best = value
                 if root:
                     self.root = move
-            if self.habits.search == "alphabeta":
+            if self.options.search == "alphabeta":
                 if best >= beta:
                     return best
                 alpha = max(alpha, best)
@@ -178,12 +178,12 @@ class Student:
         worst = inf
         for move in board.get_legal_moves():
             after = board.forecast_move(move)
-            if depth == 1 and self.habits.leaves == "loop":
+            if depth == 1 and self.options.leaves == "loop":
                 value = self.leaf(after)
             else:
                 value = self.max_value(after, depth - 1, alpha, beta)
             worst = min(worst, value)
-            if self.habits.search == "alphabeta":
+            if self.options.search == "alphabeta":
                 if worst <= alpha:
                     return worst
                 beta = min(beta, worst)
@@ -195,11 +195,11 @@ class Student:
         self.clock.spend("score")
         self.clock.spend("score_open", len(board.blank))
         self.clock.spend("score_move", len(own) + len(other))
-        if self.habits.ends == "either":
+        if self.options.ends == "either":
             if not own:
                 return -inf
             if not other:
                 return inf
-        if self.habits.ends == "board" and not board.moves(board.active):
+        if self.options.ends == "board" and not board.moves(board.active):
             return -inf if board.active == 1 else inf
         return SCORES[self.score_name](board) if None not in board.at.values() else 0.0

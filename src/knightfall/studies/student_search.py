@@ -3,13 +3,12 @@
 Plain minimax or alpha-beta that values every end of the game ±∞, however far away, and takes a
 move only if it is better than −∞: whoever sees nothing but losing lines has no move to answer and
 resigns.  What else students did differently are the flags below.  Time is not measured but added
-up, by what each step costs in plain Python over the course's board (`state` has the prices).
+up, by what each step costs in plain Python over the course's board: the prices are options.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from numba import types
 
@@ -17,11 +16,27 @@ from knightfall.kernel.bits import Bits, ask, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY, POCKET
 from knightfall.kernel.rules import Geometry, moves
-from knightfall.search.search_state import ENTRY_POINT, LIMIT, STATE, State, conclude, scramble
+from knightfall.search.search_state import (
+    ENTRY_POINT,
+    LIMIT,
+    NO_ANSWER,
+    STATE,
+    State,
+    conclude,
+    scramble,
+)
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
-# Bits of `state.style`.
+STYLE, TIME_LIMIT, FORECAST, LIST, LIST_MOVE, CALL, SCORE, OPEN_CELL, MOVE = range(9)
+"""The options: how it searches (the bits below), and nanoseconds, which are only added up: what it
+has, a new board with a move made, a list of moves and each move in it, a node, an evaluation, each
+open cell and each knight's move in it."""
+
+SPENT, LEAVES = range(2)
+"""What is counted: the time that went, and leaves so far."""
+
+# Bits of the style.
 MINIMAX = 1  # no pruning
 AT_ONCE = 2  # straight to the depth limit, without deepening
 LAST = 4  # of equal moves the last one is taken, and a bound passes for a value
@@ -32,16 +47,13 @@ SHUFFLED = 64  # the board gives moves in random order
 LEGAL = 128  # with nothing better, a legal move is answered
 KEEPS = 256  # or that of the last depth that had one, if any
 
-NO_MOVE = -1
-"""The answer of whoever resigns."""
-
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX
 
 
 @compiled(_u64(STATE, _u64), forceinline=True)
 def _pick(state: State, left: Bits) -> Bits:
     """The move to try next, as a set of one."""
-    if state.style & SHUFFLED == 0:
+    if state.options[STYLE] & SHUFFLED == 0:
         return left & (~left + _u64(1))  # type: ignore[no-any-return]
     state.word = state.word * _u64(_MULTIPLIER) + _u64(_INCREMENT)
     number = count(left)
@@ -59,19 +71,19 @@ def _pick(state: State, left: Bits) -> Bits:
 @compiled(_f64(GEOMETRY, STATE, _u64, _i64, _i64, _i64), forceinline=True)
 def _leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int) -> float:
     """A leaf's value for the mover; the heuristic is asked for the player at the root."""
-    state.leaves += 1
+    state.counts[LEAVES] += 1
     mine = ply & 1 == 0
     me, opp = (mover, waiter) if mine else (waiter, mover)
     own, other = moves(board, open, me), moves(board, open, opp)
-    state.spent += (
-        state.score_cost
-        + state.open_cost * count(open)
-        + state.move_cost * (count(own) + count(other))
+    state.counts[SPENT] += (
+        state.options[SCORE]
+        + state.options[OPEN_CELL] * count(open)
+        + state.options[MOVE] * (count(own) + count(other))
     )
     value = 0.0
-    if state.style & SCORE_ENDS == 0:
+    if state.options[STYLE] & SCORE_ENDS == 0:
         here = own if mine else other
-        if state.style & EITHER_ENDS != 0:
+        if state.options[STYLE] & EITHER_ENDS != 0:
             if own == _u64(0):
                 return -math.inf if mine else math.inf
             if other == _u64(0):
@@ -100,26 +112,26 @@ def _value(
     Once `state.late` is set, whatever is returned means nothing.
     """
     state.nodes += 1
-    state.spent += state.call_cost
-    if state.spent > state.time_limit or state.nodes >= board.limit:
+    state.counts[SPENT] += state.options[CALL]
+    if state.counts[SPENT] > state.options[TIME_LIMIT] or state.nodes >= board.limit:
         state.late = 1
         return 0.0
     left = moves(board, open, mover)
-    state.spent += state.list_cost + state.list_move_cost * count(left)
-    in_loop = state.style & IN_LOOP != 0
-    takes_last = state.style & LAST != 0
-    prunes = state.style & MINIMAX == 0
+    state.counts[SPENT] += state.options[LIST] + state.options[LIST_MOVE] * count(left)
+    in_loop = state.options[STYLE] & IN_LOOP != 0
+    takes_last = state.options[STYLE] & LAST != 0
+    prunes = state.options[STYLE] & MINIMAX == 0
     best = -math.inf
     while left != _u64(0):
         chosen = _pick(state, left)
         left &= ~chosen
         cell, after = first(chosen), open & ~chosen
-        state.spent += state.forecast_cost
+        state.counts[SPENT] += state.options[FORECAST]
         if depth == 1:
             if not in_loop:
                 state.nodes += 1
-                state.spent += state.call_cost
-                if state.spent > state.time_limit or state.nodes >= board.limit:
+                state.counts[SPENT] += state.options[CALL]
+                if state.counts[SPENT] > state.options[TIME_LIMIT] or state.nodes >= board.limit:
                     state.late = 1
                     return 0.0
             value = -_leaf(board, state, after, waiter, cell, ply + 1)
@@ -146,13 +158,12 @@ def _answer(state: State, cell: int, value: float, depth: int) -> None:
 
 
 @compiled(ENTRY_POINT)
-def student(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> None:
+def student(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
     """Depth 1, 2, 3, … until the time is up or nothing is left to see, or one depth at once.
 
-    The answer is `NO_MOVE` if the student would have resigned; `late` says that it was for want of
+    The move is `NO_ANSWER` if the student would have resigned; `late` says that it was for want of
     time, not of hope.
     """
-    board, state = boards[0], states[0]
     word = scramble(state.seed ^ _u64(0x9E3779B97F4A7C15))
     word = scramble(word ^ open)
     state.word = scramble(word ^ _u64(mover * 128 + waiter))
@@ -160,24 +171,24 @@ def student(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> No
     state.late = 0
     board.blanks = count(open)
     choice = moves(board, open, mover)
-    state.spent = state.list_cost + state.list_move_cost * count(choice)
+    state.counts[SPENT] = state.options[LIST] + state.options[LIST_MOVE] * count(choice)
     legal = first(_pick(state, choice))
-    _answer(state, legal if state.style & (LEGAL | KEEPS) != 0 else NO_MOVE, 0.0, 0)
-    least = state.depth_limit if state.style & AT_ONCE != 0 else 1
+    _answer(state, legal if state.options[STYLE] & (LEGAL | KEEPS) != 0 else NO_ANSWER, 0.0, 0)
+    least = state.depth_limit if state.options[STYLE] & AT_ONCE != 0 else 1
     for depth in range(least, state.depth_limit + 1):
-        state.leaves = 0
-        state.lines[0, 0] = NO_MOVE
+        state.counts[LEAVES] = 0
+        state.lines[0, 0] = NO_ANSWER
         value = _value(board, state, open, mover, waiter, 0, depth, -math.inf, math.inf)
         if state.late != 0:
             break
         cell = _i64(state.lines[0, 0])
-        if cell == NO_MOVE:  # every line is lost
-            if state.style & KEEPS != 0:
+        if cell == NO_ANSWER:  # every line is lost
+            if state.options[STYLE] & KEEPS != 0:
                 cell = state.move
-            elif state.style & LEGAL != 0:
+            elif state.options[STYLE] & LEGAL != 0:
                 cell = legal
         _answer(state, cell, value, depth)
-        if state.leaves == 0:
+        if state.counts[LEAVES] == 0:
             break
     if state.depth > 0:
         state.late = 0  # what ended the search is no reason for the answer

@@ -1,0 +1,33 @@
+"""How much of knightfall one move takes: what a reader of a move has to know."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from test_rooms import EXTENSIONS, PACKAGE
+
+MOST = 45
+"""Modules of ours that one move may load."""
+
+MOVE = """
+import sys
+import knightfall as kf
+from knightfall.position import Position
+kf.agent("id(improved, nodes=2500)").choose(Position.start())
+print(*sorted(name for name in sys.modules if name.split(".")[0] == "knightfall"))
+"""
+
+
+def test_a_move_loads_few_modules_and_none_of_an_extension() -> None:
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", MOVE], env=env, capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.split()
+    assert "knightfall.search.deepening" in loaded
+    assert not [
+        name for name in loaded if name.split(".")[1:2] and name.split(".")[1] in EXTENSIONS
+    ]
+    assert len(loaded) <= MOST, loaded
