@@ -162,6 +162,24 @@ def test_what_an_extension_promises_and_does_not_have_is_told(tmp_path: Path) ->
     assert "sigh" in knightfall(tmp_path, "--help").stdout
 
 
+def test_a_module_that_is_missing_costs_nothing_else(tmp_path: Path) -> None:
+    made = tmp_path / "hollow-1.0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: hollow\nVersion: 1.0\n")
+    (made / "entry_points.txt").write_text("[knightfall.extensions]\nhollow = hollow:EXTENSION\n")
+    (tmp_path / "hollow.py").write_text(
+        "from knightfall.extensions import Extension\n"
+        "EXTENSION = Extension(agents={'air': 'thin.air:Air'}, tables={'air': 'thin.air:table'})\n"
+    )
+    store = str(tmp_path / "runs.sqlite")
+    found = knightfall(
+        tmp_path, "match", "coded:main", "random", "--pairs", "1", "--workers", "0",
+        "--store", store,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    assert "the extension 'hollow' is left out: KnightfallError: 'air' comes from" in found.stderr
+
+
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package without the folders of its extensions, and an installation that names none."""

@@ -44,10 +44,11 @@ from knightfall.studies.measured import (
     needed_games,
 )
 from knightfall.studies.oracle_grades import HeuristicGrade
-from knightfall.studies.published import Claim, studies
+from knightfall.studies.published import Claim, read_studies, studies
 from knightfall.studies.report_builder import correlation
 from knightfall.studies.reproduce import PAIRS, reproduce
 from knightfall.studies.studies_report import StudiesReport
+from knightfall.studies.study_files import FIRST, study_files
 
 app = typer.Typer(cls=GuardedGroup, pretty_exceptions_enable=False)
 app.command(name="reproduce")(reproduce)
@@ -665,7 +666,7 @@ def test_the_page_is_read_in_ten_minutes() -> None:
     words = [word for word in shown.split() if re.search("[a-z]", word)]
     assert len(words) < 3500
     assert "<details>" not in shown
-    for study in studies().values():
+    for study in read_studies(study_files()[FIRST]).values():
         part = shown.partition(f'<a id="{study.id}"></a>')[2].partition("\n## ")[0]
         assert "**Printed.**" in part
         assert "**Conditions.**" in part
@@ -831,7 +832,7 @@ def test_the_committed_report_is_what_its_numbers_make() -> None:
     for name, text in rendered(report).items():
         assert (DOCS / name).read_text("utf-8") == text, f"{name}: run make studies"
     assert report.widest <= 1
-    assert {study.id for study in report.studies} == set(studies())
+    assert {study.id for study in report.studies} <= set(studies())
     assert report.league is not None
     assert report.league.correlations
     assert report.sweep is not None

@@ -27,16 +27,20 @@ def engine() -> str:
 
 
 def deciding_modules() -> tuple[str, ...]:
-    """Return the modules whose imports together decide how games go."""
-    added_modules = (
+    """Return the modules whose imports together decide how games go.
+
+    What an extension promises and does not have decides nothing.
+    """
+    from knightfall.heuristics.registry import added_tables
+    from knightfall.kernel.sources import has_source
+
+    modules = {
         path.partition(":")[0]
         for part in ("agents", "heuristics")
         for _, path in added(part).values()
-    )
-    from knightfall.heuristics.registry import added_tables
-
-    heuristics = (row.module for table in added_tables() for row in table.rows)
-    return (*GAMES, *sorted({*added_modules, *heuristics}))
+    }
+    modules |= {row.module for table in added_tables() for row in table.rows}
+    return (*GAMES, *sorted(filter(has_source, modules)))
 
 
 @cache

@@ -83,6 +83,11 @@ def sources(*modules: str, lazy: bool = True, within: str = "") -> list[Path]:
     return sorted(found)
 
 
+def has_source(module: str) -> bool:
+    """Return whether there is a module or a package of that name, without importing it."""
+    return next(_files_of(module), None) is not None
+
+
 def _is_without_effect(module: str) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in WITHOUT_EFFECT)
 

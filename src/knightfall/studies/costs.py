@@ -50,7 +50,8 @@ class NodeCosts:
         if heuristic not in self.ratios:
             raise KnightfallError(
                 f"nobody has timed {heuristic!r} in {self.conditions}"
-                f"{nearest(heuristic, self.ratios)} (only the studies' heuristics were)"
+                f"{nearest(heuristic, self.ratios)} (python -m benchmarks.costs in a checkout "
+                "times the studies' heuristics)"
             )
         return max(1, round(COURSE_NODES / self.ratios[heuristic]))
 

@@ -265,7 +265,7 @@ def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport
         cells=tuple(_cell_fit(cell) for cell in cells),
         totals=tuple(_cell_fit(cell) for cell in totals),
         chi_square=found,
-        p_value=float(chi2.sf(found, len(cells))),
+        p_value=float(chi2.sf(found, len(cells))) if cells else 1.0,
         loglikelihood=loglikelihood(cells),
         expected=expected,
         opponents_p=_by_opponent(cells),
