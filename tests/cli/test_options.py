@@ -126,6 +126,7 @@ ARRIVES = {
             one("--seed", "7", "seed", 7),
             one("--board", "5x6", "board", "5x6"),
             one("--workers", "3", "workers", 3),
+            one("--dask", "tcp://there:8786", "dask", "tcp://there:8786"),
         ]),
     ),
     "check": Arrives(
@@ -155,6 +156,16 @@ ARRIVES = {
         "knightfall.solver.atlas_build.Builder",
         dict([one("--threads", "2", "threads", 2)]),
     ),
+    "atlas certify, workers": Arrives(
+        ["atlas", "certify", "5x5"],
+        "knightfall.cli.commands.certificates.threads_or_map",
+        dict([one("--workers", "3", "1", 3), one("--dask", "there:1", "2", "there:1")]),
+    ),
+    "atlas build, workers": Arrives(
+        ["atlas", "build", "5x5"],
+        "knightfall.cli.commands.atlas.threads_or_map",
+        dict([one("--workers", "3", "1", 3), one("--dask", "there:1", "2", "there:1")]),
+    ),
     "course run": Arrives(
         ["course", "run", "game_agent.py"],
         "knightfall.course.trial.trial.trial",
@@ -166,6 +177,7 @@ ARRIVES = {
             one("--generation", "2017a", "generation", "2017a"),
             one("--seed", "7", "seed", 7),
             one("--workers", "3", "workers", 3),
+            one("--dask", "tcp://there:8786", "dask", "tcp://there:8786"),
             one("--store", "there.sqlite", "store", "there.sqlite"),
             flag("--again", "again"),
         ]),
@@ -183,6 +195,7 @@ ARRIVES = {
             one("--generation", "Ann=2017a", "generations", ["Ann=2017a"]),
             one("--seed", "7", "seed", 7),
             one("--workers", "3", "workers", 3),
+            one("--dask", "tcp://there:8786", "dask", "tcp://there:8786"),
         ]),
     ),
     "course check": Arrives(
@@ -216,12 +229,12 @@ ARRIVES = {
     "learn data, workers": Arrives(
         ["learn", "data", "there"],
         "knightfall.learning.generate.generate",
-        dict([one("--workers", "3", "workers", 3)]),
+        dict([one("--workers", "3", "workers", 3), one("--dask", "tcp://there:8786", "dask", "tcp://there:8786")]),
     ),
     "learn tune, workers": Arrives(
         ["learn", "tune", "improved+0.5*bfs_reach", "there"],
         "knightfall.learning.tuning.tune",
-        dict([one("--workers", "3", "workers", 3)]),
+        dict([one("--workers", "3", "workers", 3), one("--dask", "tcp://there:8786", "dask", "tcp://there:8786")]),
     ),
     "match, generation": Arrives(
         ["match", "course:game_agent.py", "random"],
@@ -257,7 +270,11 @@ ARRIVES = {
     "reproduce, fit": Arrives(
         ["reproduce", "staged", "--output", "there", "--budget", "course", "--fit"],
         "knightfall.studies.condition_fit.fit",
-        dict([one("--seed", "7", "seed", 7), one("--workers", "3", "workers", 3)]),
+        dict([
+            one("--seed", "7", "seed", 7),
+            one("--workers", "3", "options", RunnerOptions(3, None)),
+            one("--dask", "there:1", "options", RunnerOptions(None, "there:1")),
+        ]),
     ),
     "learn fit": Arrives(
         ["learn", "fit", "data", "there"],
@@ -353,7 +370,7 @@ def test_what_is_not_asked_for_is_as_the_help_says(monkeypatch: pytest.MonkeyPat
     assert (found["a"], found["b"], found["pairs"]) == ("main", "improved", 100)
     assert (found["nodes"], found["times"]) == (NODES, TIMES)
     found = given(ARRIVES["grade"], [], monkeypatch)
-    assert [found[key] for key in ("openings", "seed", "board", "workers")] == [50, 0, "7x7", 1]
+    assert [found[key] for key in ("openings", "seed", "board", "workers")] == [50, 0, "7x7", None]
     found = given(ARRIVES["course check"], [], monkeypatch)
     assert found["seconds"] == 10.0
 

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from knightfall.arena.run_options import with_run_options
-from knightfall.cli.options import Json, StorePath, store_path, whole_number
+from knightfall.cli.options import Dask, Json, RunWorkers, StorePath, store_path, whole_number
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
@@ -44,17 +44,6 @@ Stratify = Annotated[
     bool,
     typer.Option("--stratify", help="Openings where the mover hunts and where it runs take turns."),
 ]
-Workers = Annotated[
-    int | None,
-    whole_number(
-        "--workers",
-        "Processes that play; 0 plays in this one. By default one per core where it pays.",
-        least=0,
-    ),
-]
-Dask = Annotated[
-    str | None, typer.Option("--dask", metavar="ADDRESS", help="Play on a Dask cluster instead.")
-]
 Again = Annotated[
     bool, typer.Option("--again", help="Play anew even if this run is in the store already.")
 ]
@@ -73,7 +62,7 @@ _OPTIONS: dict[str, Any] = {
     "board": BoardText,
     "book": Book,
     "stratify": Stratify,
-    "workers": Workers,
+    "workers": RunWorkers,
     "dask": Dask,
     "store": StorePath,
     "again": Again,

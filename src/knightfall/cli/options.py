@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,6 +86,34 @@ def whole_number(name: str, help: str, *, least: int = 1, metavar: str = "N", **
 
 
 Threads = Annotated[int, whole_number("--threads", "Processors to use.")]
+
+SHARED = "Processes that share the work; 0 leaves it to this one."
+Workers = Annotated[int | None, whole_number("--workers", SHARED, least=0)]
+RunWorkers = Annotated[
+    int | None,
+    whole_number("--workers", f"{SHARED} By default one per core where it pays.", least=0),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option("--dask", metavar="ADDRESS", help="Let a Dask cluster do the work instead."),
+]
+
+
+def threads_or_map(
+    threads: int, workers: int | None, dask: str | None, describe: Callable[[Any], str]
+) -> Any:
+    """Return the map that --workers or --dask ask for; None if threads of this process do it."""
+    from knightfall.errors import KnightfallError
+    from knightfall.isolation.parallel_map import RunnerOptions, parallel_map
+
+    options = RunnerOptions(workers, dask)
+    options.check()
+    if threads > 1 and (workers or dask):
+        other = f"--workers {workers}" if workers else f"--dask {dask}"
+        raise KnightfallError(f"--threads {threads} and {other}: choose one")
+    return partial(parallel_map, options=options, describe=describe) if options.leaves else None
+
+
 TableMb = Annotated[int | None, whole_number("--table-mb", "Memory for the table.", metavar="MB")]
 
 BoardName = Annotated[str, typer.Argument(metavar="BOARD", help="Width and height, as in 7x7.")]

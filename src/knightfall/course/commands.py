@@ -6,8 +6,16 @@ from typing import Annotated
 
 import typer
 
-from knightfall.cli.arena_options import NOTHING_MEASURED, Again, Generation, Seed, Workers
-from knightfall.cli.options import Json, StorePath, command_group, store_path, whole_number
+from knightfall.cli.arena_options import NOTHING_MEASURED, Again, Generation, Seed
+from knightfall.cli.options import (
+    Dask,
+    Json,
+    RunWorkers,
+    StorePath,
+    command_group,
+    store_path,
+    whole_number,
+)
 from knightfall.cli.terminal import print_line, print_report
 
 Opponents = Annotated[
@@ -57,7 +65,8 @@ def run(
     clock: Clock = "ticks",
     generation: Generation = None,
     seed: Seed = 0,
-    workers: Workers = None,
+    workers: RunWorkers = None,
+    dask: Dask = None,
     store: StorePath = None,
     again: Again = False,
     json: Json = False,
@@ -91,6 +100,7 @@ def run(
         generation=generation or "",
         seed=seed,
         workers=workers,
+        dask=dask,
         store=store_path(store) or user_store(),
         again=again,
         notice=(lambda text: None) if json else say,
@@ -154,7 +164,8 @@ def classroom(
         ),
     ] = None,
     seed: Seed = 0,
-    workers: Workers = None,
+    workers: RunWorkers = None,
+    dask: Dask = None,
     json: Json = False,
 ) -> None:
     """Let a whole class play: a league of all submissions and the course's opponents.
@@ -183,6 +194,7 @@ def classroom(
             generations=generation or (),
             seed=seed,
             workers=workers,
+            dask=dask,
             notice=(lambda text: None) if json else say,
         )
     except KeyboardInterrupt:

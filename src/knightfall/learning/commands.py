@@ -10,9 +10,11 @@ import typer
 from knightfall.cli.arena_options import elo_bounds, real
 from knightfall.cli.options import (
     Chart,
+    Dask,
     Force,
     Json,
     Out,
+    Workers,
     agent_named,
     chart_writer,
     command_group,
@@ -36,7 +38,6 @@ Boards = Annotated[
     ),
 ]
 GamesSeed = Annotated[int, whole_number("--seed", "Which games are played.", least=0, metavar="S")]
-DataWorkers = Annotated[int, whole_number("--workers", "Processes that share the files.")]
 PerFile = Annotated[int, whole_number("--shard", "Positions in each file.")]
 
 
@@ -45,7 +46,8 @@ def data(
     positions: Amount = 1_000_000,
     board: Boards = None,
     seed: GamesSeed = 0,
-    workers: DataWorkers = 1,
+    workers: Workers = None,
+    dask: Dask = None,
     shard: PerFile = 20_000,
     json: Json = False,
 ) -> None:
@@ -59,7 +61,7 @@ def data(
     position of theirs, turned or mirrored, is left for training.
 
     Files are Parquet, each written whole.  After Ctrl-C the same command goes on; same settings,
-    same files, with any number of workers.  card.json and README.md tell what there is.
+    same files, whoever makes them.  card.json and README.md tell what there is.
 
     \b
     Examples:
@@ -71,7 +73,7 @@ def data(
 
     settings = DataSettings.of(positions, seed, board or (), shard)
     try:
-        card = generate(out, settings, workers=workers)
+        card = generate(out, settings, workers=workers, dask=dask)
     except KeyboardInterrupt:
         files = len(settings.shards())
         done = files - len(missing_shards(out, settings))
@@ -201,7 +203,6 @@ Gain = Annotated[
         help="The gains in normalized Elo that the confirmation decides between.",
     ),
 ]
-TuneWorkers = Annotated[int, whole_number("--workers", "Processes that play.")]
 
 
 def tune(
@@ -217,7 +218,8 @@ def tune(
     seed: TuneSeed = 0,
     step: Step = "0.5",
     sprt: Gain = "0,30",
-    workers: TuneWorkers = 1,
+    workers: Workers = None,
+    dask: Dask = None,
     chart: Chart = None,
     force: Force = False,
     json: Json = False,
@@ -230,7 +232,7 @@ def tune(
     claimed if both accept it; else the weights as given are kept, and it says so.
 
     OUT gets result.json, and expression.txt with the sum to play.  After Ctrl-C the same command
-    goes on; same settings, same result, with any number of workers.
+    goes on; same settings, same result, whoever plays.
 
     \b
     Examples:
@@ -260,7 +262,7 @@ def tune(
         if text != START:
             agent_named(text, quiet=json)
     try:
-        report = look_for(out, settings, workers=workers)
+        report = look_for(out, settings, workers=workers, dask=dask)
     except KeyboardInterrupt:
         done = generations_kept(out, settings)
         say(

@@ -10,8 +10,10 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from knightfall.board import Board
@@ -35,6 +37,12 @@ Cells = tuple[int, int]
 _written_down = re.compile(
     rf'\[([0-9]{{1,2}}), ([0-9]{{1,2}}), "([0-9a-f]{{{2 * BYTES}}})"\]', re.ASCII
 )
+MapCalls = Callable[
+    [Callable[[], Callable[[Cells], tuple[bytes, int]]], Sequence[Cells]],
+    Iterable[tuple[int, tuple[bytes, int]]],
+]
+"""Such as `parallel_map`: calls the function that a setup returns, in any order and process."""
+
 OnProgress = Callable[[int, int], None]
 """Hears how many classes are done, and of how many."""
 
@@ -50,15 +58,21 @@ class Builder:
         self.classes = representatives(board)
         self._engines = [Engine(board) for _ in range(threads)]
         self._free = list(self._engines)
+        self._nodes_elsewhere = 0
         self._lock = threading.Lock()
 
     @property
     def nodes(self) -> int:
         """Positions searched so far."""
-        return sum(engine.nodes for engine in self._engines)
+        return self._nodes_elsewhere + sum(engine.nodes for engine in self._engines)
 
-    def build(self, on_progress: OnProgress | None = None) -> bytes:
-        """Solve what is missing and return the board's entries; the journal may go then."""
+    def build(
+        self, on_progress: OnProgress | None = None, map_calls: MapCalls | None = None
+    ) -> bytes:
+        """Solve what is missing and return the board's entries; the journal may go then.
+
+        The classes are solved by `map_calls`, if it is given, and by threads of this process else.
+        """
         enable_keyboard_interrupt()
         done = self.resumed()
         missing = [cells for cells in self.classes if cells not in done]
@@ -66,22 +80,34 @@ class Builder:
             on_progress(len(done), len(self.classes))
         if missing:
             self.journal.parent.mkdir(parents=True, exist_ok=True)
+        solving = self._in_threads(missing) if map_calls is None else self._by(map_calls, missing)
+        with closing(solving):
+            for cells, entry in solving:
+                done[cells] = entry
+                self._write_down(cells, entry)
+                if on_progress:
+                    on_progress(len(done), len(self.classes))
+        return b"".join(done[cells] for cells in self.classes)
+
+    def _in_threads(self, missing: Sequence[Cells]) -> Generator[tuple[Cells, bytes], None, None]:
         with ThreadPoolExecutor(self.threads) as pool:
             futures = {pool.submit(self._solve, cells): cells for cells in missing}
             try:
                 for future in as_completed(futures):
-                    cells = futures[future]
-                    done[cells] = future.result()
-                    self._write_down(cells, done[cells])
-                    if on_progress:
-                        on_progress(len(done), len(self.classes))
+                    yield futures[future], future.result()
             except BaseException:  # Ctrl-C: what is written down stays
                 for future in futures:
                     future.cancel()
                 for engine in self._engines:
                     engine.stop()
                 raise
-        return b"".join(done[cells] for cells in self.classes)
+
+    def _by(
+        self, map_calls: MapCalls, missing: Sequence[Cells]
+    ) -> Generator[tuple[Cells, bytes], None, None]:
+        for place, (entry, nodes) in map_calls(partial(class_solver, self.board), missing):
+            self._nodes_elsewhere += nodes
+            yield missing[place], entry
 
     def resumed(self) -> dict[Cells, bytes]:
         """What an earlier build has written down."""
@@ -116,6 +142,17 @@ class Builder:
         finally:
             with self._lock:
                 self._free.append(engine)
+
+
+def class_solver(board: Board) -> Callable[[Cells], tuple[bytes, int]]:
+    """Return a function that solves a class: its entry, and how many nodes that took."""
+    engine = Engine(board)
+
+    def solve(cells: Cells) -> tuple[bytes, int]:
+        before = engine.nodes
+        return solved(Solver(engine, use_atlas=False), board, cells), engine.nodes - before
+
+    return solve
 
 
 def solved(solver: Solver, board: Board, cells: Cells) -> bytes:

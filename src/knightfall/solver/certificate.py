@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,11 @@ Place = tuple[int, int, int]
 
 MIRROR = "method mirror"
 """The only line of a proof by reflection."""
+
+MapCalls = Callable[
+    [Callable[[], "Callable[[int], Answer]"], Sequence[int]], "Iterable[tuple[int, Answer]]"
+]
+"""Such as `parallel_map`: calls the function that a setup returns, in any order and process."""
 
 OnProgress = Callable[[float], None]
 """Hears how much of the work is done, from 0 to 1."""
@@ -105,26 +111,41 @@ def sealed(text: str) -> str:
 
 
 def certify(
-    board: Board, *, threads: int = 1, on_progress: OnProgress | None = None
+    board: Board,
+    *,
+    threads: int = 1,
+    on_progress: OnProgress | None = None,
+    map_calls: MapCalls | None = None,
 ) -> Certificate:
     """Prove that the second player wins, by reflection if a side of the board is even."""
     check_threads(threads)
     if board.cells % 2 == 0:
         return Certificate(board, None)
-    return written_out(board, threads=threads, on_progress=on_progress)
+    return written_out(board, threads=threads, on_progress=on_progress, map_calls=map_calls)
 
 
 def written_out(
-    board: Board, *, threads: int = 1, small: int = SMALL, on_progress: OnProgress | None = None
+    board: Board,
+    *,
+    threads: int = 1,
+    small: int = SMALL,
+    on_progress: OnProgress | None = None,
+    map_calls: MapCalls | None = None,
 ) -> Certificate:
     """Prove it answer by answer; if the second player does not win, a `KnightfallError` says so.
 
-    Each thread sees to one first placement after the other.  The certificate is the same for any
-    number of threads.
+    Each thread sees to one first placement after the other, or `map_calls` does, if it is given.
+    The certificate is the same for any number of threads or workers.
     """
     check_threads(threads)
     placements = sorted({min(s[cell] for s in board.symmetries) for cell in range(board.cells)})
     progress = _Progress(len(placements), on_progress)
+    if map_calls is not None:
+        found: dict[int, Answer] = {}
+        for place, answer in map_calls(partial(placement_prover, board, small), placements):
+            found[place] = answer
+            progress.add(1.0)
+        return Certificate(board, tuple(found[place] for place in range(len(placements))))
     builders = [_Builder(board, small, progress) for _ in placements]
     pool = ThreadPoolExecutor(threads, thread_name_prefix="knightfall-certificate")
     try:
@@ -134,6 +155,11 @@ def written_out(
         for builder in builders:
             builder.stop()
         pool.shutdown(cancel_futures=True)
+
+
+def placement_prover(board: Board, small: int) -> Callable[[int], Answer]:
+    """Return a function that finds the answer to a first placement, and what follows."""
+    return _Builder(board, small, _Progress(1, None)).placement
 
 
 class _Progress:

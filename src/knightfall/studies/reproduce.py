@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from knightfall.cli.arena_options import Again, Dask, Seed, Workers
-from knightfall.cli.options import Json, StorePath, whole_number
+from knightfall.cli.arena_options import Again, Seed
+from knightfall.cli.options import Dask, Json, RunWorkers, StorePath, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ def reproduce(
             "ones; what was found goes to fit.json in the output.",
         ),
     ] = False,
-    workers: Workers = None,
+    workers: RunWorkers = None,
     dask: Dask = None,
     store: StorePath = None,
     again: Again = False,
@@ -105,7 +105,6 @@ def reproduce(
     from knightfall.studies.report_builder import build_report
 
     options = RunnerOptions(workers, dask)
-    options.check()
     chosen = _chosen(study or [])
     budgets = plans.budgets_named(budget)
     folder = _folder(output)

@@ -9,11 +9,8 @@ the clock, on the machine or on how many processes there are: the same numbers g
 from __future__ import annotations
 
 import json
-import multiprocessing
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, product, zip_longest
@@ -22,6 +19,7 @@ from typing import Any, TypeVar
 
 from knightfall.board import Board
 from knightfall.display.printable import print_line
+from knightfall.isolation.parallel_map import RunnerOptions, in_order, parallel_map
 from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
 from knightfall.machine import cores
@@ -270,23 +268,23 @@ def make(
         for begin in range(0, total, CHUNK)
     ]
     found: list[Found] = []
-    with _shared_out(workers) as each:
-        for done, some in enumerate(each(_search, tasks), start=1):
-            found += some
-            if done % 20 == 0 or done == len(tasks):
-                tell(f"{done} of {len(tasks)} rounds of games, {len(found)} positions")
-        puzzles = list(each(graded, spread(found, number)))
+    options = RunnerOptions(workers)
+    rounds = in_order(parallel_map(_searcher, tasks, options, describe=str))
+    for done, some in enumerate(rounds, start=1):
+        found += some
+        if done % 20 == 0 or done == len(tasks):
+            tell(f"{done} of {len(tasks)} rounds of games, {len(found)} positions")
+    chosen = spread(found, number)
+    puzzles = list(in_order(parallel_map(_grader, chosen, options, describe=str)))
     return sorted(puzzles, key=lambda one: (one["grade"], one["plies"], one["fen"]))
 
 
-@contextmanager
-def _shared_out(workers: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """A `map` by so many processes."""
-    if workers == 1:
-        yield map
-        return
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        yield pool.map
+def _searcher() -> Callable[[tuple[str, range]], list[Found]]:
+    return _search
+
+
+def _grader() -> Callable[[Found], dict[str, Any]]:
+    return graded
 
 
 def text_of(puzzles: Sequence[dict[str, Any]]) -> str:

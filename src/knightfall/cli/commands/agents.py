@@ -8,8 +8,10 @@ import typer
 
 from knightfall.cli.options import (
     Chart,
+    Dask,
     Force,
     Json,
+    Workers,
     agent_argument,
     agent_named,
     chart_writer,
@@ -80,7 +82,6 @@ Openings = Annotated[
 ]
 Seed = Annotated[int, whole_number("--seed", "Which openings are drawn.", least=0, metavar="S")]
 Size = Annotated[str, typer.Option("--board", metavar="WxH", help="The board.")]
-Workers = Annotated[int, whole_number("--workers", "Processes that share the games.", least=0)]
 
 
 def grade(
@@ -88,7 +89,8 @@ def grade(
     openings: Openings = 50,
     seed: Seed = 0,
     board: Size = "7x7",
-    workers: Workers = 1,
+    workers: Workers = None,
+    dask: Dask = None,
     chart: Chart = None,
     force: Force = False,
     json: Json = False,
@@ -109,7 +111,8 @@ def grade(
     oracle, 0.5 a coin.
 
     The seed draws the openings, those that a match of that seed plays first, and nothing else.
-    Same seed, same numbers, with any number of workers; only time budgets do not repeat.
+    Same seed, same numbers, whoever plays: this process, workers or a Dask cluster; only time
+    budgets do not repeat.
 
     \b
     Examples:
@@ -121,7 +124,7 @@ def grade(
 
     draw = chart_writer(chart, force)
     who = agent_named(agent, quiet=json)
-    result = judge(who, openings=openings, seed=seed, board=board, workers=workers)
+    result = judge(who, openings=openings, seed=seed, board=board, workers=workers, dask=dask)
     draw(result)
     print_report(result, json=json)
     if result.partial:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from knightfall.cli.commands.certificates import certify
-from knightfall.cli.options import BoardName, Json, Threads, board_named, command_group
+from knightfall.cli.options import (
+    BoardName,
+    Dask,
+    Json,
+    Threads,
+    Workers,
+    board_named,
+    command_group,
+    threads_or_map,
+)
 from knightfall.cli.terminal import print_json, print_line, say
 from knightfall.display.numbers import duration
 
@@ -52,6 +61,8 @@ atlas.command(name="certify")(certify)
 def build(
     board: BoardName,
     threads: Threads = 1,
+    workers: Workers = None,
+    dask: Dask = None,
     out: Out = None,
     again: Again = False,
     json: Json = False,
@@ -66,6 +77,7 @@ def build(
     Examples:
       knightfall atlas build 7x7 --threads 2
       knightfall atlas build 5x8
+      knightfall atlas build 7x8 --dask tcp://host:8786
       knightfall atlas build 7x7 --again --threads 2
     """
     import time
@@ -76,6 +88,7 @@ def build(
     from knightfall.solver.atlas_build import Builder, name_of, save, upright, user_file
 
     there = upright(board_named(board))
+    map_calls = threads_or_map(threads, workers, dask, lambda cells: f"the openings like {cells}")
     file = user_file() if out is None else out
     check_output(file)
     start = time.perf_counter()
@@ -94,7 +107,7 @@ def build(
 
         resumed = len(builder.resumed())
         try:
-            entries = builder.build(told)
+            entries = builder.build(told, map_calls)
         except KeyboardInterrupt:
             done, of = len(builder.resumed()), len(builder.classes)
             say(f"{done} of {of} classes are solved and kept; the same command goes on from there")

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from knightfall.cli.options import BoardName, Json, Threads, board_named
+from knightfall.cli.options import (
+    BoardName,
+    Dask,
+    Json,
+    Threads,
+    Workers,
+    board_named,
+    threads_or_map,
+)
 from knightfall.cli.terminal import print_json, print_line
 from knightfall.display.numbers import duration, percent
 from knightfall.errors import KnightfallError
@@ -20,7 +28,14 @@ Out = Annotated[
 ]
 
 
-def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json = False) -> None:
+def certify(
+    board: BoardName,
+    out: Out = None,
+    threads: Threads = 1,
+    workers: Workers = None,
+    dask: Dask = None,
+    json: Json = False,
+) -> None:
     """Write a proof that the second player wins from free placement.
 
     It holds an answer to every first placement and to every move from then on, down to positions
@@ -31,6 +46,7 @@ def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json 
     \b
     Examples:
       knightfall atlas certify 7x7 --threads 2
+      knightfall atlas certify 7x7 --dask tcp://host:8786
       knightfall atlas certify 8x8 --out proof.txt
     """
     import time
@@ -40,6 +56,9 @@ def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json 
     from knightfall.solver.certificate import certify as prove
 
     there = board_named(board)
+    map_calls = threads_or_map(
+        threads, workers, dask, lambda cell: f"the answers to {there.name(cell)}"
+    )
     name = f"{there.width}x{there.height}"
     file = Path(f"certificate-{name}.txt") if out is None else out
     check_output(file)
@@ -52,7 +71,7 @@ def certify(board: BoardName, out: Out = None, threads: Threads = 1, json: Json 
                 f"{time.perf_counter() - start:.0f} s"
             )
 
-        certificate = prove(there, threads=threads, on_progress=told)
+        certificate = prove(there, threads=threads, on_progress=told, map_calls=map_calls)
     certificate.write(file)
     seconds = time.perf_counter() - start
     size, answers = file.stat().st_size, certificate.answers
