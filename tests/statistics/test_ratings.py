@@ -230,7 +230,7 @@ def test_nothing_played() -> None:
         assert nothing.elo.tolist() == [0, 0, 0]
         assert nothing.difference(0, 1)[1] > 10_000
         assert nothing.los(0, 1) == 0.5
-        assert not nothing.comparable(0, 1)
+        assert nothing.group[0] != nothing.group[1]
 
 
 def test_an_agent_that_lost_everything_blurs_no_other_rating() -> None:
@@ -245,8 +245,8 @@ def test_an_agent_that_lost_everything_blurs_no_other_rating() -> None:
     for agent in range(4):
         assert with_loser.elo[agent] == pytest.approx(alone.elo[agent], abs=2)
         assert with_loser.error(agent) == pytest.approx(alone.error(agent), rel=0.1)
-        assert not with_loser.comparable(agent, 4)
-    assert with_loser.comparable(0, 3)
+        assert with_loser.group[agent] != with_loser.group[4]
+    assert with_loser.group[0] == with_loser.group[3]
 
 
 def test_one_pair_is_not_much() -> None:
@@ -274,9 +274,9 @@ def test_groups_that_never_met_are_not_compared() -> None:
     assert finite(apart)
     assert apart.difference(0, 1)[1] < 150
     assert apart.difference(0, 2)[1] > 10_000
-    assert apart.comparable(0, 1)
-    assert not apart.comparable(1, 2)
-    assert not apart.comparable(1, 4)
+    assert apart.group[0] == apart.group[1]
+    assert apart.group[1] != apart.group[2]
+    assert apart.group[1] != apart.group[4]
 
 
 def test_seats_without_limit_are_those_that_contradict_no_result() -> None:

@@ -52,7 +52,6 @@ from knightfall.statistics.sprt import Sprt
 AnAgent = str | Agent
 ABudget = str | Budget | None
 
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -253,7 +252,7 @@ def _is_finished(plan: Plan, store: AStore) -> bool:
     return False
 
 
-__all__ = ["league", "match", "tournament", "user_store", "worth"]
+# -- runs of plans ------------------------------------------------------------------------------
 
 
 def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore) -> None:
@@ -290,7 +289,7 @@ def play(
     notice: Notice = ignore,
     show_progress: bool = True,
 ) -> tuple[Run, bool]:
-    """The run of a checked plan, played to its end, and whether Ctrl-C came before that.
+    """Play a checked plan to its end; return its run, and whether Ctrl-C came before that.
 
     What was played by then is stored; the same plan goes on from there.  With `again` it is played
     anew even if it is in the store.
@@ -309,7 +308,7 @@ def play(
     if known is not None and known.finished:
         notice(f"run {known.id} was played before; --again plays it anew")
         return known, False
-    # Whoever plays must be there before the run is stored: a cluster may not answer.
+    # The runner must be there before the run is stored: a cluster may not answer.
     with choose_runner(options, plan, notice) as runner:
         run = store.begin(plan, engine, version.versions(), again=again)
         if run.played:
@@ -330,7 +329,7 @@ def play_all(
     again: bool = False,
     notice: Notice = ignore,
 ) -> tuple[list[Run], bool]:
-    """The runs of some plans, one after the other, as far as they got, and whether Ctrl-C came.
+    """Play some plans one after the other; return their runs, and whether Ctrl-C came.
 
     One runner plays them all, so its processes start once.
     """
@@ -370,7 +369,7 @@ def _origin(plans: Sequence[Plan], found: Sequence[Run | None]) -> str:
 
 
 def together(plans: Sequence[Plan]) -> Plan:
-    """All entrants in one plan: whom a runner has to get ready."""
+    """Return a plan of all entrants of some plans: those whom a runner has to get ready."""
     entrants: dict[str, Entrant] = {}
     for plan in plans:
         for entrant in plan.entrants:
@@ -411,3 +410,6 @@ def _watching(runs: Sequence[Run | Plan], show: bool) -> Iterator[OnPairs]:
 
 def _so_far(boards: Sequence[Scoreboard]) -> Iterable[Part]:
     return KINDS[boards[0].plan.kind].live(boards[0]) if boards else ["getting ready …"]
+
+
+__all__ = ["league", "match", "tournament", "user_store", "worth"]

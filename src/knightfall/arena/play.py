@@ -180,6 +180,9 @@ def _record(
     )
 
 
+# -- compiled games -----------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Searcher:
     """An agent that is nothing but a search, ready for compiled code.
@@ -195,7 +198,7 @@ class Searcher:
 
 @lru_cache(maxsize=512)
 def searcher(text: str) -> Searcher | None:
-    """The searcher of an agent string, or None if it takes more than compiled code to play it."""
+    """Return the searcher of an agent string; None if more than compiled code must play it."""
     from knightfall.heuristics.evaluator import evaluator
 
     agent = known_agent(text)
@@ -215,8 +218,8 @@ def _start(fen: str) -> tuple[Position, tuple[int, int, int]]:
     return position, words(position)
 
 
-class _Room:
-    """Where the games of one thread are played: its boards, its scratch space, its tables."""
+class _Workspace:
+    """The memory in which one thread plays: its boards, its scratch space, its tables."""
 
     def __init__(self) -> None:
         self.boards: dict[Board, tuple[Any, Any, Any]] = {}
@@ -228,7 +231,7 @@ class _Room:
         self.tables: dict[int, Any] = {}
 
     def board(self, board: Board) -> tuple[Any, Any, Any]:
-        """The geometry of a board, for the searches of this thread alone.
+        """Return the geometry of a board, for the searches of this thread alone.
 
         As a record, as words, and the words that it must begin with.
         """
@@ -238,7 +241,7 @@ class _Room:
         return self.boards[board]
 
     def seat(self, place: int, player: Searcher, seed: int) -> None:
-        """Let someone play: place 0 moves first."""
+        """Set up a player; the one in place 0 moves first."""
         if player.entries not in self.tables:
             table = new_table(player.entries)
             self.tables[player.entries] = table, table.ctypes.data
@@ -248,31 +251,32 @@ class _Room:
         here["table"][place] = self.tables[player.entries][1]
 
 
-_here = threading.local()
+_thread = threading.local()
 
 
-def _room() -> _Room:
-    if not hasattr(_here, "room"):
-        _here.room = _Room()
-    room: _Room = _here.room
-    return room
+def _thread_workspace() -> _Workspace:
+    """Return this thread's workspace, creating it on first use."""
+    if not hasattr(_thread, "workspace"):
+        _thread.workspace = _Workspace()
+    found: _Workspace = _thread.workspace
+    return found
 
 
 def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameRecord:
     """Play a game from a position that is not over."""
-    room = _room()
+    workspace = _thread_workspace()
     position, start = _start(opening)
-    board, mover = room.board(position.board), position.to_move
-    room.seat(0, seats[mover], seed)
-    room.seat(1, seats[other(mover)], seed)
-    play(*board, room.state, room.players, room.game, *start)
-    game = room.game[0]
+    board, mover = workspace.board(position.board), position.to_move
+    workspace.seat(0, seats[mover], seed)
+    workspace.seat(1, seats[other(mover)], seed)
+    play(*board, workspace.state, workspace.players, workspace.game, *start)
+    game = workspace.game[0]
     plies = int(game["plies"])
     loser = mover if plies % 2 == 0 else other(mover)
     reason: Reason = "no moves"
     detail = ""
     if game["failed"] == TAMPERED:
-        del room.boards[position.board]  # the next game gets another one
+        del workspace.boards[position.board]  # the next game gets another one
         reason, detail = "crash", one_line(str(seats[loser].evaluator.tampered()))
     elif game["failed"] in (RESIGNED, TOO_LATE):
         reason = "forfeit"
@@ -292,7 +296,7 @@ def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameR
 
 
 def _explanation(evaluator: Evaluator, boards: Any) -> str:
-    """What went wrong in a heuristic that failed."""
+    """Say what went wrong in a heuristic that failed."""
     try:
         with evaluator.errors_explained(boards):
             pass
@@ -304,15 +308,15 @@ def _explanation(evaluator: Evaluator, boards: Any) -> str:
 
 
 def stopper() -> Callable[[], None]:
-    """What ends the game that this thread plays, and all it would play later, from another thread.
+    """Return a function that ends this thread's game, and all later ones, from another thread.
 
     The records of such games mean nothing.
     """
-    room = _room()
+    workspace = _thread_workspace()
 
     def stop() -> None:
-        room.game["stop"] = 1
-        for boards, _, _ in list(room.boards.values()):
+        workspace.game["stop"] = 1
+        for boards, _, _ in list(workspace.boards.values()):
             boards["limit"] = 0
 
     return stop

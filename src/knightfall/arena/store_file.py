@@ -152,8 +152,12 @@ class StoreFile:
         with self._telling():
             rows = self._db.execute(query, values).fetchall()
         for column, kind in enumerate(kinds or ()):
-            if not all(isinstance(row[column], kind) for row in rows):
-                raise self.damaged("a column holds what it cannot")
+            wrong = next((row for row in rows if not isinstance(row[column], kind)), None)
+            if wrong is not None:
+                found, wanted = type(wrong[column]).__name__, getattr(kind, "__name__", kind)
+                raise self.damaged(
+                    f"column {column + 1} of a row has type {found}, expected {wanted}"
+                )
         return rows
 
     def damaged(self, why: object) -> KnightfallError:

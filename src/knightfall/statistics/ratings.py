@@ -9,7 +9,7 @@ rating is high enough; half a game won and half a game lost are then imagined, s
 like 10½ : ½ and the error is large.  And before any game each strength and the seat are normal
 around 0 with a standard deviation of 10,000 Elo.  That moves nothing that games support (four games
 by 0.03 %), but it is all there is to say of an agent that never played or of groups that never met:
-errors are then in the ten thousands.  `comparable` says whether results limit a difference at all.
+errors are then in the ten thousands.  Within a `group` results limit a difference from both sides.
 
 **The errors know of openings.**  Plain errors, from the curvature of the likelihood, take all games
 for independent.  But both games of a pair share an opening, and what the opening decides is won
@@ -125,10 +125,6 @@ class Ratings:
         """The likelihood that i is better than j; ½ for an agent and itself."""
         gap, error = self.difference(i, j)
         return 0.5 * math.erfc(-Z * gap / error / math.sqrt(2)) if error else 0.5
-
-    def comparable(self, i: int, j: int) -> bool:
-        """Whether results alone limit the difference from both sides."""
-        return bool(self.group[i] == self.group[j])
 
     def anchored(self, i: int) -> Ratings:
         """The same ratings seen from agent i, whose own is 0 and has no error."""
