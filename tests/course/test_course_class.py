@@ -20,12 +20,12 @@ from submissions import FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 import knightfall as kf
 from knightfall.arena.store import Store
-from knightfall.course.classroom import playing
+from knightfall.course.classroom import season
 from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.classroom import hold_class
 from knightfall.course.classroom.lessons import from_json, opinion, to_dict
 from knightfall.course.classroom.roster import file_name, near_identical, read_class
-from knightfall.course.classroom.schedule import circle, in_protocol
+from knightfall.course.classroom.season import circle, in_protocol
 from knightfall.course.trial import successor_games
 from knightfall.course.trial.game_judging import Choice
 from knightfall.errors import KnightfallError
@@ -340,7 +340,7 @@ def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPa
     for name in ("ann", "ben"):
         write(folder / name, in_2017b(FIRST + f"  # {name}"))
     whole = held(folder, output="whole").to_dict()
-    conduct, calls = playing.conduct, []
+    conduct, calls = season.conduct, []
 
     def breaks_off(*args: object) -> object:
         calls.append(1)
@@ -348,13 +348,13 @@ def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPa
             raise KeyboardInterrupt
         return conduct(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(playing, "conduct", breaks_off)
+    monkeypatch.setattr(season, "conduct", breaks_off)
     few = ["class", "--pairs", "1", "--classmates", "2", "--time", "12ms", "--opponents", "Random",
            "--opponents", "MM_Open", "--workers", "0", "--json"]  # fmt: skip
     broken = run("course", "class", *few)
     assert broken.exit_code == 130
     assert "the same command goes on" in broken.stderr
-    monkeypatch.setattr(playing, "conduct", conduct)
+    monkeypatch.setattr(season, "conduct", conduct)
     resumed = answer("course", "class", *few)
     for found in (whole, resumed):
         del found["output"], found["load"]

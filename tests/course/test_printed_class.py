@@ -21,7 +21,7 @@ from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.class_table import Met, table_of
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding, Opinion
 from knightfall.course.classroom.roster import Likeness, Student
-from knightfall.course.classroom.schedule import Conditions
+from knightfall.course.classroom.season import Conditions
 from knightfall.course.generations import generation_named
 from knightfall.course.submission import Submission
 from knightfall.course.trial.game_judging import Judged, Resignations

@@ -241,22 +241,19 @@ class CourseAgent(Agent):
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Answer what only submissions are asked: actions, opinions, lines, clocks."""
-        from knightfall.course import player
+        from knightfall.course.player import session
 
-        asked, counted = question["ask"], self.time_is_counted
-        named = self.heuristic, self.time
+        asked, found = question["ask"], session(self.heuristic, self.time, self.time_is_counted)
         if asked == "action":
             board, ply, (first, second) = question["state"]
-            state = board, ply, (first, second)
-            return {"action": player.act(*named, state, question["seed"], counted=counted)}
+            return {"action": found.act((board, ply, (first, second)), question["seed"])}
         position = Position.from_fen(question["fen"])
         if asked == "opinions":
-            return {"opinions": player.opinions(*named, position, counted)}
+            return {"opinions": found.opinions(position)}
         if asked == "line":
-            line = player.answer_line(*named, position, question["seed"], counted)
-            return {"line": line}
+            return {"line": found.answer_line(position, question["seed"])}
         if asked == "clocks":
-            return {"clocks": player.asks_other_clocks(*named, position, counted)}
+            return {"clocks": found.asks_other_clocks(position)}
         return super().answer(question)
 
 

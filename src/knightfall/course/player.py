@@ -295,40 +295,21 @@ def is_at_home() -> bool:
 def ready(text: str, time: int, *, counted: bool) -> None:
     """Have a submission loaded, here if this process is its own; elsewhere it is only read."""
     if is_at_home():
-        _session(text, time, counted)
+        session(text, time, counted)
     else:
         checked(parse_reference(text))
 
 
 def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -> tuple[str, float]:
     """The submission's move, in its own process, and the seconds that it took."""
-    session = _session(text, time, counted)
+    asked = session(text, time, counted)
     start = default_timer()
-    move = session.move(position, seed)
+    move = asked.move(position, seed)
     return move, default_timer() - start
 
 
-def act(text: str, time: int, state: tuple[int, int, Any], seed: int, *, counted: bool) -> int:
-    """Return the action of a submission for the successor, in its own process."""
-    return _session(text, time, counted).act(state, seed)
-
-
-def opinions(text: str, time: int, position: Position, counted: bool) -> dict[str, float | None]:
-    """What a submission's score says of the moves in a position, in its own process."""
-    return _session(text, time, counted).opinions(position)
-
-
-def answer_line(text: str, time: int, position: Position, seed: int, counted: bool) -> str:
-    """Return the line of a submission that its answer comes from, in its own process."""
-    return _session(text, time, counted).answer_line(position, seed)
-
-
-def asks_other_clocks(text: str, time: int, position: Position, counted: bool) -> bool:
-    """Return whether a submission asks Python's clocks for a move, in its own process."""
-    return _session(text, time, counted).asks_other_clocks(position)
-
-
-def _session(text: str, time: int, counted: bool) -> Session:
+def session(text: str, time: int, counted: bool) -> Session:
+    """Return the submission of a text, loaded in this process, which is its own."""
     key = text, time, counted
     if key not in _sessions:
         _sessions[key] = Session(parse_reference(text), time, counted=counted)

@@ -16,12 +16,13 @@ from knightfall.course.checker.examine import examine
 from knightfall.course.classroom.class_report import ClassReport
 from knightfall.course.classroom.class_table import ClassTable, class_table
 from knightfall.course.classroom.lessons import Games, Lessons, from_json, lessons_of, to_dict
-from knightfall.course.classroom.playing import Season, load_each
 from knightfall.course.classroom.roster import Student, described, near_identical, read_class
-from knightfall.course.classroom.schedule import (
+from knightfall.course.classroom.season import (
     Conditions,
+    Season,
     in_protocol,
     is_successor,
+    load_each,
     usual_opponents,
 )
 from knightfall.course.classroom.successor_class import SuccessorSeason
@@ -29,7 +30,7 @@ from knightfall.display.numbers import count
 from knightfall.display.printable import json_line
 from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import KnightfallError
-from knightfall.files import atomic_write
+from knightfall.files import atomic_write, make_folder
 from knightfall.isolation.parallel_map import RunnerOptions, on_all_cores, parallel_map
 from knightfall.machine import cores, load
 from knightfall.reading import read_text
@@ -176,14 +177,6 @@ def _some_play(students: Sequence[Student]) -> None:
             f"none of {count(len(students), 'submission')} can be used; the first is "
             f"{first.name}: {first.problem}"
         )
-
-
-def make_folder(place: Path) -> None:
-    """Make a folder, unless it is there."""
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise KnightfallError(f"{place}: {error.strerror or error}") from None
 
 
 def output_folder(folder: str, output: str | None) -> Path:

@@ -8,7 +8,7 @@ from knightfall.arena.results import no_verdict, too_late
 from knightfall.course.classroom.class_table import ClassTable, Row
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.roster import Student
-from knightfall.course.classroom.schedule import Conditions
+from knightfall.course.classroom.season import Conditions
 from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK, SUBSTITUTE, TRIES
 from knightfall.display.numbers import count, interval, percent, plus_minus, signed
 from knightfall.display.page import document, text

@@ -22,7 +22,8 @@ from knightfall.arena.plan import Entrant, files_of
 from knightfall.course.classroom.class_table import ClassTable, Met, table_of
 from knightfall.course.classroom.lessons import Lessons
 from knightfall.course.classroom.roster import Student
-from knightfall.course.classroom.schedule import Conditions, circle, entrant_of
+from knightfall.course.classroom.season import Conditions, circle, entrant_of
+from knightfall.course.trial.game_judging import count_loss
 from knightfall.course.trial.successor_games import (
     SAMPLES,
     Game,
@@ -196,9 +197,7 @@ def _lessons(matches: Sequence[Sequence[Result]]) -> Lessons:
     for results in matches:
         for number, result in enumerate(results):
             if result.reason and result.loser == number % 2:
-                kind = KIND.get(result.reason, result.reason)
-                times, first = unusual.get(kind, (0, result.detail))
-                unusual[kind] = times + 1, first
+                count_loss(unusual, KIND.get(result.reason, result.reason), result.detail)
     return Lessons(0, 0, None, None, unusual)
 
 

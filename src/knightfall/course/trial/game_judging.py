@@ -248,8 +248,7 @@ def judge(
             for choice in made:
                 on_choice(place, pair.task, choice)
             if kind:
-                count, detail = unusual[match.a].get(kind, (0, game.detail))
-                unusual[match.a][kind] = count + 1, detail
+                count_loss(unusual[match.a], kind, game.detail)
             if kind == "resigned":
                 resigned[match.a].games += 1
                 resigned[match.a].won += truth.wins(last)
@@ -274,6 +273,12 @@ def _has_own_clock(run: PlayedGames, test: int) -> bool:
         return False  # its games tell what is wrong
     finally:
         player.close()
+
+
+def count_loss(losses: dict[str, tuple[int, str]], kind: str, detail: str) -> None:
+    """Count a game that was lost otherwise than on the board; the first detail is kept."""
+    games, first = losses.get(kind, (0, detail))
+    losses[kind] = games + 1, first
 
 
 def kind_of(game: GameRecord) -> str:

@@ -1,24 +1,7 @@
 """The players of the course's generation oldest, and what else the module offered."""
 
-from random import randint
+from random import randint as randint
 
-from knightfall.course.generation_2017a import (
-    GreedyPlayer,
-    HumanPlayer,
-    RandomPlayer,
-    center_score,
-    improved_score,
-    null_score,
-    open_move_score,
-)
+from knightfall.course.generation_oldest import GENERATION
 
-__all__ = [
-    "GreedyPlayer",
-    "HumanPlayer",
-    "RandomPlayer",
-    "center_score",
-    "improved_score",
-    "null_score",
-    "open_move_score",
-    "randint",
-]
+globals().update(GENERATION.sample_players)
