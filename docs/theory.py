@@ -24,8 +24,7 @@ import theory_pictures as pictures
 
 from knightfall.board import Board
 from knightfall.position import Position
-from knightfall.solver.atlas import position_of
-from knightfall.solver.survey import Opening, Survey, survey
+from knightfall.solver.atlas import Opening, Survey, position_of, survey
 
 HERE = Path(__file__).parent
 PAGE, MEASURED = HERE / "theory.md", HERE / "measured.json"

@@ -11,8 +11,7 @@ from xml.sax.saxutils import escape
 
 from knightfall.board import Board
 from knightfall.position import Position
-from knightfall.solver.atlas import position_of
-from knightfall.solver.survey import Opening, survey
+from knightfall.solver.atlas import Opening, position_of, survey
 
 INK, PAPER, EDGE = "#6d6353", "#fbf7ee", "#d8cdb8"
 LIGHT, DARK = "#f3ead6", "#e3d2b0"

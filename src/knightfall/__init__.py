@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from knightfall.oracle.grade import Grade, grade
     from knightfall.position import Position
     from knightfall.search.budget import Report
-    from knightfall.solver.solution import Solution
-    from knightfall.solver.solve import solve
+    from knightfall.solver.solve import Solution, solve
 
 __version__ = "0.1.0"
 
@@ -48,7 +47,7 @@ _LATER = {
     "annotate": "knightfall.oracle.annotate",
     "grade": "knightfall.oracle.grade",
     "Report": "knightfall.search.budget",
-    "Solution": "knightfall.solver.solution",
+    "Solution": "knightfall.solver.solve",
     "solve": "knightfall.solver.solve",
     "league": "knightfall.arena.api",
     "match": "knightfall.arena.api",

@@ -23,7 +23,7 @@ from knightfall.display.report import Heading
 from knightfall.display.table import Table
 from knightfall.position import Position
 from knightfall.search.budget import Report
-from knightfall.solver.survey import survey as surveyed
+from knightfall.solver.atlas import survey as surveyed
 from knightfall.statistics.sprt import Sprt
 
 

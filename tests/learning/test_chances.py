@@ -22,9 +22,8 @@ from knightfall.learning.learn_chances import (
     without,
 )
 from knightfall.learning.split import SPLITS, class_splits, classes
-from knightfall.opponents.chances import read_chances
-from knightfall.opponents.models import OPPONENTS
-from knightfall.opponents.state import FEATURES
+from knightfall.opponents.opponent_models import OPPONENTS, read_chances
+from knightfall.opponents.practice_state import FEATURES
 from knightfall.position import Position, other
 from knightfall.solver.engine import Engine
 

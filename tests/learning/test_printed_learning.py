@@ -14,8 +14,7 @@ from knightfall.learning.learn_chances import ChancesReport, Judged
 from knightfall.learning.tune_report import Confirmation, Step, TuneReport
 from knightfall.learning.tune_settings import TuneSettings
 from knightfall.learning.weights import Sum, numbers, read_sum
-from knightfall.opponents.chances import NAMES, Chances
-from knightfall.opponents.models import OPPONENTS
+from knightfall.opponents.opponent_models import NAMES, OPPONENTS, Chances
 from knightfall.statistics.pairs import of_pairs
 
 # -- chances ---------------------------------------------------------------------------------

@@ -14,8 +14,7 @@ from knightfall.agents import parse_agent
 from knightfall.board import Board
 from knightfall.opponents import practice
 from knightfall.opponents.beliefs import MOST_KEPT, Beliefs, Recollection, Seen, Told, predecessors
-from knightfall.opponents.chances import shipped
-from knightfall.opponents.models import MODELS, OPPONENTS, seats, seeds, shuffle
+from knightfall.opponents.opponent_models import MODELS, OPPONENTS, seats, seeds, shipped, shuffle
 from knightfall.position import Position, other
 from knightfall.search.run_search import SEARCHES
 from knightfall.solver.engine import Engine

@@ -8,10 +8,9 @@ import numpy as np
 
 from knightfall.kernel.rules import words
 from knightfall.opponents import practice
-from knightfall.opponents.beliefs import Beliefs
-from knightfall.opponents.memory import Memory, subtree
-from knightfall.opponents.room import room_here
-from knightfall.opponents.state import NODE_DTYPE, WON
+from knightfall.opponents.beliefs import Beliefs, Memory, subtree
+from knightfall.opponents.practice import thread_workspace
+from knightfall.opponents.practice_state import NODE_DTYPE, WON
 from knightfall.position import Position
 from knightfall.solver.engine import Engine
 
@@ -92,10 +91,10 @@ def test_what_is_remembered_is_not_asked_again() -> None:
 
 def test_replies_are_put_back() -> None:
     _, memory = practised(LOST, 1_000_000, Beliefs())
-    room = room_here()
-    room.begin(0)
-    room.recall(memory, LOST)
-    there = room.replies[room.replies["stamp"] == room.practices["stamp"][0]]
+    workspace = thread_workspace()
+    workspace.begin(0)
+    workspace.recall(memory, LOST)
+    there = workspace.replies[workspace.replies["stamp"] == workspace.practices["stamp"][0]]
     assert len(there) == len(memory.replies)
 
     def told(some: Any) -> set[Any]:

@@ -25,9 +25,9 @@ from knightfall.cli.app import app
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
 from knightfall.solver import atlas, atlas_build
+from knightfall.solver.atlas import survey
 from knightfall.solver.engine import Engine
 from knightfall.solver.solve import Solver
-from knightfall.solver.survey import survey
 
 SIDES = range(3, 8)
 SHIPPED = [(width, height) for height in SIDES for width in SIDES if width <= height]

@@ -10,7 +10,7 @@ from solver_helpers import ends, places
 from strategies import WORDS
 
 from knightfall.solver import proof_table
-from knightfall.solver.state import DTYPE
+from knightfall.solver.proof_table import DTYPE
 
 
 class Proofs:

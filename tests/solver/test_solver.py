@@ -35,8 +35,7 @@ from knightfall.position import Position, Side, other
 from knightfall.solver import solve as solve_module
 from knightfall.solver.atlas import Entry
 from knightfall.solver.engine import Engine, KeptEngines, Limits, OutOfBudget
-from knightfall.solver.solution import Solution, SolveProgress
-from knightfall.solver.solve import Solver, solve
+from knightfall.solver.solve import Solution, SolveProgress, Solver, solve
 
 SMALL = [(3, 3), (3, 4), (4, 3), (3, 5), (5, 3), (3, 6), (6, 3), (4, 4), (4, 5), (5, 4)]
 """Every board of up to 20 cells, held either way."""

@@ -25,8 +25,8 @@ from knightfall.board import Board
 from knightfall.kernel.geometry import GEOMETRY, geometry
 from knightfall.kernel.rules import words
 from knightfall.position import Position
-from knightfall.solver import distance, proof_table, reflection, thread_marks, winloss
-from knightfall.solver.state import DTYPE, STATE
+from knightfall.solver import distance, proof_table, reflection, winloss
+from knightfall.solver.proof_table import DTYPE, STATE
 
 # -- the smallest parts ----------------------------------------------------------------------
 
@@ -88,18 +88,18 @@ def test_moves_are_kept_in_order(ply: int, moves: list[tuple[int, int]]) -> None
 def test_threads_see_what_the_others_are_at(
     one: tuple[int, int, int], two: tuple[int, int, int], question: int, another: int
 ) -> None:
-    marks = np.zeros(thread_marks.MARKS, thread_marks.MARK_DTYPE)
+    marks = np.zeros(proof_table.MARKS, proof_table.MARK_DTYPE)
     mine, yours, alone = (np.zeros(1, DTYPE) for _ in range(3))
     mine["marks"] = yours["marks"] = marks.ctypes.data
-    assert not thread_marks.defer_move(yours[0], *one, question)
-    thread_marks.starting_search(mine[0], *one, question)
-    assert thread_marks.defer_move(yours[0], *one, question)
-    assert thread_marks.defer_move(yours[0], *two, another) == ((one, question) == (two, another))
-    assert not thread_marks.defer_move(alone[0], *one, question)
-    thread_marks.finished_search(alone[0], *one, question)
-    assert thread_marks.defer_move(yours[0], *one, question)
-    thread_marks.finished_search(yours[0], *one, question)
-    assert not thread_marks.defer_move(mine[0], *one, question)
+    assert not proof_table.defer_move(yours[0], *one, question)
+    proof_table.starting_search(mine[0], *one, question)
+    assert proof_table.defer_move(yours[0], *one, question)
+    assert proof_table.defer_move(yours[0], *two, another) == ((one, question) == (two, another))
+    assert not proof_table.defer_move(alone[0], *one, question)
+    proof_table.finished_search(alone[0], *one, question)
+    assert proof_table.defer_move(yours[0], *one, question)
+    proof_table.finished_search(yours[0], *one, question)
+    assert not proof_table.defer_move(mine[0], *one, question)
     assert not marks["key"].any()
 
 
@@ -127,15 +127,13 @@ SIGNATURES: dict[ModuleType, dict[str, Any]] = {
         "beyond": I64(U64, I64),
         "with_outcome": U64(U64, I64),
         "with_answer": U64(U64, I64, BOOL),
-    },
-    reflection: {
-        "mirrored": BOOL(GEOMETRY, *PLACE),
-    },
-    thread_marks: {
         "_key": U64(*PLACE, I64),
         "defer_move": BOOL(STATE, *PLACE, I64),
         "starting_search": VOID(STATE, *PLACE, I64),
         "finished_search": VOID(STATE, *PLACE, I64),
+    },
+    reflection: {
+        "mirrored": BOOL(GEOMETRY, *PLACE),
     },
     winloss: {
         "trapped": BOOL(U64, U64),

@@ -28,9 +28,9 @@ from knightfall.kernel.rules import words
 from knightfall.position import Position, Side, other
 from knightfall.solver import proof_table
 from knightfall.solver.engine import Engine
+from knightfall.solver.proof_table import DTYPE
 from knightfall.solver.reflection import loses_by_reflection, mirror_move
 from knightfall.solver.solve import Solver, solve
-from knightfall.solver.state import DTYPE
 
 # -- 1: roles --------------------------------------------------------------------------------
 

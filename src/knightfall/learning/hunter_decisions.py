@@ -20,7 +20,7 @@ from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
 from knightfall.learning.shard_builder import RANDOM_PLIES
 from knightfall.learning.split import SPLITS, class_splits, classes
-from knightfall.opponents.outlook import outlook
+from knightfall.opponents.practice import reply_features
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import position_of
 from knightfall.solver.engine import Engine
@@ -69,7 +69,7 @@ MOST_CELLS = 43
 class Decision:
     """What a hunter could reply in a won position, and the number of what it did.
 
-    `features` has a row for each reply, `shares` one for each opponent (`outlook.Outlook`);
+    `features` has a row for each reply, `shares` one for each opponent (`practice.ReplyFeatures`);
     `wrong` says which replies let go of the win.
     """
 
@@ -105,7 +105,7 @@ def decisions(
             wrong = _wrong(position, engine)
             if wrong.all():
                 continue  # lost already
-            seen = outlook(position, engine)
+            seen = reply_features(position, engine)
             reply = seen.cells.index(cell)
             found.append(Decision(game, hunter, position, reply, seen.features, seen.shares, wrong))
     return found

@@ -27,10 +27,9 @@ from knightfall.kernel.rules import words
 from knightfall.learning.hunter_decisions import POPULATION, UNSEEN, USUAL, Decision, decisions
 from knightfall.learning.split import canonical_forms, keys
 from knightfall.opponents.beliefs import Told
-from knightfall.opponents.chances import NAMES, Chances, as_json
-from knightfall.opponents.models import OPPONENTS
-from knightfall.opponents.room import KNOWN
-from knightfall.opponents.state import FEATURES, WAYS
+from knightfall.opponents.opponent_models import NAMES, OPPONENTS, Chances, as_json
+from knightfall.opponents.practice import KNOWN
+from knightfall.opponents.practice_state import FEATURES, WAYS
 
 # -- the fit ----------------------------------------------------------------------------------
 

@@ -26,8 +26,8 @@ from knightfall.opponents.practice import warm_up as warm_up_practice
 from knightfall.position import Position
 from knightfall.search.budget import Budget, Report
 from knightfall.solver import perfect
-from knightfall.solver.engine import Engine, KeptEngines, Limits, OutOfBudget
-from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, Choice, unfinished
+from knightfall.solver.engine import Engine, KeptEngines, Limits
+from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, Choice, settle
 
 HEURISTIC = "learned_net"
 """What the champion searches with where it cannot know."""
@@ -119,9 +119,7 @@ def _choose(
         reserve = min(max(seconds * RESERVE_SHARE, LEAST_RESERVE), MOST_RESERVE, seconds / 2)
         deadline = start + seconds - reserve
     purse = _Purse(budget.nodes or NO_LIMIT, deadline)
-    # A player whose nodes are counted must play the same whatever it was asked before.
-    board = position.board
-    engine = memory.engines.on(board) if budget.nodes is None else Engine(board)
+    engine = memory.engines.for_budget(position.board, budget)
     report = _settled(position, engine, purse, seed, start)
     if report is not None and report.score > 0:
         return replace(report, seconds=time.perf_counter() - start)
@@ -151,27 +149,9 @@ def _settled(
     if proof_nodes(len(position.open)) > purse.worth * SOLVER_SHARE:
         nodes = 0  # what is known without a search is still found
     choice = Choice(position, engine, Limits(nodes, solve_by), seed, resists=False)
-    before, note = engine.nodes, ""
-    try:
-        choice.decide()
-    except OutOfBudget:
-        note = unfinished(choice)
-    spent = engine.nodes - before
+    report, spent = settle(choice)
     purse.pay(spent)
-    if choice.wins is None:
-        return None
-    move = choice.move or choice.moves[0]
-    return Report(
-        move=move,
-        score=math.inf if choice.wins else -math.inf,
-        proven=True,
-        plies=choice.plies,
-        depth=choice.plies or 0,
-        nodes=spent,
-        seconds=0.0,
-        pv=(move,),
-        note=note,
-    )
+    return report
 
 
 def _played(

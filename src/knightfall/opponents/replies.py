@@ -15,8 +15,16 @@ from numba import types
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.rules import moves
-from knightfall.opponents.asking import BOARDS, STATES, may_go_on
-from knightfall.opponents.state import PRACTICE, REPLIES, SURE, WAYS, Practice
+from knightfall.opponents.practice_state import (
+    BOARDS,
+    PRACTICE,
+    REPLIES,
+    STATES,
+    SURE,
+    WAYS,
+    Practice,
+    may_go_on,
+)
 from knightfall.search.alphabeta import alphabeta_value
 from knightfall.search.game_loop import search_for
 from knightfall.search.search_state import PROVEN, SETTINGS, leaf, scramble

@@ -23,26 +23,24 @@ from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, spread
-from knightfall.opponents.answers import reply
-from knightfall.opponents.asking import (
+from knightfall.opponents.practice_state import (
     BOARDS,
-    SOLVER_STATES,
-    STATES,
-    lost,
-    may_go_on,
-    wins,
-)
-from knightfall.opponents.replies import PLAYERS, REPLY_TABLE, one_reply
-from knightfall.opponents.state import (
     NODE,
     OPEN,
     PRACTICE,
+    SOLVER_STATES,
+    STATES,
     SURE,
     WAYS,
     WON,
     Node,
     Practice,
+    lost,
+    may_go_on,
+    wins,
 )
+from knightfall.opponents.replies import PLAYERS, REPLY_TABLE, one_reply
+from knightfall.opponents.reply_logit import reply
 from knightfall.search.search_state import SETTINGS
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64

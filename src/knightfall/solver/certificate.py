@@ -24,7 +24,7 @@ from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write
 from knightfall.kernel.geometry import bitset, geometry
 from knightfall.solver.engine import OutOfBudget, check_threads
-from knightfall.solver.state import DTYPE, PLIES
+from knightfall.solver.proof_table import DTYPE, PLIES
 from knightfall.solver.winloss import who_wins
 
 HEADING = "knightfall certificate 1\nboard {}x{}\nwinner second\n"

@@ -22,17 +22,20 @@ from knightfall.kernel.interrupt import heed_clock
 from knightfall.kernel.rules import Geometry, spread
 from knightfall.solver.proof_table import (
     LOSES,
+    STATE,
     WINS,
+    State,
     beyond,
+    defer_move,
+    finished_search,
     outcome,
     probe,
+    starting_search,
     store,
     with_answer,
     within,
 )
 from knightfall.solver.reflection import mirrored
-from knightfall.solver.state import STATE, State
-from knightfall.solver.thread_marks import defer_move, finished_search, starting_search
 from knightfall.solver.winloss import insert, trapped
 
 _u64, _i64 = types.uint64, types.int64

@@ -16,9 +16,19 @@ from knightfall.kernel.geometry import NO_LIMIT, POCKET, GeometryArray, geometry
 from knightfall.kernel.interrupt import stop_in, stopwatch
 from knightfall.kernel.rules import words
 from knightfall.position import Position
-from knightfall.solver.proof_table import BUCKET, ENTRY_DTYPE, UNKNOWN, WINS, outcome, probe
-from knightfall.solver.state import DTYPE, PLIES
-from knightfall.solver.thread_marks import MARK_DTYPE, MARKS
+from knightfall.search.budget import Budget
+from knightfall.solver.proof_table import (
+    BUCKET,
+    DTYPE,
+    ENTRY_DTYPE,
+    MARK_DTYPE,
+    MARKS,
+    PLIES,
+    UNKNOWN,
+    WINS,
+    outcome,
+    probe,
+)
 from knightfall.solver.winloss import who_wins
 
 UPPER_SHARE = 0.68
@@ -213,6 +223,13 @@ class KeptEngines:
             self._engines[board] = Engine(board)
             self._engines[board].occupy_memory()
         return self._engines[board]
+
+    def for_budget(self, board: Board, budget: Budget) -> Engine:
+        """Return the kept engine; a fresh one under a budget of nodes.
+
+        A player whose nodes are counted must play the same whatever it was asked before.
+        """
+        return self.on(board) if budget.nodes is None else Engine(board)
 
 
 def check_threads(threads: int) -> None:

@@ -156,28 +156,42 @@ def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> 
         raise KnightfallError(f"position {position.fen!r} is over: there is no move to choose")
     seconds = budget.seconds
     deadline = None if seconds is None else start + seconds * SOLVER_SHARE
-    # A player whose nodes are counted must play the same whatever it was asked before.
-    engine = kept.on(position.board) if budget.nodes is None else Engine(position.board)
+    engine = kept.for_budget(position.board, budget)
     choice = Choice(position, engine, Limits(budget.nodes or NO_LIMIT, deadline), seed)
-    before, note = engine.nodes, ""
+    report, spent = settle(choice)
+    if report is None or not (choice.move or position.placed):
+        left = None if seconds is None else start + seconds * (1 - RESERVE) - time.perf_counter()
+        return _fallback(choice, left, seed, start, spent)
+    return replace(report, seconds=time.perf_counter() - start)
+
+
+def settle(choice: Choice) -> tuple[Report | None, int]:
+    """Return what atlas, reflection and solver say within their limits, and the nodes it took.
+
+    None if they cannot tell who wins.
+    """
+    engine, note = choice.solver.engine, ""
+    before = engine.nodes
     try:
         choice.decide()
     except OutOfBudget:
-        note = unfinished(choice)
-    if choice.wins is None or not (choice.move or position.placed):
-        left = None if seconds is None else start + seconds * (1 - RESERVE) - time.perf_counter()
-        return _fallback(choice, left, seed, start, engine.nodes - before)
-    return Report(
-        move=choice.move or choice.moves[0],
+        note = _unfinished(choice)
+    spent = engine.nodes - before
+    if choice.wins is None:
+        return None, spent
+    move = choice.move or choice.moves[0]
+    report = Report(
+        move=move,
         score=math.inf if choice.wins else -math.inf,
         proven=True,
         plies=choice.plies,
         depth=choice.plies or 0,
-        nodes=engine.nodes - before,
-        seconds=time.perf_counter() - start,
-        pv=(choice.move or choice.moves[0],),
+        nodes=spent,
+        seconds=0.0,
+        pv=(move,),
         note=note,
     )
+    return report, spent
 
 
 def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FALLBACK) -> None:
@@ -209,8 +223,8 @@ def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FAL
         left //= 2
 
 
-def unfinished(choice: Choice) -> str:
-    """What to say of a choice whose budget ended before its question was settled."""
+def _unfinished(choice: Choice) -> str:
+    """Return a note on a choice whose budget ended before its question was settled."""
     if choice.wins is None:
         return ""
     how = " by reflection" if choice.by_reflection else ""

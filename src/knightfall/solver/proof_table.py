@@ -13,6 +13,12 @@ on any board of up to 64 cells::
 Two threads may write the two words of one entry at the same time.  Then key and data do not
 belong together, and the open cells they tell are 64 random bits: to do harm, these would have to
 be a position that is asked for just then.
+
+Several threads at one position share the proofs and keep out of each other's way.  Before a thread
+searches a position it leaves a mark.  A thread that sees another's mark on a move defers that move
+until it has searched the others; by then, mostly, the answer is in the table.  (Chess programmers
+know the idea as simplified ABDADA.)  Marks may be overwritten or missed: then work is done twice,
+never wrongly.
 """
 
 from __future__ import annotations
@@ -25,7 +31,33 @@ from numba import from_dtype, types
 
 from knightfall.kernel.bits import Bits, count, records
 from knightfall.kernel.compile import compiled
-from knightfall.solver.state import STATE, State
+
+# -- what one thread carries along --------------------------------------------------------------
+
+
+PLIES = 66
+"""Longer than any game."""
+
+DTYPE = np.dtype(
+    [
+        ("nodes", "i8"),
+        ("table", "u8"),  # the address of `proof_table`, and its number of buckets − 1
+        ("buckets", "u8"),
+        ("stored", "i8"),  # entries this thread was the first to fill
+        ("marks", "u8"),  # the address of `thread_marks`; 0 = this thread is alone
+        ("upper", "i8"),  # positions with at least so many open cells are worth every care
+        # Scratch: row p belongs to ply p.
+        ("order", "i8", (PLIES, 8)),  # moves, packed as value · 64 + cell, best first
+        ("killer", "i8", (PLIES,)),
+    ],
+    align=True,
+)
+STATE = from_dtype(DTYPE)
+State = Any
+
+
+# -- the table ----------------------------------------------------------------------------------
+
 
 _u64, _i64 = types.uint64, types.int64
 
@@ -149,3 +181,46 @@ def with_answer(data: int, plies: int, ends: bool) -> int:
         shift = _u64(23) if plies & 1 else _u64(30)
         data = (data & ~(_u64(127) << shift)) | (_u64(plies + 2) << shift)
     return data
+
+
+# -- marks of threads ---------------------------------------------------------------------------
+
+
+_u64, _i64 = types.uint64, types.int64
+
+MARKS = 1 << 14
+MARK_DTYPE = np.dtype([("key", "u8")])
+_mark_at = records(from_dtype(MARK_DTYPE))
+
+
+@compiled(_u64(_u64, _i64, _i64, _i64), forceinline=True)
+def _key(open: Bits, mover: int, waiter: int, question: int) -> int:
+    """What a mark holds: a hash of a question about a position."""
+    return hash_position(open, cells_of(mover, waiter)) + _u64(question)  # type: ignore[no-any-return]
+
+
+@compiled(types.boolean(STATE, _u64, _i64, _i64, _i64))
+def defer_move(state: State, open: Bits, mover: int, waiter: int, question: int) -> bool:
+    """Whether another thread is at this question about the position a move leads to."""
+    if state.marks == _u64(0):
+        return False
+    key = _key(open, mover, waiter, question)
+    return _mark_at(state.marks, key & _u64(MARKS - 1)).key == key  # type: ignore[no-any-return]
+
+
+@compiled(types.void(STATE, _u64, _i64, _i64, _i64))
+def starting_search(state: State, open: Bits, mover: int, waiter: int, question: int) -> None:
+    """Mark a question as being searched."""
+    if state.marks != _u64(0):
+        key = _key(open, mover, waiter, question)
+        one = _mark_at(state.marks, key & _u64(MARKS - 1))
+        one.key = key
+
+
+@compiled(types.void(STATE, _u64, _i64, _i64, _i64))
+def finished_search(state: State, open: Bits, mover: int, waiter: int, question: int) -> None:
+    """Take the mark away."""
+    if state.marks != _u64(0):
+        key = _key(open, mover, waiter, question)
+        one = _mark_at(state.marks, key & _u64(MARKS - 1))
+        one.key = _u64(0)

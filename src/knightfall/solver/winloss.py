@@ -23,10 +23,20 @@ from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.interrupt import heed_clock
 from knightfall.kernel.rules import Geometry, spread
-from knightfall.solver.proof_table import UNKNOWN, WINS, outcome, probe, store, with_outcome
+from knightfall.solver.proof_table import (
+    STATE,
+    UNKNOWN,
+    WINS,
+    State,
+    defer_move,
+    finished_search,
+    outcome,
+    probe,
+    starting_search,
+    store,
+    with_outcome,
+)
 from knightfall.solver.reflection import mirrored
-from knightfall.solver.state import STATE, State
-from knightfall.solver.thread_marks import defer_move, finished_search, starting_search
 
 _u64, _i64 = types.uint64, types.int64
 

@@ -75,7 +75,7 @@ def judge_fact(name: Fact, grounds: Grounds) -> Judgement | None:
 
 def second_player_wins(grounds: Grounds) -> Settled:
     """Whether the second player has a winning reply to every first placement."""
-    from knightfall.solver.survey import survey
+    from knightfall.solver.atlas import survey
 
     if survey(BOARD).second_wins_from_the_empty_board:
         return True, "settled by exact solution: the second player can win against every placement"
@@ -91,7 +91,7 @@ def parity_changes(grounds: Grounds) -> Settled:
 
 def parity_proves(grounds: Grounds) -> Settled:
     """Whether the parity of the two knights decides every opening."""
-    from knightfall.solver.survey import survey
+    from knightfall.solver.atlas import survey
 
     found = survey(BOARD)
     decided, total = found.hunter_wins, len(found.openings)

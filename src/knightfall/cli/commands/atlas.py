@@ -23,7 +23,7 @@ from knightfall.display.numbers import duration
 
 if TYPE_CHECKING:
     from knightfall.board import Board
-    from knightfall.solver.survey import Survey
+    from knightfall.solver.atlas import Survey
 
 atlas = command_group(
     "atlas",
@@ -148,7 +148,7 @@ def show(board: BoardName, cell: Placement = None, json: Json = False) -> None:
       knightfall atlas show 7x7
       knightfall atlas show 7x7 d4
     """
-    from knightfall.solver.survey import survey
+    from knightfall.solver.atlas import survey
 
     seen = survey(board_named(board))
     if cell is not None:

@@ -28,8 +28,8 @@ from knightfall.search.search_state import STATE as SEARCH
 from knightfall.search.search_state import any_move
 from knightfall.solver import distance, reflection, winloss
 from knightfall.solver.engine import UPPER_SHARE
-from knightfall.solver.state import PLIES
-from knightfall.solver.state import STATE as PROOF
+from knightfall.solver.proof_table import PLIES
+from knightfall.solver.proof_table import STATE as PROOF
 from knightfall.web.engine import layout
 from knightfall.web.engine.geometry import lay_out
 from knightfall.web.engine.memory import arrays

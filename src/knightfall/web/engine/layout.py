@@ -16,8 +16,8 @@ from knightfall.kernel.geometry import FIELDS
 from knightfall.search.search_state import DTYPE as SEARCH_DTYPE
 from knightfall.search.table import ENTRY_DTYPE
 from knightfall.solver.proof_table import BUCKET
+from knightfall.solver.proof_table import DTYPE as PROOF_DTYPE
 from knightfall.solver.proof_table import ENTRY_DTYPE as PROOF_ENTRY
-from knightfall.solver.state import DTYPE as PROOF_DTYPE
 
 LINE = 64
 """Everything begins at a multiple of this: a line of the processor's cache."""

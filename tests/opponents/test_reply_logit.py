@@ -16,11 +16,10 @@ from naive_search import search
 
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
-from knightfall.opponents import chances
-from knightfall.opponents.models import JUDGES, MODELS, OPPONENTS, Model
-from knightfall.opponents.outlook import outlook
-from knightfall.opponents.room import TRUTH_CELLS, room_here
-from knightfall.opponents.stranger import weigh_up
+from knightfall.opponents import opponent_models
+from knightfall.opponents.opponent_models import JUDGES, MODELS, OPPONENTS, Model
+from knightfall.opponents.practice import TRUTH_CELLS, reply_features, thread_workspace
+from knightfall.opponents.reply_logit import weigh_up
 from knightfall.position import Position, other
 from knightfall.solver.engine import Engine
 
@@ -53,7 +52,7 @@ def test_equal_moves_are_those_of_plain_minimax(heuristic: str) -> None:
     )
     several = 0
     for position in some_positions(25, 40, 5):
-        seen = outlook(position, Engine(position.board))
+        seen = reply_features(position, Engine(position.board))
         values = search(position, 3, NAIVE[heuristic]).moves
         best = [
             position.board.cell(move) for move in values if values[move] == max(values.values())
@@ -69,7 +68,7 @@ def test_what_agents_answer_was_thought_possible() -> None:
     model = OPPONENTS.index("plain_deepening(improved, nodes=2500)")
     asked = missed = 0
     for position in some_positions(12, 40, 6):
-        seen = outlook(position, Engine(position.board), samples=4)
+        seen = reply_features(position, Engine(position.board), samples=4)
         for seed in range(1, 9):
             agent = parse_agent(f"id(improved, nodes=2500, plain, seed={seed})")
             cell = position.board.cell(agent.choose(position))
@@ -111,7 +110,7 @@ def test_what_is_known_of_a_reply() -> None:
     late = 0
     for position in some_positions(40, 36, 8):
         engine = Engine(position.board)
-        seen = outlook(position, engine, samples=1)
+        seen = reply_features(position, engine, samples=1)
         for way, cell in enumerate(seen.cells):
             row = seen.features[way]
             assert row[:8] == pytest.approx(features_of(position, cell))
@@ -130,14 +129,14 @@ def test_what_is_known_of_a_reply() -> None:
 
 def test_the_stranger_replies_by_its_weights() -> None:
     """The softmax of the weighted features, as far as parts of 250 can tell."""
-    habits = chances.shipped().habits
+    habits = opponent_models.shipped().habits
     for position in some_positions(30, 40, 9):
-        seen = outlook(position, Engine(position.board), samples=1)
+        seen = reply_features(position, Engine(position.board), samples=1)
         powers = [
             math.exp(sum(w * x for w, x in zip(habits, row, strict=True))) for row in seen.features
         ]
         expected = [power / sum(powers) for power in powers]
-        practices = room_here().practices  # where the features of the last position still are
+        practices = thread_workspace().practices  # with the last position still in it
         weigh_up(practices[0], len(expected))
         found = practices["probabilities"][0, : len(expected)]
         assert found == pytest.approx(expected, abs=1e-6)
@@ -145,7 +144,7 @@ def test_the_stranger_replies_by_its_weights() -> None:
 
 
 def damaged(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(chances.FILE.read_text())
+    found: dict[str, Any] = json.loads(opponent_models.FILE.read_text())
     change(found)
     return found
 
@@ -171,7 +170,7 @@ def test_damaged_chances_are_refused(
     file = tmp_path / "chances.json"
     file.write_text(json.dumps(damaged(change)))
     with pytest.raises(KnightfallError) as error:
-        chances.read_chances(file)
+        opponent_models.read_chances(file)
     assert said in str(error.value)
     assert "chances.json" in str(error.value)
     assert "\n" not in str(error.value)
@@ -182,15 +181,17 @@ def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
     for text in ("", "[]", "{", '{"format": 1}'):
         file.write_text(text)
         with pytest.raises(KnightfallError, match=r"chances\.json"):
-            chances.read_chances(file)
+            opponent_models.read_chances(file)
 
 
 def test_chances_are_read_as_they_were_written(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     shares = rng.dirichlet(np.ones(len(OPPONENTS)))
-    one = chances.Chances(rng.normal(size=len(chances.NAMES)), tuple(map(float, shares)))
-    (tmp_path / "it.json").write_text(json.dumps(chances.as_json(one, {})))
-    again = chances.read_chances(tmp_path / "it.json")
+    one = opponent_models.Chances(
+        rng.normal(size=len(opponent_models.NAMES)), tuple(map(float, shares))
+    )
+    (tmp_path / "it.json").write_text(json.dumps(opponent_models.as_json(one, {})))
+    again = opponent_models.read_chances(tmp_path / "it.json")
     assert again.habits.tolist() == one.habits.tolist()
     assert again.shares == one.shares
 

@@ -1,9 +1,12 @@
-"""The stranger: an opponent that is no model, whose replies are drawn from what was learned.
+"""The stranger: an opponent that is no model, whose replies are drawn from a conditional logit.
 
 A reply is as likely as exp(w·f), where f is what can be said of it: what heuristics count, whether
 well-known searches would choose it, and, where the solver can tell soon, whether it keeps the win
-and how hard that is to see.  The weights w were fitted to decisions of many agents (`learning/
-chances/`).  That few replies keep the win is in the sum by which exp(w·f) is divided.
+and how hard that is to see.  The weights w were fitted to decisions of many agents
+(``knightfall learn chances``).  That few replies keep the win is in the sum by which exp(w·f) is
+divided.
+
+Then what any player replies in a trial, and what all of them would.
 """
 
 from __future__ import annotations
@@ -18,9 +21,19 @@ from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, spread
-from knightfall.opponents.asking import BOARDS, SOLVER_STATES, STATES, may_go_on
-from knightfall.opponents.replies import ALWAYS, PLAYERS, REPLY_TABLE, ask_once
-from knightfall.opponents.state import FEATURES, PRACTICE, Practice
+from knightfall.opponents.practice_state import (
+    BOARDS,
+    FEATURES,
+    PRACTICE,
+    SOLVER_STATES,
+    STATES,
+    SURE,
+    WAYS,
+    Practice,
+    may_go_on,
+)
+from knightfall.opponents.replies import ALWAYS, GOLDEN, PLAYERS, REPLY_TABLE, ask_once, place_for
+from knightfall.search.search_state import scramble
 from knightfall.solver.winloss import who_wins
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
@@ -162,3 +175,106 @@ def ask_stranger(
         entry.weights[practice.stranger, way] = _i64(SHARES * practice.probabilities[way] + 0.5)
     entry.asked[practice.stranger] = ALWAYS
     return True
+
+
+# -- what any player replies --------------------------------------------------------------------
+
+
+_u64, _i64 = types.uint64, types.int64
+_WHERE = (BOARDS, STATES, BOARDS, SOLVER_STATES)
+
+
+@compiled(
+    types.boolean(*_WHERE, PRACTICE, REPLY_TABLE, PLAYERS, _i64, _i64, _u64, _i64, _i64),
+)
+def _ask(
+    boards: Any,
+    states: Any,
+    solver_boards: Any,
+    solver_states: Any,
+    practice: Practice,
+    table: Any,
+    players: Any,
+    at: int,
+    number: int,
+    open: Bits,
+    mover: int,
+    waiter: int,
+) -> bool:
+    """Ask a player, be it a search or the stranger; False if it was cut short."""
+    if number == practice.stranger:
+        return ask_stranger(
+            *(boards, states, solver_boards, solver_states),
+            *(practice, table, players, at, open, mover, waiter),
+        )
+    return ask_once(boards, states, practice, table, players, at, number, open, mover, waiter)
+
+
+@compiled(_i64(*_WHERE, PRACTICE, REPLY_TABLE, PLAYERS, _i64, _u64, _i64, _i64))
+def reply(
+    boards: Any,
+    states: Any,
+    solver_boards: Any,
+    solver_states: Any,
+    practice: Practice,
+    table: Any,
+    players: Any,
+    number: int,
+    open: Bits,
+    mover: int,
+    waiter: int,
+) -> int:
+    """What a player moves to, drawn from what it may, with the flag `SURE`; −1 if cut short."""
+    at = place_for(table, practice, open, mover, waiter)
+    entry = table[at]
+    if entry.asked[number] < practice.samples and not _ask(
+        *(boards, states, solver_boards, solver_states),
+        *(practice, table, players, at, number, open, mover, waiter),
+    ):
+        return -1
+    total = 0
+    for way in range(WAYS):
+        total += entry.weights[number, way]
+    practice.draws += _u64(1)
+    word = scramble(practice.seed + practice.draws * _u64(GOLDEN))
+    lot = _i64(word % _u64(total))
+    left = moves(boards[0], open, mover)
+    for way in range(WAYS):
+        lot -= _i64(entry.weights[number, way])
+        if lot < 0:
+            break
+        left = rest(left)
+    flag = SURE if (entry.sure >> _u64(number)) & _u64(1) != _u64(0) else 0
+    return first(left) | flag
+
+
+@compiled(
+    _i64(
+        *(*_WHERE, types.Array(PRACTICE, 1, "C"), REPLY_TABLE, PLAYERS),
+        *(types.Array(types.boolean, 1, "C"), _u64, _i64, _i64),
+    )
+)
+def ask_about(
+    boards: Any,
+    states: Any,
+    solver_boards: Any,
+    solver_states: Any,
+    practices: Any,
+    table: Any,
+    players: Any,
+    whom: Any,
+    open: Bits,
+    mover: int,
+    waiter: int,
+) -> int:
+    """Ask some players about a position until all is known of them; its place in the table."""
+    practice = practices[0]
+    at = place_for(table, practice, open, mover, waiter)
+    for number in range(len(whom)):
+        while whom[number] and table[at].asked[number] < practice.samples:
+            if not _ask(
+                *(boards, states, solver_boards, solver_states),
+                *(practice, table, players, at, number, open, mover, waiter),
+            ):
+                return at
+    return at
