@@ -14,6 +14,18 @@ HERE = Path(__file__).parent
 ENGINE, ABOUT = HERE / "engine.wasm", HERE / "engine.json"
 PAGE = 1 << 16
 
+MADE_FROM = ("knightfall.web.engine.entry_points", "knightfall.web.engine.llvm")
+"""The modules whose imports, with those of the heuristics, are what the engine is made from."""
+
+
+def source_hash() -> str:
+    """Return the hash of the sources that the shipped engine must have been built from."""
+    from knightfall.heuristics.registry import REGISTRY, USER
+    from knightfall.kernel.sources import hash_of
+
+    scores = {row.module for row in REGISTRY.values() if row.study != USER}
+    return hash_of(*MADE_FROM, *sorted(scores), lazy=False)
+
 
 def main() -> None:
     """Build it and say how large it is."""
@@ -23,9 +35,7 @@ def main() -> None:
     from knightfall.heuristics.registry import REGISTRY
     from knightfall.heuristics.signature import HEURISTIC
     from knightfall.web.engine import layout, llvm
-    from knightfall.web.engine.entry_points import EXPORTED, METHODS
-    from knightfall.web.engine.heuristics import SUM, heuristics
-    from knightfall.web.engine.sources import source_hash
+    from knightfall.web.engine.entry_points import EXPORTED, METHODS, SUM_ID, heuristics
 
     scores = heuristics()
     module, machine = llvm.module_of(EXPORTED, scores, HEURISTIC)
@@ -38,7 +48,7 @@ def main() -> None:
         "entries": layout.ENTRIES,
         "methods": METHODS,
         "heuristics": [
-            {"id": id} if id == SUM
+            {"id": id} if id == SUM_ID
             else {
                 "id": id, "symmetric": REGISTRY[id].symmetric,
                 "costly": REGISTRY[id].costly, "parameter": bool(REGISTRY[id].parameter),

@@ -14,7 +14,8 @@ from numba import from_dtype, types
 
 from knightfall.heuristics.aggressive import least_blocked
 from knightfall.heuristics.reachability import _static
-from knightfall.heuristics.signature import HEURISTIC
+from knightfall.heuristics.registry import REGISTRY, USER
+from knightfall.heuristics.signature import HEURISTIC, ready
 from knightfall.kernel import rules
 from knightfall.kernel.bits import Bits, address_of, ask, count, first, records, rest
 from knightfall.kernel.compile import compiled
@@ -31,8 +32,7 @@ from knightfall.solver.engine import UPPER_SHARE
 from knightfall.solver.proof_table import PLIES
 from knightfall.solver.proof_table import STATE as PROOF
 from knightfall.web.engine import layout
-from knightfall.web.engine.geometry import lay_out
-from knightfall.web.engine.memory import arrays
+from knightfall.web.engine.layout import arrays, lay_out
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 _void = types.void
@@ -412,3 +412,27 @@ def plies(base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: 
 def proof_nodes(base: int) -> int:
     """The positions that the solver has visited in all."""
     return _proof_at(base + _u64(PROOF_AT), _u64(0)).nodes  # type: ignore[no-any-return]
+
+
+# -- heuristics -------------------------------------------------------------------------------
+
+
+SUM_ID = "sum"
+"""What `weighted_sum` is called: no id of a heuristic's."""
+
+
+def heuristics() -> dict[str, Any]:
+    """Return every published heuristic by its id, compiled, in the order of numbers.
+
+    A family goes by its name and takes its parameter from the sum it is in.
+    """
+    found: dict[str, Any] = {SUM_ID: weighted_sum}
+    for id, row in REGISTRY.items():
+        if row.study == USER:
+            continue
+        if row.parameter:
+            assert id == "static_reach", f"the engine does not know how to give {id} its parameter"
+            found[id] = static_reach
+        else:
+            found[id] = ready(row.score)
+    return found
