@@ -25,11 +25,11 @@ from knightfall.oracle.grade import grade
 from knightfall.oracle.record import Decision, Record
 from knightfall.position import Position
 from knightfall.web.lab.archive import Archive
-from knightfall.web.lab.files import KnownFile
 from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, Refused
 from knightfall.web.lab.jobs import Job
 from knightfall.web.lab.lab import Lab, Tabs
+from knightfall.web.lab.library import KnownFile
 from knightfall.web.lab.names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.openapi import ENDPOINTS, description
 from knightfall.web.lab.schemas import check, read_body

@@ -121,7 +121,7 @@ def serve(
     from knightfall.web.lab.server import listen
 
     if files:
-        from knightfall.web.lab.files import checked_path
+        from knightfall.web.lab.library import checked_path
 
         files = [checked_path(file) for file in files]
     listening, address = listen(host, port)

@@ -85,7 +85,7 @@ def _by_length(name: str) -> tuple[str, ...]:
         plain = text.partition("(")[0].rpartition(":")[2] or text
         return plain + mark + number, name
     kind, about, _ = spelt
-    if kind == "course":
+    if "#" in about or about.endswith(".py"):  # a class in a file
         alone = about.rpartition("#")[2].rpartition("/")[2]
     else:
         alone = re.sub(r"[^+*\s:]+\.py:", "", about)

@@ -1,4 +1,4 @@
-"""A process that answers questions, a line of JSON each, one after the other."""
+"""A subprocess that answers questions: a line of JSON for each, one after the other."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LONGEST = 1 << 26
 """Bytes of an answer: a league of forty agents has a large table, a long game a few hundred."""
 
 
-class Answering:
-    """A module of ours that runs as long as it is needed, started when it is first asked."""
+class JsonSubprocess:
+    """A module of ours run as a subprocess, which is started when it is first asked."""
 
     def __init__(self, module: str, *words: str, patience: float = 60.0) -> None:
         self._command = (sys.executable, "-P", "-W", "ignore", "-m", module, *words)
