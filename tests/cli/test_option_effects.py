@@ -14,6 +14,7 @@ from rich.console import Console
 
 from knightfall.arena.store import Store
 from knightfall.cli.commands import replay
+from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.learning.fitting import FitReport
 from knightfall.statistics.sprt import Sprt
 from knightfall.studies import reproduce
@@ -127,8 +128,8 @@ def test_reproduce_leaves_out_what_is_not_wanted(reproduced: Any) -> None:
 def test_reproduce_fits_only_if_asked_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[Any] = []
 
-    def fitted(chosen: Any, seed: int, workers: int | None) -> None:
-        asked.append((seed, workers))
+    def fitted(chosen: Any, seed: int, options: RunnerOptions) -> None:
+        asked.append((seed, options.workers))
         raise SystemExit
 
     monkeypatch.setattr(reproduce, "_fitted", fitted)

@@ -394,9 +394,9 @@ ASSERTED = {
         "--heuristic": "cli/test_cli_eval.py::test_every_value_is_the_formulas",
         "--fens": "cli/test_cli_eval.py::test_a_file_of_fens",
         "--for": "cli/test_cli_eval.py::test_the_view_is_the_movers_unless_said",
-        "--explain": "heuristics/test_wishes.py::test_the_cluster_is_drawn",
+        "--explain": "studies/test_wished.py::test_the_cluster_is_drawn",
     },
-    "explain": {"--svg": "heuristics/test_wishes.py::test_the_cluster_is_drawn"},
+    "explain": {"--svg": "studies/test_wished.py::test_the_cluster_is_drawn"},
     "annotate": {"--svg": "oracle/test_annotate.py::test_annotate_tells_what_the_oracle_found"},
     "grade": {
         "--chart": "oracle/test_annotate.py::test_a_grade_draws_itself",

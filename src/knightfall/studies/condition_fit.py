@@ -29,7 +29,7 @@ from knightfall.studies.condition import (
     variants,
 )
 from knightfall.studies.condition_trials import Cell, Prediction, trials
-from knightfall.studies.published import Study
+from knightfall.studies.published import CONDITION_PARTS, Study
 from knightfall.studies.student_options import CHOICES
 
 GAMES, LEAST_PAIRS = 2800, 30
@@ -316,9 +316,7 @@ def read_fits(text: str) -> dict[str, StudyFit]:
 
 
 _TIME, _REAL = Whole(1, 10**9), Between(-1e12, 1e12)
-_CONDITION: dict[str, Any] = {
-    part: OneOf(CHOICES[part]) for part in ("lost", "ties", "leaves", "board")
-}
+_CONDITION: dict[str, Any] = {part: OneOf(CHOICES[part]) for part in CONDITION_PARTS}
 _CONDITION["time"] = _TIME
 _HALF = {"variant": str, "time": _TIME, "chi_square": _REAL, "cells": Whole()}
 _FIT = {

@@ -64,6 +64,9 @@ WishFinding = Literal["values_in_time", "reflections", "cluster_moves"]
 WISH_BUDGETS = ("course", "time", "nodes", "never")
 """Where the heuristics of a wish are played unless it says otherwise."""
 
+CONDITION_PARTS = ("lost", "ties", "leaves", "board")
+"""The choices in which the agents of a study are alike (`knightfall.studies.student_options`)."""
+
 CHANCE = "chance"
 """In a comparison of choices: the share of wins that a random legal move keeps."""
 
@@ -363,7 +366,7 @@ _STUDY = {
     "as_coded?": {str: {"id?": str, "ends?": OneOf(CHOICES["ends"])}},
     "known_condition?": {
         "told": str,
-        **{f"{part}?": OneOf(CHOICES[part]) for part in ("lost", "ties", "leaves", "board")},
+        **{f"{part}?": OneOf(CHOICES[part]) for part in CONDITION_PARTS},
     },
 }
 
