@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dask_clusters import two_workers
 
 from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, everyone, gauntlet
 from knightfall.arena.runners import chunk_queue as chunks
@@ -490,15 +491,7 @@ def test_only_users_code_can_stall(mine: str, chooser: str) -> None:
 
 @pytest.fixture(scope="module")
 def dask_cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    import dask
-
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-    ):
+    with two_workers() as cluster:
         yield cluster
 
 

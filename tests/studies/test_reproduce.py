@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 import scipy
 import typer
+from dask_clusters import two_workers
 from typer.testing import CliRunner
 
 from knightfall.arena import api
@@ -870,11 +871,16 @@ def test_grades_do_not_depend_on_who_computes_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
-    for workers in (1, 2):
-        monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / str(workers)))
-        graded = grades.grades(["improved", "open"], openings=2, options=RunnerOptions(workers))
-        found.append([replace(grade, seconds=0.0) for grade in graded])
-    assert found[0] == found[1]
+    with two_workers() as cluster:
+        for options in (
+            RunnerOptions(1),
+            RunnerOptions(2),
+            RunnerOptions(dask=cluster.scheduler_address),
+        ):
+            monkeypatch.setenv("KNIGHTFALL_DATA_DIR", str(tmp_path / str(len(found))))
+            graded = grades.grades(["improved", "open"], openings=2, options=options)
+            found.append([replace(grade, seconds=0.0) for grade in graded])
+    assert found[0] == found[1] == found[2]
     assert [grade.heuristic for grade in found[0]] == ["improved", "open"]
 
 

@@ -1,0 +1,24 @@
+"""A Dask cluster of two workers on this machine, for tests of what can use one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+
+@contextmanager
+def two_workers(threads: int = 1) -> Iterator[Any]:
+    """Start a cluster that gives a call up as soon as one worker died of it."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=threads, processes=True, dashboard_address=None
+        ) as cluster,
+    ):
+        yield cluster
