@@ -36,7 +36,7 @@ from knightfall.arena.chart_style import (
 )
 from knightfall.arena.results import Results
 from knightfall.arena.run_loop import test_of
-from knightfall.arena.standings import outcomes_of, rated, standings
+from knightfall.arena.standings import outcomes_of, pair_statistics, rated, standings
 from knightfall.arena.worth import Level, Measure, levels
 from knightfall.display.numbers import count
 from knightfall.errors import KnightfallError, nearest
@@ -159,8 +159,7 @@ def win_rates(
     rates = np.full(pairs.shape[:2], np.nan)
     sure = np.zeros(pairs.shape[:2], np.bool_)
     for row, column in np.argwhere(pairs.any(2)):
-        lost, split, won = (int(count) for count in pairs[row, column])
-        verdict = statistics.of_pairs((lost, 0, split, 0, won))
+        verdict = pair_statistics(pairs[row, column].tolist())
         rates[row, column] = 100 * verdict.score
         sure[row, column] = not verdict.low <= 0.5 <= verdict.high
     return rates, sure
@@ -296,8 +295,7 @@ def _rates(axes: Axes, found: Results, at: list[Level]) -> tuple[float, float]:
     """Draw win rates over budgets; returns the lowest and the highest end of their intervals."""
     rows = []
     for level in at:
-        lost, split, won = found.matches[level.match].pairs
-        verdict = statistics.of_pairs((lost, 0, split, 0, won))
+        verdict = pair_statistics(found.matches[level.match].pairs)
         rows.append((100 * verdict.score, 100 * verdict.low, 100 * verdict.high))
     rate, low, high = np.array(rows).T
     amounts = [level.amount for level in at]

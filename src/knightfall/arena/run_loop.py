@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from knightfall.arena.plan import PairRecord, Plan, check_unchanged, may_repeat
-from knightfall.arena.standings import Compared, Rated, compared, rated
+from knightfall.arena.standings import Compared, Rated, compared, pair_counts, rated
 from knightfall.arena.store import Run
 from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.isolation.sigint import enable_keyboard_interrupt
@@ -189,8 +189,7 @@ class SequentialTest:
 
     def feed(self, counts: Counts, outcomes: array[int]) -> None:
         """Test again."""
-        lost, split, won = counts[0]
-        self.llr = self.sprt.llr((lost, 0, split, 0, won))
+        self.llr = self.sprt.llr(pair_counts(counts[0]))
         self.verdict = self.sprt.verdict(self.llr)
 
     def outcome(self) -> dict[str, Any]:

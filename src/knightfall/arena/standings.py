@@ -15,9 +15,10 @@ import numpy.typing as npt
 from knightfall.agents import spelling, without_folder
 from knightfall.arena.plan import REASONS, Entrant, Plan
 from knightfall.arena.store import Run
-from knightfall.display.numbers import for_json
+from knightfall.display.numbers import for_json, mean, percent
 from knightfall.statistics import pairs as statistics
 from knightfall.statistics import ratings as bradley_terry
+from knightfall.statistics.pairs import PairCounts
 from knightfall.statistics.ratings import Pairs, Ratings
 
 if TYPE_CHECKING:
@@ -42,6 +43,16 @@ class Standing:
     elo: float
     elo_error: float
     fared: EntrantResult
+
+    def roles_and_effort(self) -> list[str]:
+        """Return four cells: wins as hunter and as runner, depth and nodes of a move."""
+        fared, effort = self.fared, self.fared.effort
+        return [
+            percent(fared.hunter.rate),
+            percent(fared.runner.rate),
+            mean(effort.mean_depth),
+            mean(effort.mean_nodes),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +87,13 @@ class Compared:
 
 def pair_statistics(pairs: Sequence[int]) -> statistics.MatchEstimate:
     """Score, Elo and all that of pairs that ended LL, WL and WW."""
+    return statistics.of_pairs(pair_counts(pairs))
+
+
+def pair_counts(pairs: Sequence[int]) -> PairCounts:
+    """Return LL, WL and WW as the five classes of pairs, of which those with draws are empty."""
     lost, split, won = pairs
-    return statistics.of_pairs((lost, 0, split, 0, won))
+    return lost, 0, split, 0, won
 
 
 class Rated:

@@ -11,7 +11,7 @@ from knightfall.agents import other_differences
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import SURELY
 from knightfall.arena.standings import Standing, entrant_dict, short_names, standings
-from knightfall.display.numbers import for_json, interval, mean, percent, plus_minus
+from knightfall.display.numbers import for_json, interval, percent, plus_minus
 from knightfall.display.report import Heading, Part
 from knightfall.display.table import Table
 
@@ -108,18 +108,14 @@ class LeagueReport(RunReport):
         figures = ("Games", "Won", "95 % interval", "hunter", "runner", "depth", "nodes")
         table = Table(["", "Agent", "Elo", *figures], labels=2)
         for place, row in enumerate(self.standings, start=1):
-            fared, effort = row.fared, row.fared.effort
             table.add(
                 str(place),
                 self.names[row.number],
                 plus_minus(row.elo, row.elo_error),
-                f"{fared.total.games:,}",
+                f"{row.fared.total.games:,}",
                 percent(row.rate),
                 interval(row.low, row.high),
-                percent(fared.hunter.rate),
-                percent(fared.runner.rate),
-                mean(effort.mean_depth),
-                mean(effort.mean_nodes),
+                *row.roles_and_effort(),
             )
         return table.where_known("depth", "nodes")
 

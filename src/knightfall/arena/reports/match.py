@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from knightfall.agents import other_differences
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_loop import test_of
-from knightfall.arena.standings import entrant_dict, losses, pair_statistics, standings
+from knightfall.arena.standings import entrant_dict, losses, pair_counts, pair_statistics, standings
 from knightfall.display.numbers import count, for_json, interval, mean, percent, plus_minus, signed
 from knightfall.display.report import Part
 
@@ -49,7 +49,7 @@ class MatchReport(RunReport):
     @property
     def llr(self) -> float | None:
         """The log-likelihood ratio of that test."""
-        return None if self.test is None else self.test.llr(_classes(self.pairs))
+        return None if self.test is None else self.test.llr(pair_counts(self.pairs))
 
     @property
     def accepted(self) -> str | None:
@@ -163,11 +163,6 @@ def _searched(effort: Effort) -> str:
     return f"depth {mean(effort.mean_depth)}, {mean(effort.mean_nodes)} nodes a move; "
 
 
-def _classes(pairs: Sequence[int]) -> tuple[int, int, int, int, int]:
-    lost, split, won = pairs
-    return lost, 0, split, 0, won
-
-
 def _block(plan: Plan, pairs: Sequence[int]) -> list[str]:
     """The result so far, all numbers from the view of the first agent."""
     lost, split, won = pairs
@@ -184,7 +179,7 @@ def _block(plan: Plan, pairs: Sequence[int]) -> list[str]:
     ]
     if test is not None:
         lower, upper = test.bounds
-        llr = test.llr(_classes(pairs))
+        llr = test.llr(pair_counts(pairs))
         lines.append(
             f"LLR   {signed(llr, 2).lstrip('+')} ({signed(lower, 2)}, {upper:.2f}) "
             f"[{test.elo0:g}, {test.elo1:g}] {test.model}"

@@ -24,7 +24,7 @@ from knightfall.arena.standings import (
     standings,
 )
 from knightfall.arena.tournament_plan import command_of, mixture
-from knightfall.display.numbers import NOTHING, count, interval, mean, percent, plus_minus, signed
+from knightfall.display.numbers import NOTHING, count, interval, percent, plus_minus, signed
 from knightfall.display.report import Part
 from knightfall.display.table import Table
 
@@ -192,7 +192,6 @@ class TournamentReport(RunReport):
             ]
         )
         for row, name in zip(self.standings, self.names, strict=True):
-            effort = row.fared.effort
             table.add(
                 name,
                 percent(row.rate),
@@ -202,10 +201,7 @@ class TournamentReport(RunReport):
                 else "0"
                 if row.number == self.tests[0]
                 else plus_minus(row.elo, row.elo_error),
-                percent(row.fared.hunter.rate),
-                percent(row.fared.runner.rate),
-                mean(effort.mean_depth),
-                mean(effort.mean_nodes),
+                *row.roles_and_effort(),
             )
         return table.where_known(elo, "depth", "nodes a move")
 

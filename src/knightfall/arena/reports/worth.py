@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +67,8 @@ class WorthReport(RunReport):
             "a": self.a,
             "b": self.b,
             "budgets": [self._level_dict(level) for level in levels(self.plan)],
-            "equal_nodes": _overall_dict(self.at_equal_nodes),
-            "equal_time": _overall_dict(self.at_equal_time),
+            "equal_nodes": self.at_equal_nodes and asdict(self.at_equal_nodes),
+            "equal_time": self.at_equal_time and asdict(self.at_equal_time),
             "price": self.price,
             "words": [self.nothing_measured()] if self.nothing_measured() else self.words,
         }
@@ -125,17 +126,6 @@ class WorthReport(RunReport):
         paid = ", after paying for that," if cost is not None and cost > ABOUT else ""
         sentences.append(f"{node}; at equal time{paid} it wins {_rate(at_time)}: {value}.")
         return sentences
-
-
-def _overall_dict(found: Overall | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        "openings": found.openings,
-        "rate": found.rate,
-        "low": found.low,
-        "high": found.high,
-    }
 
 
 def _line(level: Level, match: MatchResult) -> list[str]:
