@@ -12,11 +12,11 @@ from statistics import median
 from time import perf_counter
 
 from knightfall.agents import known_agent
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import PairTask
 from knightfall.arena.play import play_pair
 from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.board import Board
+from knightfall.course.agent import RemoteSubmission
 from knightfall.openings import openings, shuffled
 from knightfall.position import Position
 
@@ -93,12 +93,12 @@ def run(starts: int = STARTS, asked: int = ASKED, drawn: int = OPENINGS) -> Resu
         thinks = str(known_agent(f"course({folder}#AlphaBetaPlayer, time=150ms, clock=ticks)"))
         begun = []
         for _ in range(starts):
-            player = Hosted(quick)
+            player = RemoteSubmission(quick)
             start = perf_counter()
             player.prepare()
             begun.append(perf_counter() - start)
             player.close()
-        ways = _ways(Hosted(quick), asked)
+        ways = _ways(RemoteSubmission(quick), asked)
         fens = shuffled(tuple(openings(Board.of(7, 7))), 0, 0)[:drawn]
         games = {name: _seconds_a_game(thinks, name, fens) for name in PROTOCOLS["2017b"].opponents}
     mean = sum(games.values()) / len(games)
@@ -116,7 +116,7 @@ def run(starts: int = STARTS, asked: int = ASKED, drawn: int = OPENINGS) -> Resu
     )
 
 
-def _ways(player: Hosted, asked: int) -> list[float]:
+def _ways(player: RemoteSubmission, asked: int) -> list[float]:
     """What a move takes that nobody thinks about."""
     player.prepare()
     found: list[float] = []

@@ -63,12 +63,12 @@ LONGEST_FIRST = (
     "solver/test_atlas.py",
     "statistics/test_ratings.py",
     "statistics/test_statistics.py",
-    "arena/test_agent_process.py",
+    "isolation/test_agent_host.py",
     "arena/test_workers.py",
     "isolation/test_sigint.py",
     "isolation/test_isolated_load.py",
     "cli/test_cli_arena.py",
-    "arena/test_hostile_agents.py",
+    "isolation/test_hostile_agents.py",
     "benchmarks/test_benchmarks.py",
     "solver/test_perfect.py",
     "solver/test_theory.py",
@@ -120,7 +120,7 @@ def _forget_what_slow_twins_and_solvers_remember() -> Iterator[None]:
     """Each file begins with empty hands, or the suite would need gigabytes."""
     yield
     # Here: whoever hands out the tests need not load them.
-    from knightfall.arena.game.agent_process import _idle
+    from knightfall.agents.remote_player import _idle
     from knightfall.search.table import _tables
 
     naive_solver.forget()

@@ -40,6 +40,17 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True)
+class Text:
+    """A text of at most `most` letters."""
+
+    most: int
+
+
+class Real:
+    """A number, infinite ones and NaN included."""
+
+
+@dataclass(frozen=True, slots=True)
 class OneOf:
     """One of some texts."""
 
@@ -96,8 +107,12 @@ def _is(shape: Any, value: Any) -> bool:
     if isinstance(shape, Between):
         number = type(value) in (int, float, Decimal)
         return number and math.isfinite(value) and shape.low <= value <= shape.high
+    if isinstance(shape, Text):
+        return isinstance(value, str) and len(value) <= shape.most
     if isinstance(shape, OneOf):
         return isinstance(value, str) and value in shape.words
+    if shape is Real:
+        return type(value) is float or (type(value) is int and abs(value) <= MOST)
     if shape is float:
         if type(value) is int:
             return abs(value) <= MOST
@@ -114,6 +129,8 @@ def _said(shape: Any) -> str:
         return f"a whole number from {shape.least} to {shape.most}"
     if isinstance(shape, Between):
         return f"a number from {shape.low:g} to {shape.high:g}"
+    if isinstance(shape, Text):
+        return f"a text of at most {shape.most:,} letters"
     if isinstance(shape, OneOf):
         return f"one of {', '.join(shape.words)}"
     if isinstance(shape, dict):
@@ -124,7 +141,8 @@ def _said(shape: Any) -> str:
 
 
 _NAMES: dict[Any, str] = {
-    str: "a text", int: "a whole number", float: "a number", bool: "true or false", None: "null",
+    str: "a text", int: "a whole number", float: "a number", Real: "a number",
+    bool: "true or false", None: "null",
 }  # fmt: skip
 
 

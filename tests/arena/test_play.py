@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.arena.game.limits import took
+from knightfall.agents.remote_player import took
 from knightfall.arena.plan import GameRecord, PairTask, Reason
 from knightfall.arena.play import play_asking, play_pair, searcher, seated
 from knightfall.board import Board

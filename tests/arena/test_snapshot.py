@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from knightfall.agents import known_agent
-from knightfall.arena.game.agent_process import Hosted
+from knightfall.agents.remote_player import RemotePlayer
 from knightfall.arena.plan import PairRecord, PairTask, match_plan
 from knightfall.arena.play import play_pair
 from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
@@ -126,7 +126,7 @@ def test_a_submission_keeps_what_lies_beside_it(tmp_path: Path) -> None:
     taken = Snapshot(str(tmp_path / "copies"), plan.files, agents)
     (handed_in / "game_agent.py").write_text("raise SystemExit\n")
     (handed_in / "data" / "wanted.txt").write_text("-1")
-    playing = Hosted(known_agent(taken.agent(agents[0])))
+    playing = RemotePlayer(known_agent(taken.agent(agents[0])))
     try:
         move = playing.analyse(START).move
     finally:

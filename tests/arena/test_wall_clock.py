@@ -13,15 +13,15 @@ import pytest
 from arena_helpers import ENGINE, VERSIONS, fake_game, fake_plan
 
 from knightfall.agents import Agent, parse_agent, timing
+from knightfall.agents.remote_player import RemotePlayer
 from knightfall.arena import play as playing
-from knightfall.arena.game import agent_child
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import Entrant, GameRecord, PairRecord, PairTask, tournament
 from knightfall.arena.play import REPLAYS, play_pair
 from knightfall.arena.reports import report_on
 from knightfall.arena.store import Store
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, RunnerFailure
+from knightfall.isolation import host_process
 from knightfall.position import Position
 from knightfall.search.budget import Report
 
@@ -73,11 +73,11 @@ def test_the_share_of_a_core_is_what_rivals_leave() -> None:
 def test_a_late_answer_is_the_machine_s_fault_only_if_it_had_no_core(
     body: str, starved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_child, "GRACE", 30.0)  # however late it is, it tells so
+    monkeypatch.setattr(host_process, "GRACE", 30.0)  # however late it is, it tells so
     file = tmp_path / "mine.py"
     head = f"{CROWD}\ndef choose(position):\n"
     file.write_text(f"{head}    {body}\n    return position.legal_moves[0]\n")
-    player = Hosted(parse_agent(f"python({file}:choose, time=400ms)"))
+    player = RemotePlayer(parse_agent(f"python({file}:choose, time=400ms)"))
     player.prepare(START.board)
     with pytest.raises(AgentFailure) as failure:
         player.analyse(START)

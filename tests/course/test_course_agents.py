@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 from submissions import BAD, FIRST, GOOD, SEARCH, in_2017a, in_2017b, write
 
-from knightfall.agents import parse_agent, spelling
-from knightfall.arena.game import agent_child, agent_process
-from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.limits import move_limit
+from knightfall.agents import parse_agent, remote_player, spelling
+from knightfall.agents.remote_player import move_limit
 from knightfall.arena.plan import PairRecord, PairTask, enter, files_of
 from knightfall.arena.runners.play_chunk import check_agents, play_chunk
-from knightfall.course.agent import CourseAgent
+from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.course.clocks import CountedClock
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation import host_process, scratch
 from knightfall.isolation.scratch import copy_beside
 from knightfall.position import Position
 
@@ -127,7 +126,7 @@ ENDINGS = {
 def test_bad_ones_lose_with_the_reason(name: str, tmp_path: Path) -> None:
     reason, said, text = BAD[name]
     time = "100ms" if reason == "timeout" else "30s"  # in which a busy machine gets to it
-    player = Hosted(parse_agent(f"course({write(tmp_path, text)}, time={time})"))
+    player = RemoteSubmission(parse_agent(f"course({write(tmp_path, text)}, time={time})"))
     with pytest.raises(AgentFailure) as failure:
         player.analyse(START)
     player.close()
@@ -180,13 +179,13 @@ def test_by_ticks_a_clock_of_its_own_is_counted(name: str, tmp_path: Path) -> No
     once, again = (pair(agent, against="greedy(improved)") for _ in range(2))
     assert {game.reason for game in once.games} == {"no moves"}
     assert once == again
-    player = Hosted(parse_agent(agent))
+    player = RemoteSubmission(parse_agent(agent))
     assert player.asks_other_clocks(START)
     player.close()
 
 
 def test_an_agent_that_asks_for_the_time_left_has_no_clock_of_its_own(tmp_path: Path) -> None:
-    player = Hosted(parse_agent(ticking(write(tmp_path, SEARCH), "60ms")))
+    player = RemoteSubmission(parse_agent(ticking(write(tmp_path, SEARCH), "60ms")))
     assert not player.asks_other_clocks(START)
     player.close()
 
@@ -194,7 +193,7 @@ def test_an_agent_that_asks_for_the_time_left_has_no_clock_of_its_own(tmp_path: 
 def test_one_process_a_game_and_seat(tmp_path: Path) -> None:
     """What was remembered in one game is forgotten in the next; both seats are two players."""
     body = "NUMBER.append(1)\nreturn sorted(game.get_legal_moves())[-len(NUMBER)]"
-    player = Hosted(parse_agent(ticking(write(tmp_path, in_2017b(body, "NUMBER = []")))))
+    player = RemoteSubmission(parse_agent(ticking(write(tmp_path, in_2017b(body, "NUMBER = []")))))
     first = player.analyse(START).move
     mine = START.play(first)
     reply = player.analyse(mine).move  # for the other seat
@@ -209,13 +208,13 @@ def test_the_course_s_time(tmp_path: Path) -> None:
     """All of its limit is left when it is asked, unless a busy machine was somewhere else."""
     body = "ms = time_left()\nassert ms <= 50, ms\n"
     body += "return sorted(game.get_legal_moves())[-1 if ms > 40 else 0]"
-    player = Hosted(parse_agent(f"course({write(tmp_path, in_2017b(body))}, time=50ms)"))
+    player = RemoteSubmission(parse_agent(f"course({write(tmp_path, in_2017b(body))}, time=50ms)"))
     player.prepare(START.board)
     assert any(had_all_its_time(player) for _ in range(100))
     player.close()
 
 
-def had_all_its_time(player: Hosted) -> bool:
+def had_all_its_time(player: RemoteSubmission) -> bool:
     try:
         return player.analyse(START).move == START.legal_moves[-1]
     except AgentFailure as failure:
@@ -226,7 +225,9 @@ def had_all_its_time(player: Hosted) -> bool:
 
 def test_numpy_fits_into_the_memory(tmp_path: Path) -> None:
     body = "assert np.array(game._board_state[:-3]).sum() == 2\n" + FIRST
-    player = Hosted(parse_agent(ticking(write(tmp_path, in_2017b(body, "import numpy as np")))))
+    player = RemoteSubmission(
+        parse_agent(ticking(write(tmp_path, in_2017b(body, "import numpy as np"))))
+    )
     assert player.analyse(START).move in START.legal_moves
     player.close()
 
@@ -241,7 +242,7 @@ def test_helpers_and_data_lie_beside_it(tmp_path: Path) -> None:
     (folder / "data").mkdir()
     (folder / "data" / "book.txt").write_text("moves")
     (folder / "isolation.py").write_text("raise RuntimeError('the course lies here, too')\n")
-    player = Hosted(parse_agent(ticking(folder)))
+    player = RemoteSubmission(parse_agent(ticking(folder)))
     assert player.analyse(START).move in START.legal_moves
     player.close()
 
@@ -251,13 +252,13 @@ def test_one_that_is_never_ready_is_waited_for_once(
 ) -> None:
     started = []
 
-    class Counted(agent_child.Child):
+    class Counted(remote_player.AgentProcess):
         def __init__(self, *of_what: Any, **how: Any) -> None:
             started.append(self)
             super().__init__(*of_what, **how)
 
-    monkeypatch.setattr(agent_child, "LOADING", 0.5)
-    monkeypatch.setattr(agent_process, "Child", Counted)
+    monkeypatch.setattr(host_process, "LOADING", 0.5)
+    monkeypatch.setattr(remote_player, "AgentProcess", Counted)
     folder = write(tmp_path, in_2017b(FIRST, "while True: pass"))
     played = pair(ticking(folder))
     assert {game.reason for game in played.games} == {"timeout"}
@@ -268,8 +269,8 @@ def test_one_that_is_never_ready_is_waited_for_once(
 def test_nothing_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "temporary"
     place.mkdir()
-    monkeypatch.setattr(agent_child.tempfile, "tempdir", str(place))
-    player = Hosted(parse_agent(ticking(write(tmp_path / "it", SEARCH))))
+    monkeypatch.setattr(scratch.tempfile, "tempdir", str(place))
+    player = RemoteSubmission(parse_agent(ticking(write(tmp_path / "it", SEARCH))))
     player.analyse(START)
     assert len(os.listdir(place)) == 1
     player.close()
@@ -334,7 +335,7 @@ def test_a_scratch_copy_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_2017a_gets_its_score(tmp_path: Path) -> None:
     body = "assert self.score.__name__ == 'improved_score'\nreturn legal_moves[0]"
     text = f"course({write(tmp_path, in_2017a(body))}#CustomPlayer(improved_score), clock=ticks)"
-    player = Hosted(parse_agent(text))
+    player = RemoteSubmission(parse_agent(text))
     assert player.analyse(START).move in START.legal_moves
     player.close()
 

@@ -362,7 +362,7 @@ def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_who_does_not_answer_is_out_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knightfall.arena.game.limits.COUNTED", 0.5)
+    monkeypatch.setattr("knightfall.agents.remote_player.COUNTED", 0.5)
     write(folder / "ann", in_2017b(FIRST))
     write(folder / "hangs", in_2017b("while True: pass"))
     later = "if game.move_count > 8:\n    while True: pass\n"

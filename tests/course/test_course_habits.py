@@ -11,9 +11,9 @@ from habits import COMPETES, LOSE, NEEDS_PLACED, PLAY_ON, SUCCESSOR, Files, alon
 from submissions import BAD, GOOD
 
 from knightfall.agents import parse_agent
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import PairTask
 from knightfall.arena.runners.play_chunk import play_chunk
+from knightfall.course.agent import RemoteSubmission
 from knightfall.course.submission import checked, parse_reference, read_submission
 from knightfall.course.trial.successor_trial import successor_trial
 from knightfall.errors import AgentFailure
@@ -82,7 +82,7 @@ def test_they_lose_for_the_right_reason(name: str, tmp_path: Path) -> None:
     reason, said, text = LOSE[name]
     # By the wall clock only where it must: a busy machine makes anybody late.
     clock = "time=100ms" if reason == "timeout" else "clock=ticks"
-    player = Hosted(parse_agent(f"course({hand_in(tmp_path, alone(text))}, {clock})"))
+    player = RemoteSubmission(parse_agent(f"course({hand_in(tmp_path, alone(text))}, {clock})"))
     with pytest.raises(AgentFailure) as failure:
         player.analyse(START)
     player.close()
@@ -92,7 +92,7 @@ def test_they_lose_for_the_right_reason(name: str, tmp_path: Path) -> None:
 
 def test_whoever_needs_both_placed_crashes_where_one_is_not(tmp_path: Path) -> None:
     file = hand_in(tmp_path, alone(NEEDS_PLACED))
-    player = Hosted(parse_agent(f"course({file}, clock=ticks)"))
+    player = RemoteSubmission(parse_agent(f"course({file}, clock=ticks)"))
     empty = Position.start(7, 7)
     with pytest.raises(AgentFailure, match=r"line 7, in custom_score: TypeError") as failure:
         player.analyse(empty)

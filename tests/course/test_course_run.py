@@ -13,9 +13,9 @@ from cli_runner import answer, refused, run
 from submissions import BAD, FIRST, OLDEST_BOARD, SEARCH, in_2017a, in_2017b, write
 
 from knightfall.agents import parse_agent
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.tournament_plan import mixture
 from knightfall.course import generation_successor, successor_moves
+from knightfall.course.agent import RemoteSubmission
 from knightfall.course.generation_successor import BasePlayer
 from knightfall.course.trial.successor_trial import successor_trial
 from knightfall.course.trial.trial import trial, trial_plan
@@ -477,7 +477,7 @@ def test_the_successor_s_time_is_questions_asked(ask: str, folder: Path) -> None
     for limit in (799, 801):
         text = COUNTING.replace("ASK", ask).replace("LIMIT", str(limit))
         write(folder, text, "my_custom_player.py")
-        player = Hosted(parse_agent(f"course({folder}, time=12ms, clock=ticks)"))
+        player = RemoteSubmission(parse_agent(f"course({folder}, time=12ms, clock=ticks)"))
         found[limit] = player.act((start.board, start.ply_count, start.locs))
         player.close()
     assert found == {799: start.actions()[-1], 801: start.actions()[0]}

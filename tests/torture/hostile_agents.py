@@ -182,9 +182,9 @@ BAD_TIMES = (
     ),
     Hostile(
         "lies about the time",
-        "from knightfall.arena.game import agent_server\n"
-        "real = agent_server.asdict\n"
-        "agent_server.asdict = lambda report: {**real(report), 'seconds': -1e9}\n"
+        "from knightfall.agents import hosted_agent\n"
+        "real = hosted_agent.asdict\n"
+        "hosted_agent.asdict = lambda report: {**real(report), 'seconds': -1e9}\n"
         "libc.usleep(400_000)\n"
         "return position.legal_moves[0]",
         "timeout",
@@ -230,30 +230,30 @@ BAD_TALK = (
     ),
     Hostile(
         "forges a report",
-        "from knightfall.arena.game import agent_server\n"
-        "real = agent_server.asdict\n"
-        "agent_server.asdict = lambda report: {**real(report), 'depth': -5, 'nodes': 10**30}\n"
+        "from knightfall.agents import hosted_agent\n"
+        "real = hosted_agent.asdict\n"
+        "hosted_agent.asdict = lambda report: {**real(report), 'depth': -5, 'nodes': 10**30}\n"
         "return position.legal_moves[0]",
         "crash",
-        "depth -5, which is not a whole number",
+        '"depth" must be a whole number from 0 to 10000, not -5',
         quick=True,
     ),
     Hostile(
         "forges a line",
-        "from knightfall.arena.game import agent_server\n"
-        "real = agent_server.asdict\n"
-        "agent_server.asdict = lambda report: {**real(report), 'pv': ['\\x1b[2J'] * 9}\n"
+        "from knightfall.agents import hosted_agent\n"
+        "real = hosted_agent.asdict\n"
+        "hosted_agent.asdict = lambda report: {**real(report), 'pv': ['\\x1b[2J'] * 9}\n"
         "return position.legal_moves[0]",
         "crash",
         "cells that are none",
     ),
     Hostile(
         "says too little",
-        "from knightfall.arena.game import agent_server\n"
-        "agent_server.asdict = lambda report: {'move': report.move}\n"
+        "from knightfall.agents import hosted_agent\n"
+        "hosted_agent.asdict = lambda report: {'move': report.move}\n"
         "return position.legal_moves[0]",
         "crash",
-        "an object with ['move'] in it",
+        '"score" is missing',
     ),
     Hostile(
         "nests",
@@ -331,7 +331,7 @@ BAD_COMPANY = (
         "os.wait()\n"
         "return position.legal_moves[0]",
         "crash",
-        "an object with [] in it",
+        '"move" is missing',
     ),
     Hostile(
         "kills its parent",

@@ -17,6 +17,7 @@ from knightfall.user_files import UserFunction
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from knightfall.agents.remote_player import RemotePlayer
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.heuristics.expression import Atom, Expression
     from knightfall.search.run_search import Search
@@ -315,12 +316,11 @@ class Agent:
         return fresh
 
     @cached_property
-    def host(self) -> Any:
-        """The player that asks the agent in a process of its own.
+    def host(self) -> RemotePlayer:
+        """The player that asks the agent in a process of its own."""
+        from knightfall.agents.remote_player import RemotePlayer  # which needs this module
 
-        Named and not imported, for that is the business of layers above this one.
-        """
-        return import_module("knightfall.arena.game.agent_process").Hosted(self)
+        return RemotePlayer(self)
 
     def prepare(self, board: Board | None = None) -> Self:
         """Compile and warm up for games on a board (7×7), so that no first move is a slow one."""

@@ -203,7 +203,7 @@ class PythonAgent(Agent):
     @classmethod
     def read_argument(cls, text: str) -> UserFunction:
         """See `Agent`."""
-        from knightfall.python_agent import parse_chooser
+        from knightfall.agents.python_agent import parse_chooser
 
         return parse_chooser(text)
 
@@ -243,8 +243,8 @@ class PythonAgent(Agent):
         """See `Agent`."""
         from importlib import import_module
 
+        from knightfall.agents.python_agent import load_player
         from knightfall.isolation.limits import seed_random
-        from knightfall.python_agent import load_player
 
         import_module("numpy")  # so that what a module draws from it is the same always
         seed_random(0)
@@ -255,8 +255,8 @@ class PythonAgent(Agent):
 
     def new_game(self, seed: int, side: Side) -> Any:
         """See `Agent`: a new instance of a class."""
+        from knightfall.agents.python_agent import GamePlayer
         from knightfall.isolation.limits import seed_random
-        from knightfall.python_agent import GamePlayer
 
         seed_random(seed, side)
         return GamePlayer(self.heuristic)

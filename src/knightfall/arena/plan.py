@@ -27,7 +27,7 @@ import numpy.typing as npt
 from knightfall.agents import Agent, known_agent, parse_agent, remember
 from knightfall.board import Board
 from knightfall.display.numbers import count
-from knightfall.display.printable import printable
+from knightfall.display.printable import printable, storable
 from knightfall.errors import Ending, KnightfallError, ending_of
 from knightfall.openings import by_hunter, openings, shuffled
 from knightfall.position import Position, Side
@@ -103,11 +103,6 @@ class GameRecord:
         return np.frombuffer(getattr(self, name), formats[name])
 
 
-def one_line(text: str) -> str:
-    """What somebody's error says, on one line and in letters that can be stored."""
-    return " ".join(text.encode("utf-8", "replace").decode().split())
-
-
 def game_record(
     winner: Side,
     reason: Reason,
@@ -129,7 +124,7 @@ def game_record(
         depths=np.minimum(np.asarray(depths, "i8"), 255).astype(DEPTH).tobytes(),
         nodes=np.asarray(nodes, NODES).tobytes(),
         microseconds=np.minimum(microseconds, 2**32 - 1).astype(MICROSECONDS).tobytes(),
-        detail=one_line(detail),
+        detail=storable(detail),
     )
 
 

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from knightfall.agents import Agent, known_agent
-from knightfall.arena.game.limits import in_time
-from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Reason, game_record, one_line
+from knightfall.agents.remote_player import in_time
+from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Reason, game_record
 from knightfall.board import Board
+from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
 from knightfall.kernel.geometry import rules_of
 from knightfall.kernel.interrupt import clock_address
@@ -277,7 +278,7 @@ def play_compiled(seats: dict[Side, Searcher], opening: str, seed: int) -> GameR
     detail = ""
     if game["failed"] == TAMPERED:
         del workspace.boards[position.board]  # the next game gets another one
-        reason, detail = "crash", one_line(str(seats[loser].evaluator.tampered()))
+        reason, detail = "crash", storable(str(seats[loser].evaluator.tampered()))
     elif game["failed"] in (RESIGNED, TOO_LATE):
         reason = "forfeit"
         detail = run_search.RESIGNS if game["failed"] == RESIGNED else run_search.TOO_LATE
@@ -301,7 +302,7 @@ def _explanation(evaluator: Evaluator, boards: Any) -> str:
         with evaluator.errors_explained(boards):
             pass
     except KnightfallError as error:
-        return one_line(str(error))
+        return storable(str(error))
     finally:
         boards["failed"] = 0
     return ""

@@ -9,7 +9,6 @@ from knightfall.extensions import added
 
 GAMES = (
     "knightfall.agents",
-    "knightfall.arena.game",
     "knightfall.arena.play",
     "knightfall.arena.plan",
 )

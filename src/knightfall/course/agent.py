@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from knightfall.agents.base import Agent, Clock, read_seed
+from knightfall.agents.remote_player import COUNTED, PATIENCE, RemotePlayer
 from knightfall.board import Board
 from knightfall.course.submission import Reference, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation.host_process import LONGEST_TEXT, Reader, check_answer
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 from knightfall.position import Position, Side
 from knightfall.search.budget import Budget, Report, parse_budget
+from knightfall.shape import Real, Text, Whole
 
 TIME = 150_000
 """Microseconds of a move in every generation.  (The oldest board's own default is 200 ms, but
@@ -262,6 +265,50 @@ def course_agent(reference: Reference, time: int, counted: bool) -> CourseAgent:
     if counted:
         return CourseAgent(str(reference), ticks=time)
     return CourseAgent(str(reference), Budget(time=time))
+
+
+SPARE = 2.5
+"""Seconds beyond its limit for a submission that keeps the time itself: to begin and end moves."""
+
+
+class RemoteSubmission(RemotePlayer):
+    """A submission in a process of its own, with the questions that only submissions are asked."""
+
+    def act(self, state: tuple[int, int, Any]) -> int:
+        """Return the action in a position of the successor; its process keeps the time itself.
+
+        Whether it is a legal one is for the rules to say.
+        """
+        question = {"ask": "action", "state": state, "seed": self._seed}
+        limit = (self._limit or PATIENCE) + SPARE
+        return int(self.ask(question, limit, _reading("action", Whole(-1000, 1000))))
+
+    def opinions(self, position: Position) -> dict[str, float | None]:
+        """Return what its score says of each legal move, once it is made."""
+        said = dict.fromkeys(position.legal_moves, (None, Real))
+        read = _reading("opinions", said)
+        found = self.ask({"ask": "opinions", "fen": position.fen}, COUNTED, read)
+        return {move: None if value is None else float(value) for move, value in found.items()}
+
+    def answer_line(self, position: Position, seed: int) -> str:
+        """Return the line of its code from which its answer comes; "" if unknown."""
+        question = {"ask": "line", "fen": position.fen, "seed": seed}
+        return str(self.ask(question, COUNTED, _reading("line", Text(LONGEST_TEXT))))
+
+    def asks_other_clocks(self, position: Position) -> bool:
+        """Return whether it asks, by ticks, Python's clocks as well as `time_left`."""
+        question = {"ask": "clocks", "fen": position.fen}
+        return self.ask(question, COUNTED, _reading("clocks", bool)) is True
+
+
+def _reading(key: str, expected: Any) -> Reader[Any]:
+    """Return what reads an answer of one field, which must have the expected shape."""
+
+    def read(answer: dict[str, Any]) -> Any:
+        check_answer({key: expected}, answer)
+        return answer[key]
+
+    return read
 
 
 def _peeled(text: str) -> tuple[str, dict[str, str]]:

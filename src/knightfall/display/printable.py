@@ -44,6 +44,11 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
+def storable(text: str) -> str:
+    """Return a text on one line, in letters that can be stored."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())
+
+
 def print_line(*texts: str, file: IO[str] | None = None) -> None:
     """Print lines for people: what is foreign in them cannot do anything."""
     out = sys.stdout if file is None else file

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,17 @@ DEEPEST = 4
 
 LEFT_OUT = {"__pycache__", "node_modules", "venv", "env"}
 """Folders that hold nothing of the submission's own; hidden ones neither."""
+
+
+def scratch_of(file: Path) -> str:
+    """Return a new temporary folder with a copy of a file and of what lies beside it."""
+    folder = tempfile.mkdtemp(prefix="knightfall-")
+    try:
+        copy_beside(file, Path(folder))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
 
 
 def copy_beside(file: Path, into: Path) -> list[str]:

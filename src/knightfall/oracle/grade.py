@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from knightfall.agents import Agent, parse_agent
-from knightfall.arena.game.agent_process import player as ready_player
+from knightfall.agents.remote_player import player as ready_player
 from knightfall.board import Board
 from knightfall.display.numbers import count, duration, for_json, interval, percent
 from knightfall.display.progress import OnProgress, shown_or_told

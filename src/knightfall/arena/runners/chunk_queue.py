@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from knightfall.agents import known_agent
-from knightfall.arena.game.agent_process import PATIENCE
+from knightfall.agents.remote_player import PATIENCE
 from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.runners.play_chunk import Played, is_python, play_elsewhere, play_in_worker
 from knightfall.errors import KnightfallError

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from knightfall.agents import Agent, known_agent
-from knightfall.arena.game.agent_process import PATIENCE, Hosted
+from knightfall.agents.remote_player import PATIENCE, RemotePlayer
 from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.play import MoveSource, play_pair, searcher, stopper
 from knightfall.errors import KnightfallError
@@ -37,7 +37,7 @@ def play_chunk(
 
 def _play(task: PairTask, careful: bool, patience: float) -> PairRecord:
     def asked(agent: Agent) -> MoveSource:
-        return Hosted(agent, patience) if careful or is_python(agent) else agent
+        return RemotePlayer(agent, patience) if careful or is_python(agent) else agent
 
     if not careful and not any(is_python(known_agent(text)) for text in (task.a, task.b)):
         return play_pair(task)

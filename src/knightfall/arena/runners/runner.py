@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import Protocol, Self
 from uuid import uuid4
 
-from knightfall.arena.game.agent_process import PATIENCE
+from knightfall.agents.remote_player import PATIENCE
 from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.runners.chunk_queue import MOST_PAIRS, Chunk, ChunkQueue
 from knightfall.arena.runners.play_chunk import (

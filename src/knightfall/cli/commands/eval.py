@@ -18,7 +18,7 @@ from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 
 if TYPE_CHECKING:
-    from knightfall.arena.game.agent_process import Hosted
+    from knightfall.agents.remote_player import RemotePlayer
     from knightfall.heuristics.evaluator import Evaluator
     from knightfall.heuristics.explain import Explanation
     from knightfall.position import Position, Side
@@ -112,10 +112,10 @@ def evaluate(
             )
 
 
-def _ready(ids: Iterable[str]) -> dict[str, Evaluator | Hosted]:
+def _ready(ids: Iterable[str]) -> dict[str, Evaluator | RemotePlayer]:
     """Whoever knows their values, by the ids they were asked for: processes for users' files."""
     from knightfall.agents import Agent, GreedyAgent
-    from knightfall.arena.game.agent_process import players
+    from knightfall.agents.remote_player import players
 
     names: list[str] = []
     for name in ids:
@@ -134,7 +134,7 @@ def _published() -> list[str]:
 
 
 def _measure(
-    evaluators: dict[str, Evaluator | Hosted], position: Position, side: Side
+    evaluators: dict[str, Evaluator | RemotePlayer], position: Position, side: Side
 ) -> tuple[dict[str, float | str], list[str]]:
     """All values, and the ids of those that are not exact."""
     values, cut = {}, []

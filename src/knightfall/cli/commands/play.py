@@ -177,7 +177,7 @@ def _view(json: bool) -> GameView:
 
 
 def _run(game: Game, view: GameView) -> None:
-    from knightfall.arena.game.agent_process import player
+    from knightfall.agents.remote_player import player
 
     keeper = _Keeper(game)
     enable_keyboard_interrupt()

@@ -93,7 +93,7 @@ def analyse(fen: Fen, agent: By = DEFAULT, json: Json = False) -> None:
       knightfall analyse "7/7/1N5/7/7/4n2/7 w"
       knightfall analyse --agent "alphabeta(bfs_reach, depth=6)" "7/7/1N5/7/7/4n2/7 w"
     """
-    from knightfall.arena.game.agent_process import player
+    from knightfall.agents.remote_player import player
     from knightfall.errors import AgentFailure
 
     position = position_named(fen)

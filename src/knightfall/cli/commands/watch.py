@@ -45,7 +45,7 @@ def watch(
       knightfall watch "id(bfs_reach, nodes=2500)" "greedy(improved)" --seed 7
       knightfall watch random random 5x5 --json
     """
-    from knightfall.arena.game.agent_process import players as ready
+    from knightfall.agents.remote_player import players as ready
     from knightfall.errors import AgentFailure
     from knightfall.notation import RESIGNED, Scoresheet
     from knightfall.position import other

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from knightfall.agents import known_agent
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import PairRecord, PairTask, Plan
 from knightfall.board import Board
+from knightfall.course.agent import RemoteSubmission
 from knightfall.course.trial.game_judging import Choice, judge
 from knightfall.display.numbers import for_json
 from knightfall.errors import AgentFailure, KnightfallError
@@ -266,7 +266,7 @@ def _blunder(opponent: str, choice: Choice, truth: Truth) -> Blunder:
 
 def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
     """What the submission's score says of the moves of each choice; why not, if it says nothing."""
-    player = Hosted(known_agent(agent))
+    player = RemoteSubmission(known_agent(agent))
     found: Asked = []
     try:
         for choice in choices:

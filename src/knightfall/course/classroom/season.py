@@ -15,14 +15,13 @@ from dataclasses import dataclass, replace
 from knightfall.agents import COURSE, known_agent
 from knightfall.arena import version
 from knightfall.arena.api import together
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament
 from knightfall.arena.run_loop import Scoreboard, conduct
 from knightfall.arena.run_options import Notice
 from knightfall.arena.runners.choose_runner import choose_runner
 from knightfall.arena.store import Run, Store
 from knightfall.arena.tournament_plan import PROTOCOLS
-from knightfall.course.agent import CourseAgent, course_agent
+from knightfall.course.agent import CourseAgent, RemoteSubmission, course_agent
 from knightfall.course.classroom.roster import Student
 from knightfall.course.generations import all_generations
 from knightfall.course.trial.game_judging import kind_of, never_moved
@@ -170,7 +169,7 @@ def load_each(
 
     def tried(student: Student) -> Student:
         agent = entrant_of(student, conditions).agent
-        player = Hosted(known_agent(agent))
+        player = RemoteSubmission(known_agent(agent))
         loaded = False
         try:
             player.prepare()

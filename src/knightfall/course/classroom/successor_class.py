@@ -17,8 +17,8 @@ from typing import Any
 
 from knightfall.agents import known_agent
 from knightfall.arena import version
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import Entrant, files_of
+from knightfall.course.agent import RemoteSubmission
 from knightfall.course.classroom.class_table import ClassTable, Met, table_of
 from knightfall.course.classroom.lessons import Lessons
 from knightfall.course.classroom.roster import Student
@@ -104,7 +104,7 @@ class SuccessorSeason:
         def tried(student: Student) -> Student:
             if student.problem or self._kept.knows(self.agents[student.name]):
                 return student
-            player = Hosted(known_agent(self.agents[student.name]))
+            player = RemoteSubmission(known_agent(self.agents[student.name]))
             try:
                 player.prepare()
             except AgentFailure as failure:

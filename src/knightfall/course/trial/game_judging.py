@@ -15,14 +15,13 @@ from typing import Protocol
 import numpy as np
 
 from knightfall.agents import known_agent
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.plan import GameRecord, PairRecord, PairTask, Plan
 from knightfall.arena.play import play_pair
 from knightfall.arena.reports.tournament import Outcomes, TournamentReport
 from knightfall.arena.standings import outcomes_of
 from knightfall.arena.store import Run
 from knightfall.board import Board
-from knightfall.course.agent import CourseAgent
+from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.errors import AgentFailure
 from knightfall.oracle.grade import Keeping, keeping
 from knightfall.oracle.record import Decision, phase_of
@@ -104,7 +103,7 @@ def _described(agent: str, played: Iterable[tuple[PairTask, GameRecord, Side]]) 
     position = Position.from_fen(task.opening)
     for move in game.moves(position):
         position = position.play(move)
-    player = Hosted(known_agent(agent))
+    player = RemoteSubmission(known_agent(agent))
     try:
         line = player.answer_line(position, task.seed)
     except AgentFailure:
@@ -266,7 +265,7 @@ def _has_own_clock(run: PlayedGames, test: int) -> bool:
     agent = known_agent(run.plan.entrants[test].agent)
     if not isinstance(agent, CourseAgent) or not agent.time_is_counted:
         return False
-    player = Hosted(agent)
+    player = RemoteSubmission(agent)
     try:
         return player.asks_other_clocks(Position.from_fen(run.plan.order(0)[0]))
     except AgentFailure:

@@ -17,10 +17,9 @@ from typing import Any, Protocol
 
 from knightfall.agents import Agent, known_agent, parse_agent, timing
 from knightfall.agents.kinds import DeepeningAgent, FixedDepthAgent, MinimaxAgent
-from knightfall.arena.game.agent_process import Hosted
 from knightfall.arena.play import REPLAYS, need_core
 from knightfall.course import generation_successor as samples
-from knightfall.course.agent import CourseAgent
+from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.course.generation_successor import _HEIGHT, _ROW, _WIDTH, Isolation
 from knightfall.course.submission import checked, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError, nearest
@@ -305,7 +304,7 @@ class _Submission:
     """A submission, in a process of its own for each game."""
 
     def __init__(self, agent: Agent) -> None:
-        self._host = Hosted(agent)
+        self._host = RemoteSubmission(agent)
         self._ready = False
 
     def act(self, state: Isolation) -> int:

@@ -131,8 +131,8 @@ def _plan(spec: dict[str, Any]) -> Any:
 def _grade(spec: dict[str, Any], tell: Tell) -> int:
     """Play the games of a grading that are not stored yet, and store each as it ends."""
     from knightfall.agents import parse_agent
+    from knightfall.agents.remote_player import player
     from knightfall.arena import version
-    from knightfall.arena.game.agent_process import player
     from knightfall.arena.plan import check_unchanged, enter, files_of
     from knightfall.arena.runners.snapshot import Snapshot
     from knightfall.arena.store import now

@@ -1,8 +1,8 @@
 """Moves and opinions, thought of in processes of their own: agents may hang, crash or lie there.
 
-They are the processes in which the arena has its agents asked (`knightfall.arena.game`).  A few are
-kept, so that the next question to the same agent is answered in a millisecond.  A position that
-goes on with the game of one of them is asked there; any other begins a game, with a fresh state.
+They are the processes of `knightfall.agents.remote_player`.  A few are kept, so that the next
+question to the same agent is answered in a millisecond.  A position that goes on with the game of
+one of them is asked there; any other begins a game, with a fresh state.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from knightfall.agents import Agent
-from knightfall.arena.game.agent_child import Child
+from knightfall.agents.remote_player import RECOVERABLE, AgentProcess
 from knightfall.display.numbers import for_json
 from knightfall.display.printable import printable
 from knightfall.errors import AgentFailure, KnightfallError
@@ -46,7 +46,7 @@ class Thinkers:
     """Whoever is asked about positions."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, list[Child]] = OrderedDict()
+        self._kept: OrderedDict[str, list[AgentProcess]] = OrderedDict()
         self._hands = ThreadPoolExecutor(8, "knightfall-ask")
 
     async def choose(self, agent: Agent, version: str, position: Position, seed: int) -> Any:
@@ -64,9 +64,9 @@ class Thinkers:
         if own is not None and agent.has_users_code:  # a search of ours stops by itself
             limit = min(SECONDS, own + LATE)
 
-        def ask(child: Child) -> dict[str, Any]:
-            child.prepare(position.board)
-            return asdict(child.ask(position, seed, limit))
+        def ask(child: AgentProcess) -> dict[str, Any]:
+            child.prepare_board(position.board)
+            return asdict(child.analyse(position, seed, limit))
 
         report = await self._ask(agent, version, ask, (position, seed))
         return {**report, "score": for_json(report["score"]), "note": printable(report["note"])}
@@ -76,8 +76,8 @@ class Thinkers:
         moves = position.legal_moves if position.placed else ()
         mover = position.to_move
 
-        def ask(child: Child) -> dict[str, float | str]:
-            child.prepare(position.board)
+        def ask(child: AgentProcess) -> dict[str, float | str]:
+            child.prepare_board(position.board)
             values = {
                 move: child.measure(position.play(move), mover, STEPS, SECONDS)[0] for move in moves
             }
@@ -89,7 +89,7 @@ class Thinkers:
         self,
         agent: Agent,
         version: str,
-        ask: Callable[[Child], Answer],
+        ask: Callable[[AgentProcess], Answer],
         move: tuple[Position, int] | None = None,
     ) -> Answer:
         """Ask the agent's process; it ends if it fails, takes too long, or nobody waits for it.
@@ -105,7 +105,7 @@ class Thinkers:
             answer = await asyncio.wait_for(self._in_thread(lambda: ask(asked)), SECONDS + 5)
             well = True
         except AgentFailure as failure:
-            well = asked.told_of(failure) or failure.reason in ("forfeit", "illegal")
+            well = asked.told_of(failure) or failure.reason in RECOVERABLE
             raise
         except TimeoutError:
             raise KnightfallError(f"{text} did not answer in time") from None
@@ -113,7 +113,7 @@ class Thinkers:
             self._give_back(key, asked, well)
         return answer
 
-    async def _start(self, agent: Agent, text: str) -> Child:
+    async def _start(self, agent: Agent, text: str) -> AgentProcess:
         try:
             return await self._in_thread(lambda: _started(agent, text))
         except OSError as error:
@@ -121,7 +121,7 @@ class Thinkers:
 
     # -- processes -------------------------------------------------------------------------
 
-    def _take(self, key: str, move: tuple[Position, int] | None = None) -> Child | None:
+    def _take(self, key: str, move: tuple[Position, int] | None = None) -> AgentProcess | None:
         """Take a process out of those kept: the one whose game the move belongs to, or the oldest.
 
         None if there is none, or fewer than an agent may need for the sides of a game.
@@ -139,7 +139,7 @@ class Thinkers:
             del self._kept[key]
         return chosen[0]
 
-    def _give_back(self, key: str, child: Child, well: bool) -> None:
+    def _give_back(self, key: str, child: AgentProcess, well: bool) -> None:
         if not well:
             self._hands.submit(child.end)
             return
@@ -162,5 +162,5 @@ class Thinkers:
         self._hands.shutdown(wait=False, cancel_futures=True)
 
 
-def _started(agent: Agent, text: str) -> Child:
-    return Child(text, beside=agent.beside)
+def _started(agent: Agent, text: str) -> AgentProcess:
+    return AgentProcess(text, beside=agent.beside)

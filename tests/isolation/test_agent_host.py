@@ -19,14 +19,14 @@ from pathlib import Path
 import pytest
 
 from knightfall.agents import parse_agent
-from knightfall.arena.game import agent_child
-from knightfall.arena.game import agent_process as host
-from knightfall.arena.game.agent_process import Hosted
-from knightfall.arena.game.limits import move_limit
+from knightfall.agents import remote_player as host
+from knightfall.agents.remote_player import RemotePlayer, move_limit
 from knightfall.arena.plan import PairTask
 from knightfall.arena.runners.play_chunk import check_agents, play_chunk
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation import host_process
+from knightfall.isolation.host_process import HostProcess
 from knightfall.position import Position
 
 START = Position.from_fen("5/5/1N3/3n1/5 w")
@@ -58,8 +58,8 @@ def _nobody_stays() -> None:
     host._idle.end()
 
 
-def hosted(text: str) -> Hosted:
-    return Hosted(parse_agent(text))
+def hosted(text: str) -> RemotePlayer:
+    return RemotePlayer(parse_agent(text))
 
 
 def gone(pid: int) -> bool:
@@ -85,7 +85,7 @@ def test_a_hosted_agent_answers_as_it_would_at_home(chooser: Writing) -> None:
         for seed in (0, 5):
             agent = replace(parse_agent(text), seed=seed)
             for position in (START, START.play(START.legal_moves[0])):
-                there, here = Hosted(agent).analyse(position), agent.analyse(position)
+                there, here = RemotePlayer(agent).analyse(position), agent.analyse(position)
                 assert replace(there, seconds=0.0) == replace(here, seconds=0.0)
 
 
@@ -100,7 +100,7 @@ def test_one_process_loads_the_agent_for_all_games_of_a_thread_and_ends_with_it(
 
     def ask_thrice() -> None:
         for seed in (1, 2, 3):
-            player = Hosted(replace(parse_agent(text), seed=seed))
+            player = RemotePlayer(replace(parse_agent(text), seed=seed))
             player.analyse(START)
             player.over()
 
@@ -113,13 +113,13 @@ def test_one_process_loads_the_agent_for_all_games_of_a_thread_and_ends_with_it(
 
 def test_a_hosted_agent_gets_ready_for_each_board_once(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[object] = []
-    send = agent_child.Child._send
+    send = HostProcess._send
 
-    def noting(child: agent_child.Child, question: dict[str, object], limit: float | None) -> bytes:
+    def noting(child: HostProcess, question: dict[str, object], limit: float | None) -> bytes:
         sent.append(question.get("board", question.get("ask", "begin")))
         return send(child, question, limit)
 
-    monkeypatch.setattr(agent_child.Child, "_send", noting)
+    monkeypatch.setattr(HostProcess, "_send", noting)
     player = hosted("id(improved, time=1s, depth=2)")
     for board in (START.board, Board.of(8, 8), START.board):
         player.prepare(board)
@@ -290,11 +290,11 @@ def test_sets_of_texts_have_one_order(chooser: Writing) -> None:
     """Or moves would depend on the process."""
     text = chooser("return next(iter(set(position.legal_moves)))")
     position = Position.start(7, 7)
-    assert len({Hosted(parse_agent(text)).analyse(position).move for _ in range(3)}) == 1
+    assert len({RemotePlayer(parse_agent(text)).analyse(position).move for _ in range(3)}) == 1
 
 
 def test_a_late_answer_says_how_late(chooser: Writing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_child, "GRACE", SOON)
+    monkeypatch.setattr(host_process, "GRACE", SOON)
     text = chooser("time.sleep(0.3)\nreturn position.legal_moves[0]", time="200ms")
     task = PairTask(0, text, "random", START.fen, 1)
     for game, loser in zip(play_chunk([task])[0].games, "wb", strict=True):
@@ -334,9 +334,9 @@ def test_a_killed_driver_leaves_nobody_behind(chooser: Writing, tmp_path: Path) 
             "-c",
             "import sys\n"
             "from knightfall.agents import parse_agent\n"
-            "from knightfall.arena.game.agent_process import Hosted\n"
+            "from knightfall.agents.remote_player import RemotePlayer\n"
             "from knightfall.position import Position\n"
-            "Hosted(parse_agent(sys.argv[1])).analyse(Position.from_fen(sys.argv[2]))\n",
+            "RemotePlayer(parse_agent(sys.argv[1])).analyse(Position.from_fen(sys.argv[2]))\n",
             text,
             START.fen,
         ]

@@ -19,11 +19,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "torture"))
 from agents import possible, trial
 from hostile_agents import HOSTILE
 
-from knightfall.arena.game import answers
-from knightfall.arena.game.limits import TOLERANCE, in_time
-from knightfall.arena.game.lines import Lines, TooLong
+from knightfall.agents.hosted_agent import read_loaded, read_report, read_value
+from knightfall.agents.remote_player import TOLERANCE, in_time
 from knightfall.arena.plan import REASONS
 from knightfall.errors import AgentFailure
+from knightfall.isolation.agent_host import LineReader, TooLong
+from knightfall.isolation.host_process import Broken, read_answer, read_nothing
 from knightfall.position import Position
 from knightfall.search.budget import Report
 
@@ -90,19 +91,19 @@ print(before == {watcher, -agent, daemon}, limits.descendants(os.getpid()))
 
 
 def test_lines_come_whole_and_have_an_end() -> None:
-    lines = Lines(most=10)
-    assert lines.fed(b"ab") == []
-    assert lines.fed(b"c\nde\n\nf") == [b"abc", b"de", b""]
-    assert lines.fed(b"ghijklmno") == []
+    lines = LineReader(most=10)
+    assert lines.feed(b"ab") == []
+    assert lines.feed(b"c\nde\n\nf") == [b"abc", b"de", b""]
+    assert lines.feed(b"ghijklmno") == []
     with pytest.raises(TooLong, match="more than 10 bytes"):
-        lines.fed(b"p")
+        lines.feed(b"p")
     with pytest.raises(TooLong):
-        Lines(most=10).fed(b"abcdefghijk\n")
+        LineReader(most=10).feed(b"abcdefghijk\n")
 
 
 def test_a_good_report_is_believed_but_for_its_time() -> None:
-    answer = answers.read_answer(json.dumps(asdict(GOOD)).encode())
-    assert answers.reported(answer, START, 7.0) == Report(
+    answer = read_answer(json.dumps(asdict(GOOD)).encode())
+    assert read_report(answer, START, 7.0) == Report(
         "a1", 1.5, False, None, 3, 100, 7.0, ("a1", "b5"), 0, ""
     )
 
@@ -134,10 +135,17 @@ def test_whatever_is_answered_is_checked() -> None:
         line = json.dumps(said).encode()
         reason, detail, believed = "", "", None
         try:
-            answer = answers.read_answer(line)
-            read = rng.choice((answers.loaded, answers.valued, answers.nothing, report_on_start))
+            answer = read_answer(line)
+            read = rng.choice(
+                (
+                    read_loaded,
+                    read_value,
+                    read_nothing,
+                    report_on_start,
+                )
+            )
             believed = read(answer)
-        except answers.Broken as broken:
+        except Broken as broken:
             reason, detail = "broken", str(broken)
         except AgentFailure as failure:
             reason, detail = failure.reason, str(failure)
@@ -152,7 +160,7 @@ def test_whatever_is_answered_is_checked() -> None:
 
 
 def report_on_start(answer: dict[str, Any]) -> Report:
-    return answers.reported(answer, START, 0.1)
+    return read_report(answer, START, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -161,8 +169,8 @@ def report_on_start(answer: dict[str, Any]) -> Report:
     ids=range(8),
 )
 def test_whatever_is_no_object_is_broken(line: bytes) -> None:
-    with pytest.raises(answers.Broken, match=r"no JSON|no object"):
-        answers.read_answer(line)
+    with pytest.raises(Broken, match=r"no JSON|no object"):
+        read_answer(line)
 
 
 # -- the time ----------------------------------------------------------------------------------

@@ -1,0 +1,114 @@
+"""What an agent is asked in a process of its own: both ends of the conversation.
+
+`HostedAgent` answers there.  The functions below it read the answers here, and believe them only as
+far as they can be checked: code in that process can write whatever it likes into the connection.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, replace
+from typing import Any
+
+from knightfall.agents.base import Agent
+from knightfall.agents.parse import parse_agent
+from knightfall.board import Board
+from knightfall.display.printable import storable
+from knightfall.errors import AgentFailure
+from knightfall.isolation.host_process import LONGEST_TEXT, Broken, check_answer
+from knightfall.position import Position
+from knightfall.search.budget import Report
+from knightfall.shape import Real, Text, Whole, shown
+
+HOSTED = f"{__name__}:HostedAgent"
+"""The import path that a host is given."""
+
+MOST_FILES, LONGEST_PATH, MOST_WARNINGS, MOST_DEPTH = 10_000, 4096, 10, 10_000
+
+
+class HostedAgent:
+    """An agent in a process of its own: loaded, then asked about the positions of a game."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._agent: Agent
+        self._player: Any = None  # what `Agent.new_game` gave
+
+    def load(self) -> dict[str, Any]:
+        """Load the agent; return its files and our own warnings."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self._agent = parse_agent(self._text)
+            self._agent.load()
+        ours = [one for one in caught if one.category.__module__.startswith("knightfall.")]
+        return {
+            "files": self._agent.loaded_files(),
+            "warnings": [str(one.message)[:LONGEST_TEXT] for one in ours[:MOST_WARNINGS]],
+        }
+
+    @property
+    def needs_own_process(self) -> bool:
+        """See `knightfall.isolation.agent_host.Hosted`."""
+        return self._agent.remembers_game
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Answer a question by the name in ``ask``."""
+        agent, asked = self._agent, question["ask"]
+        if asked == "game":
+            self._player = agent.new_game(question["seed"], question["side"])
+            return {}
+        if asked == "move":
+            position = Position.from_fen(question["fen"])
+            if question["last"] is not None:
+                position = replace(position, last=tuple(question["last"]))
+            return asdict((self._player or agent).analyse(position))
+        if asked == "board":
+            agent.warm_up(Board.of(*question["board"]))
+            return {}
+        if asked == "value":
+            position = Position.from_fen(question["fen"])
+            value, exact = agent.evaluator.measure(position, question["side"], question["steps"])
+            return {"value": value, "exact": exact}
+        return agent.answer(question)
+
+
+# -- reading the answers ---------------------------------------------------------------------
+
+_LOADED = {"files": [Text(LONGEST_PATH)], "warnings": [Text(LONGEST_TEXT)]}
+_REPORT = {
+    **{"move": object, "score": Real, "proven": bool, "plies": (None, Whole(0, MOST_DEPTH))},
+    **{"depth": Whole(0, MOST_DEPTH), "nodes": Whole(), "seconds": object, "pv": [str]},
+    **{"cut": Whole(), "note": Text(LONGEST_TEXT)},
+}
+
+
+def read_loaded(answer: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the files that an agent was loaded from, and the warnings."""
+    check_answer(_LOADED, answer)
+    files, told = answer["files"], answer["warnings"]
+    if len(files) > MOST_FILES or len(told) > MOST_WARNINGS:
+        raise Broken(f"{len(files)} files and {len(told)} warnings")
+    if not all(path.startswith("/") or path[1:3] == ":\\" for path in files):
+        raise Broken("files without their full paths")
+    if any("\0" in path for path in files):
+        raise Broken("files with impossible names")
+    return files, [storable(text) for text in told]
+
+
+def read_value(answer: dict[str, Any]) -> tuple[float, bool]:
+    """Return a heuristic's value, and whether it is exact."""
+    check_answer({"value": Real, "exact": bool}, answer)
+    return float(answer["value"]), answer["exact"]
+
+
+def read_report(answer: dict[str, Any], position: Position, seconds: float) -> Report:
+    """Return the report on a position; `seconds` are ours, whatever it says of them."""
+    check_answer(_REPORT, answer)
+    move, line, board = answer["move"], answer["pv"], position.board
+    if not isinstance(move, str) or move not in position.legal_moves:
+        raise AgentFailure("illegal", f"{storable(shown(move, 60))} is no legal move")
+    names = {board.name(cell) for cell in range(board.cells)}
+    if len(line) > board.cells + 2 or not names.issuperset(line):
+        raise Broken("a line through cells that are none")
+    score, note = float(answer["score"]), storable(answer["note"])
+    return Report(**{**answer, "score": score, "seconds": seconds, "pv": tuple(line), "note": note})

@@ -1,0 +1,355 @@
+"""A player whose moves are made in a process of its own: it may hang, die, lie or print there.
+
+That costs it its game and nobody else's.  Between the two stands a supervisor, whose clock says how
+long an answer took (see `knightfall.isolation.agent_host`).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from knightfall.agents.base import Agent
+from knightfall.agents.hosted_agent import HOSTED, read_loaded, read_report, read_value
+from knightfall.board import Board
+from knightfall.errors import AgentFailure, KnightfallError
+from knightfall.isolation.host_process import HostProcess, Reader
+from knightfall.position import Position, Side
+from knightfall.search.budget import Report
+
+# -- how long an agent may think -------------------------------------------------------------
+
+PATIENCE = 60.0
+"""Seconds a user's code may take for a move if its budget does not say."""
+
+PATIENT_NODES, LONGEST = 50_000, 24 * 3600.0
+"""Nodes from which on an agent has more time, in proportion, and the seconds that this may be."""
+
+COUNTED = 20.0
+"""Seconds that a move by a counted clock may take: many times what it needs, on a busy machine."""
+
+TOLERANCE = 0.01
+"""Seconds beyond the limit that an answer may take: for the way to another process and back."""
+
+
+def move_limit(agent: Agent, patience: float = PATIENCE) -> float | None:
+    """Return how many seconds the agent may take for a move, in a process of its own.
+
+    None for agents without users' code: their searches stop by themselves, and if that is late, it
+    is because the machine kept them waiting.
+    """
+    if not agent.has_users_code:
+        return None
+    if agent.budget.seconds is not None:
+        return agent.budget.seconds
+    if agent.time_is_counted:
+        return min(patience, COUNTED)
+    return min(patience * max(1.0, (agent.budget.nodes or 0) / PATIENT_NODES), LONGEST)
+
+
+def in_time(
+    report: Report, limit: float | None, who: str = "", computed: float = math.inf
+) -> Report:
+    """Return the report, if it did not take longer than the limit and the tolerance.
+
+    `computed` is the processor time that it took, where that is known: who has computed for less
+    than the limit was only kept waiting.
+    """
+    seconds = min(report.seconds, computed)
+    if limit is not None and seconds > limit + TOLERANCE:
+        late = f"{who} answered after {took(seconds, limit)}, allowed are {limit:g} s"
+        raise AgentFailure("timeout", late.strip())
+    return report
+
+
+def took(seconds: float, limit: float) -> str:
+    """Return how long an answer took, in as many digits as show that it was too long."""
+    for digits in range(3, 7):
+        if round(seconds, digits) > limit:
+            break
+    return f"{seconds:.{digits}f} s"
+
+
+# -- the process of an agent -----------------------------------------------------------------
+
+
+class AgentProcess(HostProcess):
+    """A process that hosts an agent and is asked about positions."""
+
+    def __init__(self, text: str, beside: Path | None = None) -> None:
+        super().__init__(HOSTED, text, beside)
+        self.files: list[str] = []
+        self.warnings: list[str] = []
+        self._boards: set[Board] = set()
+        self._last: tuple[int, Position] | None = None  # the seed of the game, what was asked last
+
+    def _read_loaded(self, answer: dict[str, Any]) -> None:
+        super()._read_loaded(answer)
+        self.files, self.warnings = read_loaded(answer)
+
+    def new_game(self, **what: Any) -> None:
+        """See `HostProcess`."""
+        self._last = None
+        super().new_game(**what)
+
+    def prepare_board(self, board: Board) -> None:
+        """Wait until the agent is ready for a board; during a game it is left as it is."""
+        if board not in self._boards and not self.playing and self.has_ended_game():
+            self._boards.add(board)
+            self.prepare({"ask": "board", "board": [board.width, board.height]})
+
+    def plays(self, position: Position, seed: int) -> bool:
+        """Return whether the position comes two plies after the one asked last, in its game."""
+        if not self.playing or self._last is None or self._last[0] != seed:
+            return False
+        before = self._last[1]
+        if (before.board, before.to_move) != (position.board, position.to_move):
+            return False
+        return position.open < before.open and len(before.open) - len(position.open) == 2
+
+    def can_play(self, position: Position, seed: int) -> bool:
+        """Return whether it can be asked about a position: in its game, or in a fresh one."""
+        return not self.playing or self.forks or self.plays(position, seed)
+
+    def analyse(self, position: Position, seed: int, limit: float | None) -> Report:
+        """Return the agent's report on a position; `taken` is then what that took.
+
+        A position that does not go on with the game begins another.
+        """
+        if not self.plays(position, seed):
+            self.new_game(seed=seed, side=position.to_move)
+        self._last = seed, position
+        question = {"ask": "move", "fen": position.fen, "last": position.last}
+        return self.ask(
+            question, limit, lambda answer: read_report(answer, position, self.taken.seconds)
+        )
+
+    def measure(
+        self, position: Position, side: Side | None, steps: int | None, limit: float | None
+    ) -> tuple[float, bool]:
+        """Return the heuristic's value of a position, and whether it is exact."""
+        if not self.playing:
+            self.new_game(seed=0, side="w")
+        question = {"ask": "value", "fen": position.fen, "side": side, "steps": steps}
+        return self.ask(question, limit, read_value)
+
+
+# -- the player ------------------------------------------------------------------------------
+
+RECOVERABLE = ("forfeit", "illegal")
+"""Failures after which a process is as good as before: it answered, if with no move."""
+
+MOST_IDLE = 8
+"""Processes that one thread keeps for later games; the one not asked for longest has to go."""
+
+UNCLAIMED = ""
+"""Seat of the process that no side has claimed yet."""
+
+
+class RemotePlayer:
+    """A player whose moves are made by a process of its own.
+
+    Each game, and each side of it, begins with a fresh state: a position that does not come two
+    plies after the one asked last, for the same side, begins another game.  `analyse` raises an
+    `AgentFailure` whatever goes wrong there, and after an error, a death or a timeout the next
+    question begins another game, too.  Processes that can play another game are kept for the next
+    player of this thread with the same agent.
+    """
+
+    def __init__(self, agent: Agent, patience: float = PATIENCE) -> None:
+        self._seed = agent.seed
+        agent = agent.absolute() if agent.remembers_game else agent
+        self._text = str(replace(agent, seed=0))  # the seed comes with each game
+        self._limit = move_limit(agent, patience)
+        self._timed = agent.timed
+        self._is_search = not agent.in_python
+        self._agent = replace(agent) if agent.remembers_game else None
+        self._children: dict[str, AgentProcess] = {}
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "_children": {}}  # another process starts its own
+
+    def start(self) -> RemotePlayer:
+        """Have the process started, if there is none, and wait for nothing."""
+        if not self._children:
+            self._children[UNCLAIMED] = self._take()
+        return self
+
+    def prepare(self, board: Board | None = None) -> RemotePlayer:
+        """Have the agent loaded and ready for a board, so that the first move is not slow."""
+        with self._process(UNCLAIMED) as child:
+            if board is not None:
+                child.prepare_board(board)
+            return self
+
+    def rehearse(self) -> None:
+        """Have the agent loaded, and a game begun and ended."""
+        with self._process(UNCLAIMED) as child:
+            child.new_game(seed=self._seed, side="w")
+        self.over()
+
+    def warn(self) -> None:
+        """Pass on what there was to be warned of when the agent was loaded."""
+        from knightfall.heuristics.user_heuristic import warn_once
+
+        with self._process(UNCLAIMED) as child:
+            for text in child.warnings:
+                warn_once(text)
+
+    def files(self) -> list[str]:
+        """Return the user's files that decide what the agent does; nothing of them is run here."""
+        with self._process(UNCLAIMED) as child:
+            return child.files
+
+    def analyse(self, position: Position) -> Report:
+        """Return the agent's move; `Report.seconds` is what it took, by its supervisor's clock."""
+        seat = position.to_move
+        sitting = self._children.get(seat)
+        if sitting is not None and not sitting.can_play(position, self._seed):
+            self._children.pop(seat).end()
+        with self._process(seat) as child:
+            if self._timed:
+                child.prepare_board(position.board)
+            report = child.analyse(position, self._seed, self._limit)
+        try:
+            in_time(report, self._limit, self._text)
+        except AgentFailure as failure:
+            failure.starved = child.taken.late_by_machine(self._limit)
+            raise
+        if not self._is_search:  # of a function that names a cell, nothing else is to be believed
+            move, seconds = report.move, report.seconds
+            return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
+        return report
+
+    def ask(self, question: dict[str, Any], limit: float, read: Reader[Any]) -> Any:
+        """Return the answer to a question that only this kind of agent is asked."""
+        with self._process(UNCLAIMED) as child:
+            return child.ask(question, limit, read)
+
+    def measure(
+        self, position: Position, side: Side | None = None, step_limit: int | None = None
+    ) -> tuple[float, bool]:
+        """Return what the agent's heuristic says of a position, as `Evaluator.measure`."""
+        with self._process(UNCLAIMED) as child:
+            return child.measure(position, side, step_limit, self._limit)
+
+    def close(self) -> None:
+        """End the processes of this player."""
+        while self._children:
+            self._children.popitem()[1].end()
+
+    def over(self) -> None:
+        """Let go of the game: its processes are kept for another one if they can play it."""
+        while self._children:
+            child = self._children.popitem()[1]
+            if child.end_game():
+                _idle.give(self._text, child)
+            else:
+                child.end()
+
+    @contextmanager
+    def _process(self, seat: str) -> Iterator[AgentProcess]:
+        """Yield the process that serves a side, loaded; it keeps its seat while it is well."""
+        children = self._children
+        child = children.pop(seat, None) or children.pop(UNCLAIMED, None) or self._take()
+        try:
+            child.begin()
+            yield child
+        except AgentFailure as failure:
+            if self._agent and failure.reason == "timeout" and not child.ready:
+                _never_ready[self._stamp()] = str(failure)
+            if failure.reason in RECOVERABLE or (child.told_of(failure) and child.end_game()):
+                children[seat] = child
+            else:
+                child.end()
+            raise
+        except BaseException:
+            child.end()
+            raise
+        children[seat] = child
+
+    def _take(self) -> AgentProcess:
+        """Return a process for the agent, of those that are kept or a new one."""
+        if self._agent is None:
+            return _idle.take(self._text) or AgentProcess(self._text)
+        if self._stamp() in _never_ready:  # it is not waited for again in each game
+            raise AgentFailure("timeout", _never_ready[self._stamp()])
+        try:
+            return AgentProcess(self._text, beside=self._agent.beside)
+        except (KnightfallError, OSError) as error:
+            raise AgentFailure("crash", f"{self._text}: {error}") from None
+
+    def _stamp(self) -> tuple[str, int]:
+        """Return what tells an agent's file from the same one once it was edited."""
+        try:
+            beside = self._agent.beside if self._agent else None
+            return self._text, os.stat(beside or "").st_mtime_ns
+        except (KnightfallError, OSError):
+            return self._text, 0
+
+
+_never_ready: dict[tuple[str, int], str] = {}
+
+
+class _Idle(threading.local):
+    """Processes that wait for another game, by agent string; they end when their thread does."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[str, AgentProcess]] = []
+
+    def take(self, text: str) -> AgentProcess | None:
+        """Return a process for an agent, if there is one; it is not kept any more."""
+        for index in reversed(range(len(self.kept))):
+            if self.kept[index][0] == text:
+                child = self.kept.pop(index)[1]
+                if child.has_ended_game():
+                    return child
+                child.end()
+        return None
+
+    def give(self, text: str, child: AgentProcess) -> None:
+        """Keep a process; of too many, the one not asked for longest ends."""
+        self.kept.append((text, child))
+        while len(self.kept) > MOST_IDLE:
+            self.kept.pop(0)[1].end()
+
+    def end(self) -> None:
+        """End them all."""
+        while self.kept:
+            self.kept.pop()[1].end()
+
+
+_idle = _Idle()
+
+
+def players(agents: Iterable[Agent], board: Board | None = None) -> list[Agent | RemotePlayer]:
+    """Return what is to be asked for the moves of some agents, ready for a board.
+
+    What runs a user's Python is loaded and asked in a process of its own; only what is declared in
+    this very process (in a notebook, say) must be asked here, and machine code may be.
+    """
+    asked = [RemotePlayer(agent).start() if _runs_elsewhere(agent) else agent for agent in agents]
+    for player in asked:
+        player.prepare(board)
+        if isinstance(player, RemotePlayer):
+            player.warn()
+    return asked
+
+
+def player(agent: Agent, board: Board | None = None) -> Agent | RemotePlayer:
+    """Return what is to be asked for the moves of one agent; see `players`."""
+    return players([agent], board)[0]
+
+
+def _runs_elsewhere(agent: Agent) -> bool:
+    if agent.in_python:
+        return True
+    if agent.only_here or not agent.users_functions:
+        return False
+    return not agent.evaluator.compiled
