@@ -27,7 +27,13 @@ from knightfall.opponents.opponent_models import (
     shipped,
     shuffle,
 )
-from knightfall.opponents.practice_state import NODE_DTYPE, OPEN, PRACTICE_DTYPE, REPLIES_DTYPE
+from knightfall.opponents.practice_state import (
+    NODE_DTYPE,
+    OPEN,
+    PRACTICE_DTYPE,
+    REPLIES_DTYPE,
+    Records,
+)
 from knightfall.opponents.replies import put_back
 from knightfall.opponents.reply_logit import ask_about
 from knightfall.opponents.trials import practise
@@ -155,7 +161,12 @@ class Workspace:
         tree = self.tree[: practice["used"]]
         return remembered(tree, move, self.replies, practice["stamp"], left)
 
-    def weigh(self, beliefs: Beliefs, where: tuple[Any, ...], nodes: int) -> Beliefs:
+    def records(self, board: Board, lent: tuple[Any, Any]) -> Records:
+        """Return what compiled code works on, with the records that the solver lends."""
+        mine = self.practices, self.replies, self.players
+        return Records(self.board(board), self.states, *lent, *mine)
+
+    def weigh(self, beliefs: Beliefs, records: Records, nodes: int) -> Beliefs:
         """Reckon with the moves that were seen, for about so many nodes each."""
         while beliefs.seen:
             seen = beliefs.seen[0]
@@ -165,7 +176,7 @@ class Workspace:
             self.practices["samples"] = asked
             told: list[Told | None] = [None] * len(OPPONENTS)
             if len(cells) > 1:
-                entry = self.ask(likely, where, seen.before)
+                entry = self.ask(likely, records, seen.before)
                 for number in np.flatnonzero(likely & (entry["asked"][: len(OPPONENTS)] > 0)):
                     weights = entry["weights"][number]
                     share = float(weights[cells.index(seen.reply)] / weights.sum())
@@ -173,10 +184,9 @@ class Workspace:
             beliefs = beliefs.weighed(told, len(cells))
         return beliefs
 
-    def ask(self, whom: Any, where: tuple[Any, ...], position: Position) -> Any:
+    def ask(self, whom: Any, records: Records, position: Position) -> Any:
         """Ask some opponents about a position; what the table has on it then."""
-        asked: Any = (*where, self.practices, self.replies, self.players, whom, *words(position))
-        return self.replies[ask_about(*asked)]
+        return self.replies[ask_about(records, whom, *words(position))]
 
 
 _here = threading.local()
@@ -234,17 +244,17 @@ def best_chance(
     workspace.begin(seed, limit=limit)
     boards["clock"] = 0
     alarms = []
-    with engine.lent() as (solver_boards, solver_states):
+    with engine.lent() as lent:
         left = None
         if deadline is not None:
             left = deadline - time.perf_counter()
             if left <= 0:
                 return None, beliefs
-            for records in (practices, boards, solver_boards):
-                stop_in(records, left)
-        where = boards, workspace.states, solver_boards, solver_states
+            for each in (practices, boards, lent[0]):
+                stop_in(each, left)
+        records = workspace.records(position.board, lent)
         workspace.recall(beliefs.memory, position)
-        beliefs = workspace.weigh(beliefs, where, int(worth * WEIGHING_SHARE))
+        beliefs = workspace.weigh(beliefs, records, int(worth * WEIGHING_SHARE))
         places = seats(beliefs.shares, TURNS)
         turns: Any = np.array([places[seat] for seat in shuffle(seed, TURNS)])
         practices["limit"] = nodes
@@ -254,10 +264,7 @@ def best_chance(
             alarms = [stopwatch().stop_at(deadline, practices)]
 
         def run() -> None:
-            practise(
-                *(*where, practices, workspace.tree),
-                *(workspace.replies, workspace.players, turns, *words(position)),
-            )
+            practise(records, workspace.tree, turns, *words(position))
 
         try:
             if (left is not None and left <= SOON) or nodes <= NODES_SOON:
@@ -322,9 +329,9 @@ def reply_features(position: Position, engine: Engine, samples: int = 2) -> Repl
     boards = workspace.board(position.board)
     workspace.begin(0, limit=NO_LIMIT, samples=samples)
     boards["clock"] = 0
-    with engine.lent() as (solver_boards, solver_states):
-        where = boards, workspace.states, solver_boards, solver_states
-        entry = workspace.ask(np.ones(len(OPPONENTS), np.bool_), where, position)
+    with engine.lent() as lent:
+        records = workspace.records(position.board, lent)
+        entry = workspace.ask(np.ones(len(OPPONENTS), np.bool_), records, position)
     cells = sorted(map(position.board.cell, position.legal_moves))
     weights = entry["weights"][: len(OPPONENTS), : len(cells)].astype(np.float64)
     return ReplyFeatures(

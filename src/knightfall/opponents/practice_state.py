@@ -6,7 +6,7 @@ each of which has up to eight replies, and each reply leads to one other node.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import from_dtype, types
@@ -15,7 +15,7 @@ from knightfall.kernel.bits import Bits, count, nanoseconds
 from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry
-from knightfall.search.search_state import PLIES, STATE
+from knightfall.search.search_state import PLIES, SETTINGS, STATE
 from knightfall.solver.proof_table import STATE as SOLVER_STATE
 from knightfall.solver.winloss import who_wins
 
@@ -118,6 +118,32 @@ BOARDS = types.Array(GEOMETRY, 1, "C")
 STATES = types.Array(STATE, 1, "C")
 SOLVER_STATES = types.Array(SOLVER_STATE, 1, "C")
 
+
+class Records(NamedTuple):
+    """What a practice works on, as one value that its functions pass on.
+
+    The solver has a board and a state of its own; `replies` is a table, and of the `players` the
+    last is oneself.
+    """
+
+    boards: Any
+    states: Any
+    solver_boards: Any
+    solver_states: Any
+    practices: Any
+    replies: Any
+    players: Any
+
+
+REPLY_TABLE = types.Array(REPLIES, 1, "C")
+RECORDS = types.NamedTuple(
+    (
+        *(BOARDS, STATES, BOARDS, SOLVER_STATES),
+        *(types.Array(PRACTICE, 1, "C"), REPLY_TABLE, types.Array(SETTINGS, 1, "C")),
+    ),
+    Records,
+)
+
 LENGTH_COUNTS = 0.05
 """What a lost game is worth at most, if it fills the whole board: long ones are harder to win."""
 
@@ -132,23 +158,16 @@ def may_go_on(practice: Practice) -> bool:
     )
 
 
-@compiled(types.boolean(BOARDS, SOLVER_STATES, PRACTICE, _i64, _u64, _i64, _i64))
-def wins(
-    boards: Any,
-    states: Any,
-    practice: Practice,
-    cells: int,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> bool:
+@compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
+def wins(records: Records, cells: int, open: Bits, mover: int, waiter: int) -> bool:
     """Whether the solver, asked with so few open cells, soon finds that the mover wins."""
+    practice, state = records.practices[0], records.solver_states[0]
     if count(open) > cells or not may_go_on(practice):
         return False
-    state = states[0]
     before = state.nodes
-    boards[0].limit = before + min(practice.settle_nodes, practice.limit - practice.spent)
-    found = who_wins(boards, states, open, mover, waiter)
+    left = min(practice.settle_nodes, practice.limit - practice.spent)
+    records.solver_boards[0].limit = before + left
+    found = who_wins(records.solver_boards, records.solver_states, open, mover, waiter)
     practice.spent += state.nodes - before
     return found == 1
 

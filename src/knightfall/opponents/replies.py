@@ -14,24 +14,23 @@ from numba import types
 
 from knightfall.kernel.bits import Bits, count, first, rest
 from knightfall.kernel.compile import compiled
-from knightfall.kernel.rules import moves
+from knightfall.kernel.geometry import GEOMETRY
+from knightfall.kernel.rules import Geometry, moves
 from knightfall.opponents.practice_state import (
-    BOARDS,
     PRACTICE,
-    REPLIES,
-    STATES,
+    RECORDS,
+    REPLY_TABLE,
     SURE,
     WAYS,
     Practice,
+    Records,
     may_go_on,
 )
 from knightfall.search.alphabeta import alphabeta_value
 from knightfall.search.game_loop import search_for
-from knightfall.search.search_state import PROVEN, SETTINGS, leaf, scramble
+from knightfall.search.search_state import PROVEN, SETTINGS, STATE, State, leaf, scramble
 
 _u64, _i64 = types.uint64, types.int64
-PLAYERS = types.Array(SETTINGS, 1, "C")
-REPLY_TABLE = types.Array(REPLIES, 1, "C")
 
 SHARE = 24
 """What the equal moves of one answer weigh together, more or less."""
@@ -43,13 +42,12 @@ GOLDEN = 0x9E3779B97F4A7C15
 _NEIGHBOURS = 8
 
 
-@compiled(_u64(BOARDS, STATES, _u64, _i64, _i64))
-def equal_moves(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -> Bits:
+@compiled(_u64(GEOMETRY, STATE, _u64, _i64, _i64))
+def equal_moves(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> Bits:
     """All moves that are as good as the one that a plain search has just found, that one included.
 
     At the depth that counted; the search's count of nodes goes on.
     """
-    board, state = boards[0], states[0]
     best, depth = state.score, state.depth
     left = moves(board, open, mover)
     if depth == 0:
@@ -72,14 +70,13 @@ def equal_moves(boards: Any, states: Any, open: Bits, mover: int, waiter: int) -
     return found  # type: ignore[no-any-return]
 
 
-@compiled(_i64(BOARDS, STATES, PRACTICE, SETTINGS, _u64, _i64, _i64))
-def one_reply(
-    boards: Any, states: Any, practice: Practice, player: Any, open: Bits, mover: int, waiter: int
-) -> int:
+@compiled(_i64(RECORDS, SETTINGS, _u64, _i64, _i64))
+def one_reply(records: Records, player: Any, open: Bits, mover: int, waiter: int) -> int:
     """What a search answers by some seed, with the flag `SURE`; −1 if it was cut short."""
+    board, state, practice = records.boards[0], records.states[0], records.practices[0]
     if not may_go_on(practice):
         return -1
-    board, state, limit = boards[0], states[0], player.limit
+    limit = player.limit
     enough = limit
     if count(open) > practice.early_cells and player.entry != practice.alphabeta:
         enough = min(limit, practice.early_nodes)
@@ -124,25 +121,13 @@ def place_for(table: Any, practice: Practice, open: Bits, mover: int, waiter: in
     return chosen  # type: ignore[no-any-return]
 
 
-@compiled(
-    types.boolean(BOARDS, STATES, PRACTICE, REPLY_TABLE, PLAYERS, _i64, _i64, _u64, _i64, _i64)
-)
-def ask_once(
-    boards: Any,
-    states: Any,
-    practice: Practice,
-    table: Any,
-    players: Any,
-    at: int,
-    number: int,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> bool:
+@compiled(types.boolean(RECORDS, _i64, _i64, _u64, _i64, _i64))
+def ask_once(records: Records, at: int, number: int, open: Bits, mover: int, waiter: int) -> bool:
     """Ask a player about the position at a place of the table; False if it was cut short."""
+    board, state, practice = records.boards[0], records.states[0], records.practices[0]
     if not may_go_on(practice):
         return False
-    board, state, entry, player = boards[0], states[0], table[at], players[number]
+    entry, player = records.replies[at], records.players[number]
     limit, seed = player.limit, player.seed
     player.limit = min(limit, practice.limit - practice.spent)
     player.seed = scramble(seed + _u64(entry.asked[number]) * _u64(GOLDEN))
@@ -162,7 +147,7 @@ def ask_once(
         entry.sure |= _u64(1) << _u64(number)
     if plain:
         board.limit = practice.limit - practice.spent
-        equal = equal_moves(boards, states, open, mover, waiter)
+        equal = equal_moves(board, state, open, mover, waiter)
         cut = state.nodes >= board.limit
     practice.spent += state.nodes
     if cut:

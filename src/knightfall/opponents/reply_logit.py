@@ -22,17 +22,16 @@ from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, spread
 from knightfall.opponents.practice_state import (
-    BOARDS,
     FEATURES,
     PRACTICE,
-    SOLVER_STATES,
-    STATES,
+    RECORDS,
     SURE,
     WAYS,
     Practice,
+    Records,
     may_go_on,
 )
-from knightfall.opponents.replies import ALWAYS, GOLDEN, PLAYERS, REPLY_TABLE, ask_once, place_for
+from knightfall.opponents.replies import ALWAYS, GOLDEN, ask_once, place_for
 from knightfall.search.search_state import scramble
 from knightfall.solver.winloss import who_wins
 
@@ -65,40 +64,22 @@ def _count_up(
     row[7] = 1.0 if (board.knight[_u64(waiter)] >> _u64(cell)) & _u64(1) != _u64(0) else 0.0
 
 
-@compiled(
-    types.boolean(
-        *(BOARDS, STATES, BOARDS, SOLVER_STATES, PRACTICE, REPLY_TABLE, PLAYERS),
-        *(_i64, _u64, _i64, _i64),
-    )
-)
-def look_at(
-    boards: Any,
-    states: Any,
-    solver_boards: Any,
-    solver_states: Any,
-    practice: Practice,
-    table: Any,
-    players: Any,
-    at: int,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> bool:
+@compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
+def look_at(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
     """Write the features of all replies to `practice.features`; False if it was cut short."""
-    entry, judges = table[at], len(practice.judges)
+    board, practice, entry = records.boards[0], records.practices[0], records.replies[at]
+    judges = len(practice.judges)
     for judge in range(judges):
         number = practice.judges[judge]
-        if entry.asked[number] == 0 and not ask_once(
-            boards, states, practice, table, players, at, number, open, mover, waiter
-        ):
+        if entry.asked[number] == 0 and not ask_once(records, at, number, open, mover, waiter):
             return False
-    share = count(open) / count(boards[0].every)
-    left, way = moves(boards[0], open, mover), 0
+    share = count(open) / count(board.every)
+    left, way = moves(board, open, mover), 0
     while left != _u64(0):
         cell = first(left)
         left = rest(left)
         after = open & ~(_u64(1) << _u64(cell))
-        _count_up(boards[0], practice, way, after, cell, waiter)
+        _count_up(board, practice, way, after, cell, waiter)
         row = practice.features[way]
         for judge in range(judges):
             chosen = entry.weights[practice.judges[judge], way] > 0
@@ -107,12 +88,11 @@ def look_at(
         if count(open) <= practice.truth_cells:
             if not may_go_on(practice):
                 return False
-            state = solver_states[0]
+            state = records.solver_states[0]
             before = state.nodes
-            solver_boards[0].limit = before + min(
-                practice.settle_nodes, practice.limit - practice.spent
-            )
-            lets_go = who_wins(solver_boards, solver_states, after, waiter, cell)
+            allowed = min(practice.settle_nodes, practice.limit - practice.spent)
+            records.solver_boards[0].limit = before + allowed
+            lets_go = who_wins(records.solver_boards, records.solver_states, after, waiter, cell)
             practice.spent += state.nodes - before
             effort = math.log(1.0 + state.nodes - before) / 5.0
         rest_at = COUNTED + judges
@@ -143,33 +123,13 @@ def weigh_up(practice: Practice, ways: int) -> None:
         practice.probabilities[way] /= total
 
 
-@compiled(
-    types.boolean(
-        *(BOARDS, STATES, BOARDS, SOLVER_STATES, PRACTICE, REPLY_TABLE, PLAYERS),
-        *(_i64, _u64, _i64, _i64),
-    )
-)
-def ask_stranger(
-    boards: Any,
-    states: Any,
-    solver_boards: Any,
-    solver_states: Any,
-    practice: Practice,
-    table: Any,
-    players: Any,
-    at: int,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> bool:
+@compiled(types.boolean(RECORDS, _i64, _u64, _i64, _i64))
+def ask_stranger(records: Records, at: int, open: Bits, mover: int, waiter: int) -> bool:
     """Ask the stranger about the position at a place of the table; False if it was cut short."""
-    if not look_at(
-        *(boards, states, solver_boards, solver_states),
-        *(practice, table, players, at, open, mover, waiter),
-    ):
+    if not look_at(records, at, open, mover, waiter):
         return False
-    ways = count(moves(boards[0], open, mover))
-    entry = table[at]
+    practice, entry = records.practices[0], records.replies[at]
+    ways = count(moves(records.boards[0], open, mover))
     weigh_up(practice, ways)
     for way in range(ways):
         entry.weights[practice.stranger, way] = _i64(SHARES * practice.probabilities[way] + 0.5)
@@ -180,56 +140,22 @@ def ask_stranger(
 # -- what any player replies --------------------------------------------------------------------
 
 
-_u64, _i64 = types.uint64, types.int64
-_WHERE = (BOARDS, STATES, BOARDS, SOLVER_STATES)
-
-
-@compiled(
-    types.boolean(*_WHERE, PRACTICE, REPLY_TABLE, PLAYERS, _i64, _i64, _u64, _i64, _i64),
-)
-def _ask(
-    boards: Any,
-    states: Any,
-    solver_boards: Any,
-    solver_states: Any,
-    practice: Practice,
-    table: Any,
-    players: Any,
-    at: int,
-    number: int,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> bool:
+@compiled(types.boolean(RECORDS, _i64, _i64, _u64, _i64, _i64))
+def _ask(records: Records, at: int, number: int, open: Bits, mover: int, waiter: int) -> bool:
     """Ask a player, be it a search or the stranger; False if it was cut short."""
-    if number == practice.stranger:
-        return ask_stranger(
-            *(boards, states, solver_boards, solver_states),
-            *(practice, table, players, at, open, mover, waiter),
-        )
-    return ask_once(boards, states, practice, table, players, at, number, open, mover, waiter)
+    if number == records.practices[0].stranger:
+        return ask_stranger(records, at, open, mover, waiter)
+    return ask_once(records, at, number, open, mover, waiter)
 
 
-@compiled(_i64(*_WHERE, PRACTICE, REPLY_TABLE, PLAYERS, _i64, _u64, _i64, _i64))
-def reply(
-    boards: Any,
-    states: Any,
-    solver_boards: Any,
-    solver_states: Any,
-    practice: Practice,
-    table: Any,
-    players: Any,
-    number: int,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> int:
+@compiled(_i64(RECORDS, _i64, _u64, _i64, _i64))
+def reply(records: Records, number: int, open: Bits, mover: int, waiter: int) -> int:
     """What a player moves to, drawn from what it may, with the flag `SURE`; −1 if cut short."""
-    at = place_for(table, practice, open, mover, waiter)
-    entry = table[at]
+    practice = records.practices[0]
+    at = place_for(records.replies, practice, open, mover, waiter)
+    entry = records.replies[at]
     if entry.asked[number] < practice.samples and not _ask(
-        *(boards, states, solver_boards, solver_states),
-        *(practice, table, players, at, number, open, mover, waiter),
+        records, at, number, open, mover, waiter
     ):
         return -1
     total = 0
@@ -238,7 +164,7 @@ def reply(
     practice.draws += _u64(1)
     word = scramble(practice.seed + practice.draws * _u64(GOLDEN))
     lot = _i64(word % _u64(total))
-    left = moves(boards[0], open, mover)
+    left = moves(records.boards[0], open, mover)
     for way in range(WAYS):
         lot -= _i64(entry.weights[number, way])
         if lot < 0:
@@ -248,33 +174,13 @@ def reply(
     return first(left) | flag
 
 
-@compiled(
-    _i64(
-        *(*_WHERE, types.Array(PRACTICE, 1, "C"), REPLY_TABLE, PLAYERS),
-        *(types.Array(types.boolean, 1, "C"), _u64, _i64, _i64),
-    )
-)
-def ask_about(
-    boards: Any,
-    states: Any,
-    solver_boards: Any,
-    solver_states: Any,
-    practices: Any,
-    table: Any,
-    players: Any,
-    whom: Any,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> int:
+@compiled(_i64(RECORDS, types.Array(types.boolean, 1, "C"), _u64, _i64, _i64))
+def ask_about(records: Records, whom: Any, open: Bits, mover: int, waiter: int) -> int:
     """Ask some players about a position until all is known of them; its place in the table."""
-    practice = practices[0]
-    at = place_for(table, practice, open, mover, waiter)
+    practice = records.practices[0]
+    at = place_for(records.replies, practice, open, mover, waiter)
     for number in range(len(whom)):
-        while whom[number] and table[at].asked[number] < practice.samples:
-            if not _ask(
-                *(boards, states, solver_boards, solver_states),
-                *(practice, table, players, at, number, open, mover, waiter),
-            ):
+        while whom[number] and records.replies[at].asked[number] < practice.samples:
+            if not _ask(records, at, number, open, mover, waiter):
                 return at
     return at

@@ -24,22 +24,19 @@ from knightfall.kernel.compile import compiled
 from knightfall.kernel.geometry import GEOMETRY
 from knightfall.kernel.rules import Geometry, moves, spread
 from knightfall.opponents.practice_state import (
-    BOARDS,
     NODE,
     OPEN,
-    PRACTICE,
-    SOLVER_STATES,
-    STATES,
+    RECORDS,
     SURE,
     WAYS,
     WON,
     Node,
-    Practice,
+    Records,
     lost,
     may_go_on,
     wins,
 )
-from knightfall.opponents.replies import PLAYERS, REPLY_TABLE, one_reply
+from knightfall.opponents.replies import one_reply
 from knightfall.opponents.reply_logit import reply
 from knightfall.search.search_state import SETTINGS
 
@@ -105,28 +102,14 @@ def _most_promising(node: Node, explore: float) -> int:
     return chosen
 
 
-@compiled(
-    _f64(
-        *(BOARDS, STATES, BOARDS, SOLVER_STATES, PRACTICE),
-        *(SETTINGS, SETTINGS, _u64, _i64, _i64),
-    )
-)
+@compiled(_f64(RECORDS, SETTINGS, SETTINGS, _u64, _i64, _i64))
 def _played_out(
-    boards: Any,
-    states: Any,
-    solver_boards: Any,
-    solver_states: Any,
-    practice: Practice,
-    oneself: Any,
-    opponent: Any,
-    open: Bits,
-    me: int,
-    opp: int,
+    records: Records, oneself: Any, opponent: Any, open: Bits, me: int, opp: int
 ) -> float:
     """What a game comes to that is lost so far; oneself is to move."""
-    board = boards[0]
+    board, practice = records.boards[0], records.practices[0]
     while moves(board, open, me) != _u64(0):
-        cell = one_reply(boards, states, practice, oneself, open, me, opp)
+        cell = one_reply(records, oneself, open, me, opp)
         if cell < 0:
             return CUT
         if cell & SURE != 0:
@@ -135,37 +118,22 @@ def _played_out(
         open &= ~(_u64(1) << _u64(me))
         if moves(board, open, opp) == _u64(0):
             return 1.0
-        cell = one_reply(boards, states, practice, opponent, open, opp, me)
+        cell = one_reply(records, opponent, open, opp, me)
         if cell < 0:
             return CUT
         if cell & SURE != 0:
             break
         opp = cell
         open &= ~(_u64(1) << _u64(opp))
-        if wins(solver_boards, solver_states, practice, practice.settle_late, open, me, opp):
+        if wins(records, practice.settle_late, open, me, opp):
             return 1.0
     return lost(board, open)
 
 
-@compiled(
-    _f64(
-        *(BOARDS, STATES, BOARDS, SOLVER_STATES, PRACTICE),
-        *(_tree, REPLY_TABLE, PLAYERS, _i64),
-    )
-)
-def _trial(
-    boards: Any,
-    states: Any,
-    solver_boards: Any,
-    solver_states: Any,
-    practice: Practice,
-    tree: Any,
-    replies: Any,
-    players: Any,
-    model: int,
-) -> float:
-    """Play once against one model; the way down the tree is left in `practice`."""
-    board = boards[0]
+@compiled(_f64(RECORDS, _tree, _i64))
+def _trial(records: Records, tree: Any, model: int) -> float:
+    """Play once against one model; the way down the tree is left in its practice."""
+    board, practice, players = records.boards[0], records.practices[0], records.players
     at = 0
     practice.length = 0
     while True:
@@ -183,16 +151,7 @@ def _trial(
         theirs = moves(board, open, opp)
         if theirs == _u64(0):
             return 1.0
-        cell = reply(
-            *(boards, states, solver_boards, solver_states),
-            practice,
-            replies,
-            players,
-            model,
-            open,
-            opp,
-            me,
-        )
+        cell = reply(records, model, open, opp, me)
         if cell < 0:
             return CUT
         if cell & SURE != 0:
@@ -206,7 +165,7 @@ def _trial(
         # The stranger is no search: where the tree ends, one of its judges plays for it.
         judge = practice.trials % len(practice.judges)
         stand_in = model if model < practice.stranger else practice.judges[judge]
-        won = wins(solver_boards, solver_states, practice, practice.settle_cells, open, me, opp)
+        won = wins(records, practice.settle_cells, open, me, opp)
         if practice.used < len(tree):
             at = practice.used
             practice.used += 1
@@ -215,42 +174,20 @@ def _trial(
             tree[at].state = WON if won else OPEN
         if won:
             return 1.0
-        return _played_out(
-            *(boards, states, solver_boards, solver_states, practice),
-            *(players[len(players) - 1], players[stand_in], open, me, opp),
-        )
+        oneself = players[len(players) - 1]
+        return _played_out(records, oneself, players[stand_in], open, me, opp)
 
 
-@compiled(
-    types.void(
-        *(BOARDS, STATES, BOARDS, SOLVER_STATES, types.Array(PRACTICE, 1, "C")),
-        *(_tree, REPLY_TABLE, PLAYERS, _numbers, _u64, _i64, _i64),
-    )
-)
-def practise(
-    boards: Any,
-    states: Any,
-    solver_boards: Any,
-    solver_states: Any,
-    practices: Any,
-    tree: Any,
-    replies: Any,
-    players: Any,
-    order: Any,
-    open: Bits,
-    mover: int,
-    waiter: int,
-) -> None:
+@compiled(types.void(RECORDS, _tree, _numbers, _u64, _i64, _i64))
+def practise(records: Records, tree: Any, order: Any, open: Bits, mover: int, waiter: int) -> None:
     """Try a position against models, in that order again and again, until told to stop.
-
-    The last of the players is oneself.
 
     ``tree[0]`` is left with how often each move was tried and what came of it.  All nodes of all
     searches count.
     """
-    practice = practices[0]
+    practice = records.practices[0]
     if practice.used == 0:
-        _begin(boards[0], tree[0], open, mover, waiter)
+        _begin(records.boards[0], tree[0], open, mover, waiter)
         practice.used = 1
     idle = 0
     while (
@@ -260,10 +197,7 @@ def practise(
     ):
         before = practice.spent
         model = order[practice.trials % len(order)]
-        value = _trial(
-            *(boards, states, solver_boards, solver_states, practice),
-            *(tree, replies, players, model),
-        )
+        value = _trial(records, tree, model)
         if value == CUT:
             return
         practice.trials += 1
