@@ -184,3 +184,14 @@ def test_a_side_must_be_a_whole_number_and_a_wrong_one_spoils_nothing(side: obje
     with pytest.raises(KnightfallError, match="whole number"):
         Board.of(side, 7)  # type: ignore[arg-type]
     assert Board.of(7, 7).name(0) == "a7"
+
+
+@pytest.mark.parametrize(("width", "height"), [(7, 7), (3, 5)])
+def test_the_canonical_form_is_the_first_of_the_images_and_the_same_for_all(
+    width: int, height: int
+) -> None:
+    board = Board.of(width, height)
+    for cells in [(0, 1), (1, 0), (board.cells - 1, 2), (board.cells // 2, 3)]:
+        images = [(image[cells[0]], image[cells[1]]) for image in board.symmetries]
+        assert {board.canonical(*image) for image in images} == {min(images)}
+    assert board.canonical(board.cells - 1) == (0,)

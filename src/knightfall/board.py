@@ -191,3 +191,7 @@ class Board:
                         image.append(row * self.width + column)
                     found.append(tuple(image))
         return tuple(found)
+
+    def canonical(self, *cells: int) -> tuple[int, ...]:
+        """Return the first of the mirror images of some cells: the same for all their images."""
+        return min(tuple([image[cell] for cell in cells]) for image in self.symmetries)

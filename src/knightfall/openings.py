@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, zip_longest
+from typing import TypeVar
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
 from knightfall.reading import read_text
+
+Item = TypeVar("Item")
 
 
 def openings(board: Board) -> list[str]:
@@ -33,10 +36,15 @@ def shuffled(fens: Sequence[str], seed: int, series: int = 0) -> list[str]:
     Repetitions in a book stay, next to each other.
     """
 
-    def key(fen: str) -> bytes:
-        return hashlib.sha256(f"{seed}/{series}/{fen}".encode()).digest()
+    return seeded_order(fens, lambda fen: f"{seed}/{series}/{fen}")
 
-    return sorted(fens, key=key)
+
+def seeded_order(items: Iterable[Item], text: Callable[[Item], str]) -> list[Item]:
+    """Return items shuffled by the hash of a text about each, the same on every machine.
+
+    The text holds the seed and whatever else the order may depend on.
+    """
+    return sorted(items, key=lambda item: hashlib.sha256(text(item).encode()).digest())
 
 
 def by_hunter(fens: Sequence[str]) -> list[str]:

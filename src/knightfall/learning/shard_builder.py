@@ -265,8 +265,8 @@ def _columns(board: Board, rows: list[tuple[int, ...]]) -> Columns:
 
 
 def _class_of(board: Board, opening: tuple[int, int]) -> int:
-    mover, waiter = opening
-    return classes(board)[min((image[mover], image[waiter]) for image in board.symmetries)]
+    mover, waiter = board.canonical(*opening)
+    return classes(board)[mover, waiter]
 
 
 def _judge(board: Board) -> Judge:

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
+from knightfall.openings import seeded_order
 from knightfall.opponents.practice_state import FEATURES, MOST_PLAYERS
 from knightfall.reading import parse_json, read_text
 from knightfall.search.budget import Budget
@@ -103,7 +104,7 @@ def seeds(seed: int, number: int) -> list[int]:
 
 def shuffle(seed: int, number: int) -> list[int]:
     """The seats in the order that they are met."""
-    return sorted(range(number), key=lambda at: _word(f"turn {at} of {seed}"))
+    return seeded_order(range(number), lambda at: f"turn {at} of {seed}")
 
 
 def _word(text: str) -> int:

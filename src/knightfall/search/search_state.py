@@ -169,6 +169,14 @@ def scramble(word: int) -> int:
     return word ^ (word >> _u64(31))  # type: ignore[no-any-return]
 
 
+@compiled(_u64(_u64, _u64, _i64, _i64))
+def seeded_word(seed: int, open: Bits, mover: int, waiter: int) -> int:
+    """Return a word that looks random and depends on a seed and a position alone."""
+    word = scramble(seed ^ _u64(0x9E3779B97F4A7C15))
+    word = scramble(word ^ open)
+    return scramble(word ^ _u64(mover * 128 + waiter))
+
+
 @compiled(_i64(STATE, _u64, _u64, _i64, _i64))
 def begin(state: State, choice: Bits, open: Bits, mover: int, waiter: int) -> int:
     """Write the root's moves to `state.root` in the seed's order; returns how many there are.
@@ -180,9 +188,7 @@ def begin(state: State, choice: Bits, open: Bits, mover: int, waiter: int) -> in
         state.root[number] = first(choice)
         choice = rest(choice)
         number += 1
-    word = scramble(state.seed ^ _u64(0x9E3779B97F4A7C15))
-    word = scramble(word ^ open)
-    word = scramble(word ^ _u64(mover * 128 + waiter))
+    word = seeded_word(state.seed, open, mover, waiter)
     for last in range(number - 1, 0, -1):
         word = scramble(word + _u64(0x9E3779B97F4A7C15))
         other = _i64(word % _u64(last + 1))

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import permutations
 from pathlib import Path
 
 from knightfall.board import Board
@@ -46,19 +47,9 @@ class Entry:
 
 
 def representatives(board: Board) -> list[tuple[int, int]]:
-    """The first of each class of openings, as cells of the mover and of the waiter."""
-    return sorted({_first_image(board, a, b) for a, b in _pairs(board)})
-
-
-def _pairs(board: Board) -> Iterator[tuple[int, int]]:
-    for mover in range(board.cells):
-        for waiter in range(board.cells):
-            if mover != waiter:
-                yield mover, waiter
-
-
-def _first_image(board: Board, mover: int, waiter: int) -> tuple[int, int]:
-    return min((image[mover], image[waiter]) for image in board.symmetries)
+    """Return the first of each class of openings, as cells of the mover and of the waiter."""
+    pairs = permutations(range(board.cells), 2)
+    return sorted({(mover, waiter) for mover, waiter in (board.canonical(*p) for p in pairs)})
 
 
 @cache

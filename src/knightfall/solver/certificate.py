@@ -138,7 +138,7 @@ def written_out(
     The certificate is the same for any number of threads or workers.
     """
     check_threads(threads)
-    placements = sorted({min(s[cell] for s in board.symmetries) for cell in range(board.cells)})
+    placements = sorted({board.canonical(cell)[0] for cell in range(board.cells)})
     progress = _Progress(len(placements), on_progress)
     if map_calls is not None:
         found: dict[int, Answer] = {}

@@ -8,7 +8,6 @@ settled it plays what a heuristic search would, and says so.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from contextlib import suppress
@@ -17,6 +16,7 @@ from dataclasses import replace
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.openings import seeded_order
 from knightfall.position import Position
 from knightfall.search.budget import Budget, Report
 from knightfall.solver.atlas import canonical, lookup
@@ -260,8 +260,4 @@ def _stored(position: Position) -> bool:
 
 def _in_seeded_order(position: Position, seed: int) -> list[str]:
     """The moves, shuffled by seed and position: the first of equal ones is played."""
-
-    def key(move: str) -> bytes:
-        return hashlib.sha256(f"{seed} {position.fen} {move}".encode()).digest()
-
-    return sorted(position.legal_moves, key=key)
+    return seeded_order(position.legal_moves, lambda move: f"{seed} {position.fen} {move}")

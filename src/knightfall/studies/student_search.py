@@ -23,7 +23,7 @@ from knightfall.search.search_state import (
     STATE,
     State,
     conclude,
-    scramble,
+    seeded_word,
 )
 
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
@@ -164,9 +164,7 @@ def student(board: Geometry, state: State, open: Bits, mover: int, waiter: int) 
     The move is `NO_ANSWER` if the student would have resigned; `late` says that it was for want of
     time, not of hope.
     """
-    word = scramble(state.seed ^ _u64(0x9E3779B97F4A7C15))
-    word = scramble(word ^ open)
-    state.word = scramble(word ^ _u64(mover * 128 + waiter))
+    state.word = seeded_word(state.seed, open, mover, waiter)
     state.nodes = 0
     state.late = 0
     board.blanks = count(open)
