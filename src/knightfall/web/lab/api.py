@@ -150,13 +150,26 @@ async def runs(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def run(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    found = await lab.archive.ask({"ask": "run", **asked})
+    return await _with_job(lab, "run", asked)
+
+
+async def _with_job(lab: Lab, kind: str, asked: Asked) -> Asked:
+    """Return what is stored of a run or a grading, its job, and what is against going on."""
+    found = await lab.archive.ask({"ask": kind, **asked})
     why = resuming(lab, found.pop("resume"))
-    playing = lab.jobs.playing(run=asked["run"])
+    playing = lab.jobs.playing(**{kind: asked[kind]})
     if playing is not None:
         why = "It is being played."
     job = None if playing is None else playing.to_dict()
     return {**found, "resumable": not why, "why_not": why, "job": job}
+
+
+async def _resumable(lab: Lab, kind: str, asked: Asked) -> Asked:
+    """Return the same of one that can be gone on with; refuse any other."""
+    found = await _with_job(lab, kind, asked)
+    if not found["resumable"]:
+        raise Refused(409, f"{kind} {asked[kind]} cannot be gone on with: {found['why_not']}")
+    return found
 
 
 async def games(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -187,22 +200,22 @@ def _starts(kind: str) -> Handler:
 
 async def resume(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    found = await run(lab, request, asked)
-    if not found["resumable"]:
-        raise Refused(409, f"run {asked['run']} cannot be gone on with: {found['why_not']}")
+    found = await _resumable(lab, "run", asked)
     names = [entrant["name"] for entrant in found["entrants"]]
     spec = {"kind": found["kind"], "run": asked["run"], "store": lab.store}
     return lab.jobs.start({**spec, "files": lab.library.paths}, names).to_dict()
 
 
-async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
-    job = lab.jobs.playing(run=asked["run"])
-    if job is None:
-        await lab.archive.ask({"ask": "run", **asked})
-        raise Refused(409, f"run {asked['run']} is not being played here")
-    lab.jobs.stop(job)
-    return job.to_dict()
+def _stops(kind: str) -> Handler:
+    async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
+        job = lab.jobs.playing(**{kind: asked[kind]})
+        if job is None:
+            await lab.archive.ask({"ask": kind, **asked})  # raises NotFound if there is none
+            raise Refused(409, f"{kind} {asked[kind]} is not being played here")
+        lab.jobs.stop(job)
+        return job.to_dict()
+
+    return stop
 
 
 async def gradings(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -212,40 +225,21 @@ async def gradings(lab: Lab, request: Request, asked: Asked) -> Any:
 
 async def grading(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    found = await lab.archive.ask({"ask": "grading", **asked})
-    del found["agent"]
-    why = resuming(lab, found.pop("resume"))
-    playing = lab.jobs.playing(grading=asked["grading"])
-    if playing is not None:
-        why = "It is being played."
-    job = None if playing is None else playing.to_dict()
-    return {**found, "resumable": not why, "why_not": why, "job": job}
+    found = await _with_job(lab, "grading", asked)
+    del found["agent"]  # it may hold full paths
+    return found
 
 
 async def resume_grading(lab: Lab, request: Request, asked: Asked) -> Any:
     """See `openapi`."""
-    id = asked["grading"]
-    found = await grading(lab, request, asked)
-    if not found["resumable"]:
-        raise Refused(409, f"grading {id} cannot be gone on with: {found['why_not']}")
+    found = await _resumable(lab, "grading", asked)
     about = found["grading"]
-    stored = await lab.archive.ask({"ask": "grading", **asked})
     spec = {
-        "kind": "grading", "grading": id, "agent": stored["agent"], "store": lab.store,
-        "files": lab.library.paths,
+        "kind": "grading", "grading": asked["grading"], "agent": found["agent"],
+        "store": lab.store, "files": lab.library.paths,
         **{name: about[name] for name in ("board", "openings", "seed")},
     }  # fmt: skip
     return lab.jobs.start(spec, [about["name"]]).to_dict()
-
-
-async def stop_grading(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
-    job = lab.jobs.playing(grading=asked["grading"])
-    if job is None:
-        await lab.archive.ask({"ask": "grading", **asked})
-        raise Refused(409, f"grading {asked['grading']} is not being played here")
-    lab.jobs.stop(job)
-    return job.to_dict()
 
 
 async def dismiss(lab: Lab, request: Request, asked: Asked) -> Any:
@@ -378,9 +372,9 @@ def _text(agent: Agent) -> str:
 HANDLERS: dict[str, Handler] = {
     "about": about, "events": events, "state": state, "files": files, "studies": studies,
     "parts": parts, "part": part,
-    "runs": runs, "run": run, "games": games, "game": game, "resume": resume, "stop": stop,
+    "runs": runs, "run": run, "games": games, "game": game, "resume": resume, "stop": _stops("run"),
     "truth": truth, "gradings": gradings, "grading": grading, "resume_grading": resume_grading,
-    "stop_grading": stop_grading, "dismiss": dismiss,
+    "stop_grading": _stops("grading"), "dismiss": dismiss,
     "choose": choose, "opinions": opinions, "grade": _starts("grading"),
     **{kind: _starts(kind) for kind in ("match", "tournament", "league")},
 }  # fmt: skip
