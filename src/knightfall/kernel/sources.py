@@ -34,7 +34,8 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _FOR_TYPES_ONLY = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+[^\n]*\n|\n)+", re.MULTILINE)
-_IMPORT_PATH = re.compile(r'"(\w+(?:\.\w+)+)(\.\{)?')
+_IMPORT_PATH = re.compile(r'"(\w+(?:\.\w+)+)(?:[:"]|$)')
+_BEGINNING_OF_PATH = re.compile(r'"(\w+(?:\.\w+)*)\.(\w*)\{')
 _DATA_FILE = re.compile(r'"([\w./-]+\.(?:json|toml))"')
 
 
@@ -163,9 +164,13 @@ def _imports(file: Path, module: str, lazy: bool) -> Collection[str]:
         if _file_of(package) is not None:
             found.append(package)
     if lazy:
-        for path, any_module in _IMPORT_PATH.findall(_text(file)):
-            if any_module or _file_of(path) is not None:
-                found.append(path)
+        found += filter(_file_of, _IMPORT_PATH.findall(_text(file)))
+        for package, beginning in _BEGINNING_OF_PATH.findall(_text(file)):
+            found += [
+                name
+                for _, name in _files_of(package)
+                if name.removeprefix(f"{package}.").startswith(beginning)
+            ]
     return found
 
 
