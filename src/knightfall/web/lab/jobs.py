@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -21,6 +20,8 @@ from itertools import count
 from typing import Any
 
 from knightfall.display.printable import one_line
+from knightfall.isolation.exit_status import describe_exit
+from knightfall.isolation.json_subprocess import send, start_module
 from knightfall.web.lab.guard import Refused
 from knightfall.web.lab.names import short_names
 
@@ -35,8 +36,6 @@ ENDING = 15.0
 
 AGAIN = 1.5
 """Seconds between two interruptions."""
-
-LONGEST = 1 << 24
 
 SHOWN = 6
 """Agents that a title names."""
@@ -127,19 +126,11 @@ class Jobs:
         folder = ""
         try:
             folder = os.path.realpath(tempfile.mkdtemp(prefix="knightfall-run-"))
-            job.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "knightfall.web.lab.play_run"),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for us, who pass it on
-                limit=LONGEST,
-            )
+            job.process = await start_module("knightfall.web.lab.play_run")
             assert job.process.stdin is not None
             assert job.process.stdout is not None
             with suppress(OSError):
-                job.process.stdin.write(json.dumps({**spec, "snapshot": folder}).encode() + b"\n")
-                await job.process.stdin.drain()
+                await send(job.process, {**spec, "snapshot": folder})
                 job.process.stdin.close()
             if job.stopping:
                 self._interrupt(job)
@@ -157,7 +148,7 @@ class Jobs:
         elif job.stopping:
             job.state = "stopped"
         else:
-            job.state, job.error = "failed", f"its process ended with {code}"
+            job.state, job.error = "failed", f"its process {describe_exit(code)}"
         self._on_change()
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from knightfall.display.printable import json_line
 from knightfall.errors import KnightfallError
+from knightfall.isolation.json_subprocess import JsonSubprocess
 from knightfall.web.lab.guard import Refused
 from knightfall.web.lab.jobs import Jobs
-from knightfall.web.lab.json_subprocess import JsonSubprocess
 from knightfall.web.lab.library import Library
 from knightfall.web.lab.schemas import CLIENT_PATTERN
 from knightfall.web.lab.thinkers import Thinkers
@@ -187,10 +187,9 @@ class Lab:
         self.jobs = Jobs(lambda: self.events.changed())
         self.tabs = Tabs(grace)
         self.events = EventStream(self.state)
-        self.archive = JsonSubprocess("knightfall.web.lab.archive", store)
-        self.judge = JsonSubprocess(
-            "knightfall.web.lab.archive", store
-        )  # another: it takes its time
+        archive = "the store", "knightfall.web.lab.archive", store
+        self.archive = JsonSubprocess(*archive)
+        self.judge = JsonSubprocess(*archive)  # another: it takes its time
         self.thinkers = Thinkers()
         self.stopped = 0
 

@@ -1,4 +1,4 @@
-"""A subprocess that answers questions: a line of JSON for each, one after the other."""
+"""A conversation with a subprocess by lines of JSON, for an event loop."""
 
 from __future__ import annotations
 
@@ -14,11 +14,33 @@ LONGEST = 1 << 26
 """Bytes of an answer: a league of forty agents has a large table, a long game a few hundred."""
 
 
-class JsonSubprocess:
-    """A module of ours run as a subprocess, which is started when it is first asked."""
+async def start_module(module: str, *words: str) -> asyncio.subprocess.Process:
+    """Run a module of ours as a subprocess that is asked, and answers, in lines of JSON."""
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", module, *words),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is not for it
+        limit=LONGEST,
+    )
 
-    def __init__(self, module: str, *words: str, patience: float = 60.0) -> None:
-        self._command = (sys.executable, "-P", "-W", "ignore", "-m", module, *words)
+
+async def send(process: asyncio.subprocess.Process, value: dict[str, Any]) -> None:
+    """Write one line of JSON to a subprocess."""
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(value).encode() + b"\n")
+    await process.stdin.drain()
+
+
+class JsonSubprocess:
+    """A subprocess that answers one question after the other; it starts when it is first asked.
+
+    `called` is what errors call it.
+    """
+
+    def __init__(self, called: str, module: str, *words: str, patience: float = 60.0) -> None:
+        self._called, self._module, self._words = called, module, words
         self._patience = patience
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
@@ -30,16 +52,14 @@ class JsonSubprocess:
         """
         async with self._turn:
             process = await self._running()
-            assert process.stdin is not None
             assert process.stdout is not None
             try:
-                process.stdin.write(json.dumps(question).encode() + b"\n")
-                await process.stdin.drain()
+                await send(process, question)
                 line = await asyncio.wait_for(process.stdout.readline(), self._patience)
                 answer = json.loads(line)
             except (TimeoutError, OSError, ValueError):
                 await self.end()
-                raise KnightfallError("the store did not answer; try again") from None
+                raise KnightfallError(f"{self._called} did not answer; try again") from None
             except BaseException:  # nobody waits any more: what it says next would be misheard
                 await self.end()
                 raise
@@ -51,14 +71,7 @@ class JsonSubprocess:
 
     async def _running(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:
-            self._process = await asyncio.create_subprocess_exec(
-                *self._command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is not for it
-                limit=LONGEST,
-            )
+            self._process = await start_module(self._module, *self._words)
         return self._process
 
     async def end(self) -> None:
