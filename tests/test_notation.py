@@ -119,8 +119,8 @@ OVER = {"fen": "3/1n1/N2 w", "moves": ["b3"]}
     ("text", "named"),
     [
         (json.dumps({**OVER, "winner": "b"}), "the winner is w, not 'b'"),
-        (json.dumps({**OVER, "winner": "x"}), '"winner" must be w, b or null'),
-        (json.dumps({**OVER, "winner": []}), '"winner" must be w, b or null'),
+        (json.dumps({**OVER, "winner": "x"}), '"winner" must be one of w, b or null'),
+        (json.dumps({**OVER, "winner": []}), '"winner" must be one of w, b or null'),
         ('[Opening "3/1n1/N2 w"]\n\n1. b3 0-1', "the winner is w"),
         ('[Opening "4/4/4 w"]\n\n1. b3 0-1', "0 knights"),
         (2 * '[Opening "3/1n1/N2 w"]\n\n1. b3 1-0\n\n', "more than one game"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -20,8 +22,21 @@ from knightfall.cli.played_game import load
 from knightfall.errors import KnightfallError
 from knightfall.notation import read_game_file
 from knightfall.openings import read_book
-from knightfall.reading import MOST_BYTES, parse_json, parse_toml, read_bytes, read_text
-from knightfall.shape import Between, OneOf, Whole, check
+from knightfall.reading import (
+    MOST_BYTES,
+    Between,
+    Items,
+    OneOf,
+    Real,
+    Text,
+    Whole,
+    check,
+    check_format,
+    parse_json,
+    parse_toml,
+    read_bytes,
+    read_text,
+)
 from knightfall.solver.atlas import read_atlas
 from knightfall.solver.verify import Refused, verify
 
@@ -131,11 +146,14 @@ def test_bad_toml_is_told_in_a_line(text: str) -> None:
 
 SHAPE = {
     "name": str, "kind": OneOf(("a", "b")), "wins": [Whole(0, 9)], "rates?": {str: Between(0, 1)},
-    "end": (str, None), "more?": {"deep": [{"x": float}]},
+    "end": (str, None), "more?": {"deep": [{"x": float}]}, "cells?": Items(Whole(0, 48), 2, 2),
+    "size?": Text(5, pattern="[0-9]x[0-9]", example="7x7"), "note?": Text(4, 1), "score?": Real,
+    "open?": {"a": int, ...: bool},
 }  # fmt: skip
 GOOD = {
     "name": "n", "kind": "a", "wins": [0, 9], "rates": {"x": 0.5, "y": 1}, "end": None,
-    "more": {"deep": [{"x": 2}]},
+    "more": {"deep": [{"x": 2}]}, "cells": [0, 48], "size": "5x5", "note": "four",
+    "score": float("-inf"), "open": {"a": 1, "b": True},
 }  # fmt: skip
 
 
@@ -152,14 +170,45 @@ GOOD = {
         ({"end": 5}, "a text or null"),
         ({"more": {}}, '"deep" is missing in more'),
         ({"more": {"deep": [{"x": "y"}]}}, r'"more.deep\[0\].x" must be a number'),
-        ({"x": 1}, "nobody knows what 'x' is"),
+        ({"x": 1}, "unknown name 'x'; known: name, kind, wins, rates, end, more, cells"),
         ({"name": 10**5000}, "a number that long"),
+        ({"cells": [1]}, '"cells" must be a list of 2 items, not 1'),
+        ({"cells": [1, 2, 3]}, '"cells" must be a list of 2 items, not 3'),
+        ({"cells": [1, 49]}, r'"cells\[1\]" must be a whole number from 0 to 48, not 49'),
+        ({"cells": "ab"}, "\"cells\" must be a list of 2 items, not 'ab'"),
+        ({"size": "7x7\n"}, '"size" must be a text as in 7x7, not'),
+        ({"size": 7}, '"size" must be a text as in 7x7, not 7'),
+        ({"note": ""}, '"note" must be a text of 1 to 4 letters, not'),
+        ({"note": "fives"}, '"note" must be a text of 1 to 4 letters, not'),
+        ({"score": "1"}, '"score" must be a number, not'),
+        ({"score": 2**70}, '"score" must be a number, not'),
+        ({"open": {"a": 1, "b": 2}}, '"open.b" must be true or false, not 2'),
+        ({"open": {"b": True}}, '"a" is missing in open'),
     ],
 )
 def test_a_wrong_shape_is_named(change: dict[str, Any], told: str) -> None:
     check(SHAPE, GOOD)
     with pytest.raises(KnightfallError, match=told):
         check(SHAPE, GOOD | change)
+
+
+def test_a_format_is_named() -> None:
+    assert check_format({"format": "f 1", "x": 2}, "f 1") == {"format": "f 1", "x": 2}
+    for wrong, told in (
+        ({"format": "f 0"}, "the format is 'f 0', not 'f 1': make it anew"),
+        ({}, "the format is None, not 'f 1': make it anew"),
+        ([], "the format is a list, not 'f 1': make it anew"),
+    ):
+        with pytest.raises(KnightfallError, match=re.escape(told)):
+            check_format(wrong, "f 1", ": make it anew")
+
+
+def test_json_of_python_may_hold_what_that_writes() -> None:
+    written = json.dumps([math.inf, -math.inf, "\ud800"])
+    assert parse_json(written, from_python=True) == [math.inf, -math.inf, "\ud800"]
+    assert math.isnan(parse_json("NaN", from_python=True))
+    with pytest.raises(KnightfallError, match="'a' is in it twice"):
+        parse_json('{"a": 1, "a": 1}', from_python=True)
 
 
 @given(VALUES)

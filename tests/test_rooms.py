@@ -17,7 +17,6 @@ ROOMS = (
     "extensions",
     "extras",
     "reading",
-    "shape",
     "isolation.sigint",
     "board",
     "position picture",  # a position draws itself

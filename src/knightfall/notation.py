@@ -37,8 +37,8 @@ from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError, nearest
 from knightfall.files import data_folder
 from knightfall.position import Position, Side, other
-from knightfall.reading import parse_json, read_text
-from knightfall.shape import shown as _short
+from knightfall.reading import OneOf, check, parse_json, read_text
+from knightfall.reading import shown as _short
 
 NO_MOVES = "no moves left"
 RESIGNED = "resigned"
@@ -210,13 +210,13 @@ def _from_words(
 
 def _from_moves(
     start: Position,
-    moves: list[Any],
+    moves: list[str],
     winner: Side | None,
     reason: str | None,
     tags: Mapping[str, str],
 ) -> Scoresheet:
     for number, move in enumerate(moves, start=1):
-        if not isinstance(move, str) or not _CELL.fullmatch(move):
+        if not _CELL.fullmatch(move):
             raise KnightfallError(f"move {number}: {_short(move)} is not a cell such as c4")
     return Scoresheet.played(start, moves, winner, reason, tags)
 
@@ -248,14 +248,11 @@ def _from_json(text: str) -> Scoresheet:
 
 def game_of(content: Mapping[str, Any]) -> Scoresheet:
     """The game of a JSON object: a saved one, or one that was watched or replayed."""
-    start, moves = content.get("start", content.get("fen")), content.get("moves")
-    if not isinstance(start, str):
-        raise KnightfallError(f'"start" (or "fen") must be a FEN, not {_short(start)}')
-    if not isinstance(moves, list):
-        raise KnightfallError(f'"moves" must be a list of cell names, not {_short(moves)}')
+    named = "fen" if "fen" in content and "start" not in content else "start"
+    shape = {named: str, "moves": [str], "winner?": (OneOf(("w", "b")), None), ...: object}
+    check(shape, content)
+    start, moves = content[named], content["moves"]
     winner, reason = content.get("winner"), content.get("reason")
-    if winner not in ("w", "b", None):
-        raise KnightfallError(f'"winner" must be w, b or null, not {_short(winner)}')
     names = {side: content.get(seat) for side, seat in SEAT.items()}
     you = SIDE.get(str(content.get("you")))
     if you is not None:

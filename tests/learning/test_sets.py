@@ -293,7 +293,7 @@ def test_damaged_settings_are_named(copy: Path) -> None:
     right = json.loads(file.read_text())
     for wrong, named in (
         ("{", "not JSON"),
-        (json.dumps({**right, "format": "x"}), "its format is 'x'"),
+        (json.dumps({**right, "format": "x"}), "the format is 'x'"),
         (json.dumps({**right, "positions": -3}), "positions"),
         (json.dumps({**right, "boards": {"9x9": 1}}), "81 cells"),
         (json.dumps({**right, "shard": 0}), "shard"),

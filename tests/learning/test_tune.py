@@ -437,7 +437,7 @@ def test_a_damaged_file_is_noticed_and_named(copy: Path) -> None:
         (good[: len(good) // 2], "not JSON"),
         ("", "not JSON"),
         ("[]", "object"),
-        ('{"format": "other"}', "its format is 'other'"),
+        ('{"format": "other"}', "the format is 'other'"),
         (good.replace('"counts": [[', '"counts": [[1', 1), "its checksum is wrong"),
         (good.replace('"generations"', '"generation"', 1), "generation"),
     ):

@@ -154,14 +154,14 @@ def damaged(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     [
         (lambda one: one.update(format="knightfall chances 0"), "the format is"),
         (lambda one: one.pop("habits"), '"habits" is missing'),
-        (lambda one: one["habits"].pop(), "18 weights, not 17"),
+        (lambda one: one["habits"].pop(), '"habits" must be a list of 18 items, not 17'),
         (lambda one: one["habits"].__setitem__(3, float("nan")), "NaN is not a number"),
         (lambda one: one["habits"].__setitem__(3, 1e6), "from -50 to 50"),
         (lambda one: one["habits"].__setitem__(3, "much"), "not 'much'"),
         (lambda one: one["features"].reverse(), "features are not those"),
         (lambda one: one["opponents"].pop(), "opponents are not those"),
         (lambda one: one["shares"].__setitem__(0, 0.9), "a sum of 1"),
-        (lambda one: one.update(more=1), "nobody knows"),
+        (lambda one: one.update(more=1), "unknown name 'more'"),
     ],
 )
 def test_damaged_chances_are_refused(

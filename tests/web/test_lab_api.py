@@ -24,6 +24,7 @@ from knightfall.oracle.annotate import annotate
 from knightfall.oracle.grade import grade
 from knightfall.oracle.record import Decision, Record
 from knightfall.position import Position
+from knightfall.reading import check
 from knightfall.web.lab.archive import Archive
 from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, Refused
@@ -32,7 +33,7 @@ from knightfall.web.lab.lab import Lab, Tabs
 from knightfall.web.lab.library import KnownFile
 from knightfall.web.lab.names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.openapi import ENDPOINTS, description
-from knightfall.web.lab.schemas import check, read_body
+from knightfall.web.lab.schemas import read_body, shape_of
 from knightfall.web.lab.server import Address
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
@@ -157,23 +158,31 @@ def test_addresses_by_which_we_are_called() -> None:
 @pytest.mark.parametrize(
     ("path", "body", "told"),
     [
-        ("/api/matches", {}, "lacks a"),
-        ("/api/matches", {"a": "random", "b": "random", "x": 1}, 'no field "x"'),
-        ("/api/matches", {"a": 3, "b": "random"}, "a is 3, and must be a text"),
+        ("/api/matches", {}, '"a" is missing'),
+        ("/api/matches", {"a": "random", "b": "random", "x": 1}, "unknown name 'x'; known: a, b, "),
+        ("/api/matches", {"a": 3, "b": "random"}, '"a" must be a text of 1 to 500 letters, not 3'),
         ("/api/matches", {"a": "nonsense", "b": "random"}, "unknown agent 'nonsense'"),
-        ("/api/matches", {"a": "random", "b": "random", "pairs": 0}, "pairs is 0"),
+        (
+            "/api/matches",
+            {"a": "random", "b": "random", "pairs": 0},
+            " from 1 to 100000, not 0",
+        ),
         ("/api/matches", {"a": "random", "b": "random", "pairs": 1.5}, "whole number"),
         ("/api/matches", {"a": "random", "b": "random", "board": "99x9"}, "99"),
         ("/api/matches", {"a": "random", "b": "random", "sprt": [20, 0]}, "less than"),
         ("/api/matches", {"a": "random", "b": "random", "budget": "much=1"}, "much"),
         ("/api/tournaments", {"protocol": "1999"}, "one of 2017b, 2017a"),
-        ("/api/leagues", {"agents": ["random"]}, "1 items"),
+        ("/api/leagues", {"agents": ["random"]}, '"agents" must be a list of 2 to 40 items, not 1'),
         ("/api/leagues", {"agents": ["random", "random"], "gauntlet": 2}, "no opponents"),
-        ("/api/gradings", {"agent": "random", "openings": -1}, "openings is -1"),
+        (
+            "/api/gradings",
+            {"agent": "random", "openings": -1},
+            "from 1 to 10000, not -1",
+        ),
         ("/api/choose", {"agent": "random", "fen": "nonsense"}, "nonsense"),
         ("/api/choose", {"agent": "id(open, time=1h)", "fen": FEN}, "time"),
         ("/api/choose", {"agent": "id(open, time=59s)", "fen": FEN}, "thinks too long"),
-        ("/api/opinions", {"heuristics": [], "fen": FEN}, "0 items"),
+        ("/api/opinions", {"heuristics": [], "fen": FEN}, '"heuristics" must be a list of 1 to '),
         ("/api/opinions", {"heuristics": ["open, seed=1"], "fen": FEN}, "cannot read"),
     ],
 )
@@ -296,7 +305,7 @@ def test_a_body_has_its_defaults_and_nothing_else() -> None:
     assert read_body(b'{"n": 4}', "application/json; charset=utf-8", schema) == {"n": 4}
     for bad in (True, None, "3", [3], 3.5):
         with pytest.raises(KnightfallError):
-            check(schema["properties"]["n"], bad, "n")  # type: ignore[index]
+            check(shape_of(schema["properties"]["n"]), bad, "n")  # type: ignore[index]
 
 
 # -- positions -------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ this version: another one may have drawn them otherwise.
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections import deque
 from collections.abc import Iterator
@@ -42,9 +41,18 @@ from knightfall.display.progress import OnProgress, nobody
 from knightfall.errors import KnightfallError
 from knightfall.notation import Scoresheet
 from knightfall.position import Position, other
-from knightfall.reading import decoded, opened, parse_json
-from knightfall.shape import MOST as MOST_STORED
-from knightfall.shape import Whole, check, shown
+from knightfall.reading import MOST as MOST_STORED
+from knightfall.reading import (
+    Items,
+    OneOf,
+    Whole,
+    check,
+    check_format,
+    decoded,
+    opened,
+    parse_json,
+    shown,
+)
 
 LONGEST_LINE = 2**24
 """16 MB, the plan with a huge book included."""
@@ -101,19 +109,15 @@ class RunFile:
 
     def _pair(self, number: int, text: str, replay: bool) -> PairRecord:
         content = _object(text)
-        _must(content.get("pair") == number, f'"pair" must be {number}')
-        games = content.get("games")
-        _must(isinstance(games, list) and len(games) == 2, '"games" must be two')
-        task = self._task(number, content.get("opening"), content.get("seed"))
-        one, two = (_from_json(game, task, replay) for game in games)  # type: ignore[union-attr]
+        check(_PAIR, content)
+        _must(content["pair"] == number, f'"pair" must be {number}, not {content["pair"]}')
+        task = self._task(number, content["opening"], content["seed"])
+        one, two = (_from_json(game, task, replay) for game in content["games"])
         return PairRecord(task, (one, two))
 
-    def _task(self, number: int, fen: Any, seed: Any) -> PairTask:
+    def _task(self, number: int, fen: str, seed: int) -> PairTask:
         plan = self.head.plan
         match = plan.matches[number % len(plan.matches)]
-        right = type(seed) is int and 0 <= seed <= MOST_SEED
-        _must(right, f"the seed {shown(seed)} is no whole number from 0 to {MOST_SEED}")
-        _must(isinstance(fen, str), f"the opening {shown(fen)} is no FEN")
         opening = Position.from_fen(fen)
         _must(opening.placed and opening.winner is None, f"no game can begin with {fen!r}")
         a, b = plan.entrants[match.a].agent, plan.entrants[match.b].agent
@@ -161,7 +165,7 @@ def _object(text: str) -> dict[str, Any]:
         content = parse_json(text)
     except KnightfallError as error:
         raise KnightfallError(f"this is not a line that export wrote: {error}") from None
-    _must(isinstance(content, dict), "this is not a line that export wrote")
+    check({...: object}, content)
     return dict(content)
 
 
@@ -170,8 +174,7 @@ def _head(text: str) -> Head:
         not text.startswith("%"),
         "games as text lack what was thought: import takes what export --format jsonl wrote",
     )
-    content = _object(text)
-    _must(content.get("format") == RUN_FORMAT, f'there is no "format": "{RUN_FORMAT}"')
+    content = check_format(_object(text), RUN_FORMAT)
     check(_HEAD, content)
     plan, outcome = plan_of(content["plan"]), content["outcome"]
     _must("knightfall" in content["versions"], '"versions" must name that of knightfall')
@@ -228,53 +231,41 @@ def _sorted(content: dict[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 
+_PAIR: dict[Any, Any] = {
+    "pair": Whole(),
+    "opening": str,
+    "seed": Whole(0, MOST_SEED),
+    "games": Items({"moves": [str], "detail": str, "reason": OneOf(REASONS), ...: object}, 2, 2),
+    ...: object,
+}
+
+
 # -- games ---------------------------------------------------------------------------------------
 
 
 def _from_json(content: Any, task: PairTask, replay: bool) -> GameRecord:
-    _must(isinstance(content, dict), "a game must be an object")
-    moves, detail = content.get("moves"), content.get("detail")
-    _must(isinstance(moves, list), '"moves" must be a list of cells')
-    _must(isinstance(detail, str), '"detail" must be a text')
-    cells = _played_over(task, moves, content.get("winner"), content.get("reason"), replay)
-    scores = content.get("scores")
-    _must(
-        isinstance(scores, list)
-        and len(scores) == len(cells)
-        and all(_is_score(x) for x in scores),
-        f'"scores" must be {len(cells)} numbers',
-    )
-    packed = {"scores": np.array([float(x) for x in scores], SCORE).tobytes()}
+    moves = content["moves"]
+    cells = _played_over(task, moves, content.get("winner"), content["reason"], replay)
+    scores = Items((float, OneOf(tuple(_NOT_FINITE))), len(moves), len(moves))
+    counts = {
+        name: Items(Whole(0, min(int(np.iinfo(kind).max), MOST)), len(moves), len(moves))
+        for name, kind in _COUNTS.items()
+    }
+    check({"scores": scores, **counts, ...: object}, content)
+    packed = {"scores": np.array([float(x) for x in content["scores"]], SCORE).tobytes()}
     for name, kind in _COUNTS.items():
-        numbers, most = content.get(name), min(int(np.iinfo(kind).max), MOST)
-        _must(
-            isinstance(numbers, list)
-            and len(numbers) == len(cells)
-            and all(type(x) is int and 0 <= x <= most for x in numbers),
-            f'"{name}" must be {len(cells)} whole numbers from 0 to {most}',
-        )
-        packed[name] = np.array(numbers, kind).tobytes()
-    return GameRecord(content["winner"], content["reason"], cells, **packed, detail=detail)
-
-
-def _is_score(thing: Any) -> bool:
-    whole = type(thing) is int and abs(thing) <= MOST
-    return (
-        whole
-        or (type(thing) is float and math.isfinite(thing))
-        or (isinstance(thing, str) and thing in _NOT_FINITE)
+        packed[name] = np.array(content[name], kind).tobytes()
+    return GameRecord(
+        content["winner"], content["reason"], cells, **packed, detail=content["detail"]
     )
 
 
-def _played_over(task: PairTask, moves: list[Any], winner: Any, reason: Any, replay: bool) -> bytes:
+def _played_over(task: PairTask, moves: list[str], winner: Any, reason: str, replay: bool) -> bytes:
     """The cells of a game; an error unless every move is legal and the end is as it is told."""
     opening = Position.from_fen(task.opening)
-    for number, move in enumerate(moves, start=1):
-        _must(isinstance(move, str), f"move {number} must be the name of a cell")
     if not replay:
         return bytes(opening.board.cell(move) for move in moves)
     position = Scoresheet.played(opening, moves).final
-    _must(reason in REASONS, f"the reason {shown(reason)} is not one of {', '.join(REASONS)}")
     _must(
         (reason == "no moves") == (position.winner is not None),
         f"the game is {'not ' if position.winner is None else ''}over after its moves, but the "

@@ -42,8 +42,7 @@ from knightfall.arena.stored_plan import plan_of, read_plan
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.position import Side
-from knightfall.reading import parse_json
-from knightfall.shape import check
+from knightfall.reading import check, parse_json
 
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
 """What `now` writes."""

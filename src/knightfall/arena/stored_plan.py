@@ -14,9 +14,8 @@ from knightfall.board import Board
 from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError
 from knightfall.openings import checked_book
-from knightfall.reading import parse_json, texts_in
+from knightfall.reading import OneOf, Whole, check, parse_json, texts_in
 from knightfall.search.budget import parse_budget
-from knightfall.shape import OneOf, Whole, check
 from knightfall.statistics.sprt import Sprt
 
 MOST_PAIRS = 2**40

@@ -27,8 +27,7 @@ from knightfall.notation import (
     saved_games,
 )
 from knightfall.position import Position, Side, other
-from knightfall.reading import decoded, parse_json, read_bytes
-from knightfall.shape import shown
+from knightfall.reading import OneOf, check, check_format, decoded, parse_json, read_bytes
 
 if TYPE_CHECKING:
     from knightfall.agents import Agent
@@ -171,33 +170,31 @@ def _read(file: Path) -> Game:
     """Check everything: the file may be damaged, or somebody else's."""
     data = read_bytes(file, MOST_BYTES)
     try:
-        content = parse_json(decoded(data, file.name))
-    except KnightfallError as error:
-        raise _foreign(file, str(error)) from None
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise _foreign(file, f'there is no "format": "{_FORMAT}" in it')
-    try:
+        content = check_format(parse_json(decoded(data, file.name)), _FORMAT)
         return _game(content, file)
     except KnightfallError as error:
         raise _foreign(file, str(error)) from None
 
 
+_SAVED: dict[Any, Any] = {
+    "you": OneOf(tuple(SIDE)),
+    "agent": str,
+    "resigned": bool,
+    "agent_resigned?": bool,
+    ...: object,
+}
+"""What a saved game has beside the game itself."""
+
+
 def _game(content: dict[str, Any], file: Path) -> Game:
     from knightfall.agents import parse_agent
 
-    sheet, agent = game_of(content), content.get("agent")
-    if content.get("you") not in ("first", "second"):
-        raise KnightfallError(f'"you" must be first or second, not {shown(content.get("you"))}')
-    if not isinstance(content.get("resigned"), bool):
-        raise KnightfallError('"resigned" must be true or false')
-    if not isinstance(content.get("agent_resigned", False), bool):
-        raise KnightfallError('"agent_resigned" must be true or false')
-    if not isinstance(agent, str):
-        raise KnightfallError(f'"agent" must be a string, not {shown(agent)}')
+    sheet = game_of(content)
+    check(_SAVED, content)
     return Game(
         line=list(sheet.positions),
         you=SIDE[content["you"]],
-        agent=parse_agent(agent),
+        agent=parse_agent(content["agent"]),
         resigned=content["resigned"],
         agent_resigned=content.get("agent_resigned", False),
         moves=list(sheet.moves),

@@ -17,8 +17,8 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.host_process import LONGEST_TEXT, Reader, check_answer
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 from knightfall.position import Position, Side
+from knightfall.reading import Real, Text, Whole
 from knightfall.search.budget import Budget, Report, parse_budget
-from knightfall.shape import Real, Text, Whole
 
 TIME = 150_000
 """Microseconds of a move in every generation.  (The oldest board's own default is 200 ms, but

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from knightfall.errors import KnightfallError
 from knightfall.kernel.vectors import HIDDEN, UNIT
-from knightfall.reading import parse_json, read_text
+from knightfall.reading import Between, Items, OneOf, check, check_format, parse_json, read_text
 
 FORMAT = "knightfall model 3"
 KINDS = ("linear", "net")
@@ -31,6 +31,7 @@ VIEWS = ("hunter", "hunter waits", "runner", "runner waits")
 POWERS = 3
 """1, phase and phase²: weights are smooth in the phase."""
 MOST_BYTES = 2**20
+LARGEST = float(np.finfo(np.float32).max)
 FOLDER = Path(__file__).parent / "models"
 
 Floats = npt.NDArray[np.float32]
@@ -61,39 +62,29 @@ def read_model(file: Path, kind: str, features: tuple[str, ...]) -> Model:
         raise KnightfallError(f"a model is {' or '.join(KINDS)}, not {kind!r}")
     text, name = read_text(file, MOST_BYTES), repr(str(file))
     try:
-        found = parse_json(text)
+        return checked(parse_json(text), kind, features)
     except KnightfallError as error:
         raise KnightfallError(f"{name}: {error}") from None
-    return checked(found, name, kind, features)
 
 
-def checked(found: Any, name: str, kind: str, features: tuple[str, ...]) -> Model:
+def checked(found: Any, kind: str, features: tuple[str, ...]) -> Model:
     """The arrays of what a file holds, if it is a model of that kind over those features."""
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        told = found.get("format") if isinstance(found, dict) else type(found).__name__
-        raise KnightfallError(f"{name}: the format is {told!r}, not {FORMAT!r}: fit it again")
-    if found.get("kind") != kind:
+    check_format(found, FORMAT, ": fit it again")
+    check({"kind": OneOf((kind,)), "features": [str], ...: object}, found)
+    if found["features"] != list(features):
         raise KnightfallError(
-            f"{name}: this is a model of kind {found.get('kind')!r}, not {kind!r}"
+            f"its features are not the {len(features)} of this version: fit it again"
         )
-    if found.get("features") != list(features):
-        raise KnightfallError(
-            f"{name}: its features are not the {len(features)} of this version: fit it again"
-        )
+    wanted = shapes(kind, len(features))
+    one_view: dict[Any, Any] = {array: _numbers(shape) for array, shape in wanted.items()}
+    one_view[...] = object
+    check({**dict.fromkeys(VIEWS, one_view), ...: object}, found)
     model: Model = {}
     for view in VIEWS:
-        arrays = found.get(view)
-        if not isinstance(arrays, dict):
-            raise KnightfallError(f"{name}: there is no {view!r} in it")
-        model[view] = {
-            array: _array(arrays.get(array), shape, f"{name}: {view}.{array}")
-            for array, shape in shapes(kind, len(features)).items()
-        }
+        model[view] = {array: np.array(found[view][array], np.float32) for array in wanted}
         for array in ("first", "first_bias") if kind == "net" else ():
             if (model[view][array] % UNIT).any():
-                raise KnightfallError(
-                    f"{name}: {view}.{array} has numbers that are no multiples of 2⁻¹²"
-                )
+                raise KnightfallError(f"{view}.{array} has numbers that are no multiples of 2⁻¹²")
     return model
 
 
@@ -102,18 +93,12 @@ def rounded(array: npt.NDArray[np.float64]) -> Floats:
     return (np.round(array / UNIT) * UNIT).astype(np.float32)
 
 
-def _array(numbers: Any, shape: tuple[int, ...], name: str) -> Floats:
-    if numbers is None:
-        raise KnightfallError(f"{name} is missing")
-    try:
-        array = np.array(numbers, np.float32)
-    except (TypeError, ValueError):
-        raise KnightfallError(f"{name} is not a table of numbers") from None
-    if array.shape != shape:
-        raise KnightfallError(f"{name} has the shape {array.shape}, not {shape}")
-    if not np.isfinite(array).all():
-        raise KnightfallError(f"{name} has numbers that are not finite")
-    return array
+def _numbers(shape: tuple[int, ...]) -> Any:
+    """What a table of that shape must look like in a file."""
+    of: Any = Between(-LARGEST, LARGEST)
+    for length in reversed(shape):
+        of = Items(of, length, length)
+    return of
 
 
 def as_json(

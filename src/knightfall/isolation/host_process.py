@@ -24,7 +24,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
-from knightfall import shape
+from knightfall import reading
 from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure, Failing, KnightfallError
 from knightfall.isolation.agent_host import AT_ONCE, LineReader, TooLong
@@ -57,7 +57,7 @@ CAUSED: tuple[Failing, ...] = ("timeout", "forfeit", "illegal", "crash")
 """What an agent can lose by; that it had no move left is for the rules to say."""
 
 LONGEST_TEXT = 500
-_FAILURE = {"reason": object, "detail": shape.Text(LONGEST_TEXT)}
+_FAILURE = {"reason": object, "detail": reading.Text(LONGEST_TEXT)}
 
 Answer = TypeVar("Answer")
 Reader = Callable[[dict[str, Any]], Answer]
@@ -69,9 +69,9 @@ class Broken(Exception):
 
 
 def check_answer(expected: Any, answer: Any) -> None:
-    """Raise `Broken` if an answer does not have the expected shape (see `knightfall.shape`)."""
+    """Raise `Broken` if an answer does not have the expected shape (see `knightfall.reading`)."""
     try:
-        shape.check(expected, answer)
+        reading.check(expected, answer)
     except KnightfallError as wrong:
         raise Broken(f"an answer in which {storable(str(wrong))}") from None
 
@@ -79,15 +79,15 @@ def check_answer(expected: Any, answer: Any) -> None:
 def read_answer(text: bytes) -> dict[str, Any]:
     """Return an answer as an object.  Raise the `AgentFailure` that it tells of."""
     try:
-        answer = json.loads(text)
-    except (ValueError, RecursionError):
+        answer: Any = reading.parse_json(text.decode("utf-8"), from_python=True)
+    except ValueError:
         raise Broken("no JSON") from None
     if not isinstance(answer, dict):
         raise Broken("no object")
     if answer.keys() == _FAILURE.keys():
         reason = answer["reason"]
         if reason not in CAUSED:
-            named = storable(shape.shown(reason))
+            named = storable(reading.shown(reason))
             raise Broken(f"the reason {named}, which is none to lose by")
         check_answer(_FAILURE, answer)
         raise AgentFailure(reason, answer["detail"])

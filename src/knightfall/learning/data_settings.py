@@ -14,8 +14,7 @@ from typing import Any
 from knightfall.arena.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.reading import parse_json, read_text
-from knightfall.shape import Whole, check
+from knightfall.reading import Whole, check, check_format, parse_json, read_text
 
 FORMAT = "knightfall data 1"
 FILE = "settings.json"
@@ -151,9 +150,7 @@ def read_settings(folder: Path) -> DataSettings:
         )
     text, whole = read_text(file), Whole(0)
     try:
-        found = parse_json(text)
-        if isinstance(found, dict) and found.get("format") != FORMAT:
-            raise KnightfallError(f"its format is {found.get('format')!r:.60}, not {FORMAT!r}")
+        found = check_format(parse_json(text), FORMAT)
         shape = {"positions": whole, "seed": whole, "boards": {str: Whole(1)}, "shard": Whole(1)}
         check({"format": str, "version": str, **shape}, found)
         for board in found["boards"]:

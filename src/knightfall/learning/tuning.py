@@ -37,8 +37,7 @@ from knightfall.learning.start_positions import sample
 from knightfall.learning.tune_report import Step, TuneReport, confirmed
 from knightfall.learning.tune_settings import TuneSettings, agent_of, difference
 from knightfall.learning.weights import Sum, measured, written
-from knightfall.reading import parse_json, read_text
-from knightfall.shape import Whole, check
+from knightfall.reading import Whole, check, check_format, parse_json, read_text
 
 if TYPE_CHECKING:
     from knightfall.arena.runners.runner import Runner
@@ -116,9 +115,7 @@ def opened(folder: Path, settings: TuneSettings) -> Journal:
 def _read(folder: Path, settings: TuneSettings) -> Journal:
     file = folder / FILE
     try:
-        content = parse_json(read_text(file))
-        if isinstance(content, dict) and content.get("format") != FORMAT:
-            raise KnightfallError(f"its format is {content.get('format')!r:.60}, not {FORMAT!r}")
+        content = check_format(parse_json(read_text(file)), FORMAT)
         check(_SHAPE, content)
         if content.pop("checksum") != _checksum(content):
             raise KnightfallError("its checksum is wrong")

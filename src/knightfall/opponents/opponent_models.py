@@ -26,9 +26,8 @@ import numpy.typing as npt
 from knightfall.errors import KnightfallError
 from knightfall.openings import seeded_order
 from knightfall.opponents.practice_state import FEATURES, MOST_PLAYERS
-from knightfall.reading import parse_json, read_text
+from knightfall.reading import Between, Items, check, check_format, parse_json, read_text
 from knightfall.search.budget import Budget
-from knightfall.shape import Between, check
 
 
 @dataclass(frozen=True)
@@ -152,15 +151,13 @@ def read_chances(file: Path) -> Chances:
 
 def checked(found: Any) -> Chances:
     """What a file holds, if it is of this version."""
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        told = found.get("format") if isinstance(found, dict) else type(found).__name__
-        raise KnightfallError(f"the format is {told!r}, not {FORMAT!r}: learn it again")
+    check_format(found, FORMAT, ": learn it again")
     shape = {
         "format": str,
         "features": [str],
         "opponents": [str],
-        "habits": [Between(-LARGEST, LARGEST)],
-        "shares": [Between(0, 1)],
+        "habits": Items(Between(-LARGEST, LARGEST), FEATURES, FEATURES),
+        "shares": Items(Between(0, 1), len(OPPONENTS), len(OPPONENTS)),
         "made_by": object,
     }
     check(shape, found)
@@ -169,9 +166,7 @@ def checked(found: Any) -> Chances:
     if found["opponents"] != list(OPPONENTS):
         raise KnightfallError("its opponents are not those of this version: learn it again")
     habits, shares = found["habits"], found["shares"]
-    if len(habits) != FEATURES:
-        raise KnightfallError(f'"habits" must be {FEATURES} weights, not {len(habits)}')
-    if len(shares) != len(OPPONENTS) or abs(sum(shares) - 1) > 1e-6 or min(shares) <= 0:
+    if abs(sum(shares) - 1) > 1e-6 or min(shares) <= 0:
         raise KnightfallError(f'"shares" must be {len(OPPONENTS)} positive numbers with a sum of 1')
     return Chances(np.array(habits, np.float64), tuple(map(float, shares)))
 

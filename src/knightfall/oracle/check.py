@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from knightfall import shape
 from knightfall.board import Board
 from knightfall.display.numbers import duration, for_json
 from knightfall.display.report import Displayable, Heading, Part
@@ -39,7 +38,8 @@ from knightfall.oracle.questions import (
 )
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
-from knightfall.shape import Between, Whole
+from knightfall.reading import Between, Whole
+from knightfall.reading import check as check_shape
 from knightfall.statistics.rates import Z
 
 BASELINE = "improved"
@@ -192,7 +192,7 @@ def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
     if isinstance(said, dict) and isinstance(said.get("error"), str):
         raise KnightfallError(said["error"])
     try:
-        shape.check(_SAID, said)
+        check_shape(_SAID, said)
     except KnightfallError as wrong:
         raise KnightfallError(f"heuristic {name} says something strange: {wrong}") from None
     cost, truth = said["cost"], said["truth"]

@@ -24,8 +24,7 @@ from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.files import data_folder
 from knightfall.position import Position
-from knightfall.reading import decoded, parse_json, read_text
-from knightfall.shape import check
+from knightfall.reading import check, decoded, parse_json, read_text
 
 FILE = USER_FILE = "atlas.json"
 BYTES = 3

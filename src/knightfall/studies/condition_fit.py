@@ -18,8 +18,7 @@ from typing import Any
 
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
-from knightfall.reading import decoded, parse_json
-from knightfall.shape import Between, OneOf, Whole, check
+from knightfall.reading import Between, OneOf, Whole, check, decoded, parse_json
 from knightfall.studies.condition import (
     TIMES,
     Condition,

@@ -21,8 +21,7 @@ from knightfall.arena.version import engine
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
-from knightfall.reading import parse_json, read_text
-from knightfall.shape import Whole, check
+from knightfall.reading import Whole, check, parse_json, read_text
 from knightfall.studies.condition import Condition
 from knightfall.studies.published import Study, studies
 

@@ -23,8 +23,7 @@ from typing import Any
 
 from knightfall.agents import COURSE_NODES
 from knightfall.errors import KnightfallError, nearest
-from knightfall.reading import decoded, parse_toml
-from knightfall.shape import Between, Whole, check
+from knightfall.reading import Between, Whole, check, decoded, parse_toml
 
 # -- nodes of compiled searches ------------------------------------------------------------
 

@@ -30,8 +30,7 @@ from knightfall.openings import openings, shuffled
 from knightfall.oracle.record import phase_of
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
-from knightfall.reading import parse_json, read_text
-from knightfall.shape import Between, Whole, check
+from knightfall.reading import Between, Whole, check, parse_json, read_text
 from knightfall.studies.comparisons import PairScores
 from knightfall.studies.published import CHANCE, Phase, Study, agent_of
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from knightfall.errors import KnightfallError
-from knightfall.shape import Between, Whole
+from knightfall.reading import Between, Whole
 
 Rates = Mapping[str, Decimal]
 """Win rates in %, with the digits they were printed with, by heuristic."""

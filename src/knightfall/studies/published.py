@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from knightfall.agents import COURSE_NODES
 from knightfall.arena.tournament_plan import protocol_named
 from knightfall.errors import KnightfallError
-from knightfall.shape import Between, OneOf, Whole, check
+from knightfall.reading import Between, OneOf, Whole, check
 from knightfall.studies.printed import (
     EXAMPLE,
     TABLE,

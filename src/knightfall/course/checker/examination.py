@@ -6,11 +6,12 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from knightfall.course.generations import Generation
 from knightfall.display.printable import printable
 from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
+from knightfall.reading import OneOf, check
 
 Mark = Literal["ok", "wrong", "warning", "skipped"]
 Kind = Literal["minimax", "alphabeta"]
@@ -139,25 +140,20 @@ class Finding(Exception):
 
 
 def read_outcome(said: Any, id: str) -> Outcome:
-    """What another process says of a check; ValueError if that is no outcome of it."""
-    if not isinstance(said, dict) or said.get("id") != id:
-        raise ValueError("not an outcome")
-    texts = {key: said.get(key) for key in ("short", "expected", "got", "picture", "fen")}
-    lists = {key: said.get(key) for key in ("why", "trace")}
-    if said.get("mark") not in ("ok", "wrong", "warning", "skipped"):
-        raise ValueError("no such mark")
-    if not all(isinstance(text, str) for text in texts.values()):
-        raise ValueError("not a text")
-    for value in lists.values():
-        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-            raise ValueError("not texts")
+    """Return what another process says of a check; a KnightfallError if it is no outcome of it."""
+    texts = ("short", "expected", "got", "picture", "fen")
+    shape: dict[Any, Any] = {
+        "id": OneOf((id,)), "mark": OneOf(get_args(Mark)), "fatal": bool, "why": [str],
+        "trace": [str], **dict.fromkeys(texts, str), ...: object,
+    }  # fmt: skip
+    check(shape, said)
     return Outcome(
         id=id,
         mark=said["mark"],
-        fatal=said.get("fatal") is True,
+        fatal=said["fatal"],
         why=tuple(text[:LONGEST] for text in said["why"][:20]),
         trace=tuple(text[:LONGEST] for text in said["trace"][:20]),
-        **{key: str(text)[:LONGEST] for key, text in texts.items()},
+        **{name: said[name][:LONGEST] for name in texts},
     )
 
 

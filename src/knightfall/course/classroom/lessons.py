@@ -20,8 +20,7 @@ from knightfall.display.numbers import for_json
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.oracle.truth import Truth
 from knightfall.position import Position
-from knightfall.reading import parse_json
-from knightfall.shape import Between, Whole, check
+from knightfall.reading import Between, Whole, check, parse_json
 from knightfall.statistics.rates import Share
 
 

@@ -37,8 +37,7 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.kernel.sources import hash_of
 from knightfall.machine import cores
-from knightfall.reading import parse_json, read_text
-from knightfall.shape import Whole, check
+from knightfall.reading import Whole, check, parse_json, read_text
 
 GAMES = "games.jsonl"
 """The file of finished games in a class's output folder."""

@@ -23,9 +23,8 @@ from knightfall.errors import KnightfallError
 from knightfall.oracle.grade import Grade, summed_up
 from knightfall.oracle.record import PHASES, ROLES, Analyst, Decision, Record, for_game
 from knightfall.position import Position
-from knightfall.reading import parse_json, read_bytes
+from knightfall.reading import Whole, check, parse_json, read_bytes
 from knightfall.search.budget import Report
-from knightfall.shape import Whole, check
 
 IDENTITY = ("agent", "board", "openings", "seed", "files", "engine")
 """What makes a grading the same one; it is found again by the hash of these."""

@@ -1,12 +1,10 @@
 """What requests may say, as JSON Schema: checked here, and shown in `/openapi.json`.
 
-The check knows types, enums, bounds, lengths, patterns, lists and objects without other fields.  An
-error names the field, what was given and what is accepted.
+An error names the field, what was given and what is accepted.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -14,7 +12,17 @@ from typing import Any
 
 from knightfall.display.printable import one_line
 from knightfall.errors import KnightfallError
-from knightfall.reading import parse_json
+from knightfall.reading import (
+    MOST,
+    Between,
+    Items,
+    OneOf,
+    Text,
+    Whole,
+    check,
+    parse_json,
+    shown,
+)
 from knightfall.web.lab.guard import Refused
 
 # -- the requests -----------------------------------------------------------------------------
@@ -184,7 +192,7 @@ def read_body(body: bytes, kind: str, schema: Schema) -> dict[str, Any]:
             value = parse_json(body.decode("utf-8"))
         except (KnightfallError, UnicodeDecodeError) as error:
             raise Refused(400, f"the body is no JSON: {one_line(str(error))[:200]}") from None
-    check(schema, value, "the body")
+    check(shape_of(schema), value)
     return {**_defaults(schema), **value}
 
 
@@ -193,12 +201,12 @@ def read_query(given: Mapping[str, list[str]], schemas: Mapping[str, Schema]) ->
     found: dict[str, Any] = {}
     for name, texts in given.items():
         if name not in schemas:
-            known = ", ".join(schemas) or "none at all"
-            raise KnightfallError(f"nobody knows the parameter {_shown(name)}: there are {known}")
+            known = ", ".join(schemas) or "none"
+            raise KnightfallError(f"unknown parameter {shown(name)}; known: {known}")
         if len(texts) > 1:
             raise KnightfallError(f"{name} is given {len(texts)} times")
         found[name] = _converted(schemas[name], texts[0])
-        check(schemas[name], found[name], name)
+        check(shape_of(schemas[name]), found[name], name)
     for name, schema in schemas.items():
         if "default" in schema:
             found.setdefault(name, schema["default"])
@@ -217,87 +225,48 @@ def _defaults(schema: Schema) -> dict[str, Any]:
     return {name: field["default"] for name, field in fields.items() if "default" in field}
 
 
-# -- a value and its schema ------------------------------------------------------------------
+# -- a schema as a shape -----------------------------------------------------------------------
 
 
-def check(schema: Schema, value: Any, where: str) -> None:
-    """Refuse a value that is not what a schema says."""
+def shape_of(schema: Schema) -> Any:
+    """Return the shape, as `knightfall.reading` checks it, of the values a schema describes."""
     kinds = schema.get("type", ())
-    kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    if kinds and not any(_IS[kind](value) for kind in kinds):
-        _wrong(where, value, " or ".join(_NAMES[kind] for kind in kinds))
-    if "enum" in schema and value not in schema["enum"]:
-        _wrong(where, value, f"one of {', '.join(map(str, schema['enum']))}")
-    if isinstance(value, str):
-        _check_text(schema, value, where)
-    elif isinstance(value, list):
-        _check_list(schema, value, where)
-    elif isinstance(value, dict):
-        _check_object(schema, value, where)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
-        if not low <= value <= high:
-            _wrong(where, value, f"from {low:g} to {high:g}" if high < 1e15 else f"from {low:g} on")
+    shapes = tuple(_SHAPES[one](schema) for one in ([kinds] if isinstance(kinds, str) else kinds))
+    return shapes[0] if len(shapes) == 1 else shapes or object
 
 
-def _check_text(schema: Schema, value: str, where: str) -> None:
-    if len(value) > schema.get("maxLength", math.inf):
-        _wrong(where, value, f"a text of at most {schema['maxLength']} letters")
-    if len(value) < schema.get("minLength", 0):
-        _wrong(where, value, "a text that says something")
-    if "pattern" in schema and not re.search(schema["pattern"], value, re.ASCII):
-        _wrong(where, value, f"as in {schema.get('examples', [schema['pattern']])[0]}")
+def _text(schema: Schema) -> Any:
+    if "enum" in schema:
+        return OneOf([word for word in schema["enum"] if isinstance(word, str)])
+    pattern = schema.get("pattern", "")
+    example = schema.get("examples", [""])[0]
+    return Text(schema.get("maxLength", MOST), schema.get("minLength", 0), pattern, example)
 
 
-def _check_list(schema: Schema, value: list[Any], where: str) -> None:
-    low, high = schema.get("minItems", 0), schema.get("maxItems", math.inf)
-    if not low <= len(value) <= high:
-        raise KnightfallError(f"{where} has {len(value)} items, and must have from {low} to {high}")
-    for number, item in enumerate(value):
-        check(schema.get("items", {}), item, f"{where}[{number}]")
+def _number(schema: Schema) -> Any:
+    if "minimum" not in schema and "maximum" not in schema:
+        return float
+    return Between(schema.get("minimum", -math.inf), schema.get("maximum", math.inf))
 
 
-def _check_object(schema: Schema, value: dict[str, Any], where: str) -> None:
+def _fields(schema: Schema) -> Any:
+    required = schema.get("required", ())
     fields: Mapping[str, Schema] = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in value:
-            raise KnightfallError(f"{where} lacks {name}")
-    for name, item in value.items():
-        if name in fields:
-            check(fields[name], item, name if where == "the body" else f"{where}.{name}")
-        elif schema.get("additionalProperties") is False:
-            known = ", ".join(fields) or "none at all"
-            raise KnightfallError(f"{where} has no field {_shown(name)}: there are {known}")
+    shape: dict[Any, Any] = {
+        name if name in required else f"{name}?": shape_of(field) for name, field in fields.items()
+    }
+    return shape if schema.get("additionalProperties") is False else {**shape, ...: object}
 
 
-def _wrong(where: str, value: Any, wanted: str) -> None:
-    raise KnightfallError(f"{where} is {_shown(value)}, and must be {wanted}")
-
-
-def _shown(value: Any) -> str:
-    text = one_line(json.dumps(value, ensure_ascii=False))
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-_IS: dict[str, Callable[[Any], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: type(value) is int,
-    "number": _is_number,
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
-    "null": lambda value: value is None,
+_SHAPES: dict[str, Callable[[Schema], Any]] = {
+    "string": _text,
+    "boolean": lambda schema: bool,
+    "integer": lambda schema: Whole(schema.get("minimum", -MOST), schema.get("maximum", MOST)),
+    "number": _number,
+    "array": lambda schema: Items(
+        shape_of(schema.get("items", {})), schema.get("minItems", 0), schema.get("maxItems", MOST)
+    ),
+    "object": _fields,
+    "null": lambda schema: None,
 }
-_NAMES = {
-    "string": "a text",
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "number": "a number",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
-}
+"""Of JSON Schema, the types that are used here."""
