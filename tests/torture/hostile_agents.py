@@ -226,7 +226,7 @@ BAD_TALK = (
         "forges a reason that is a list",
         'shout(word() + b\' {"reason": [[]], "detail": {}}\\n\')\ntime.sleep(9)',
         "crash",
-        "the reason [[]]",
+        "the reason a list, which is none to lose by",
     ),
     Hostile(
         "forges a report",
