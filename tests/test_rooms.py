@@ -36,8 +36,8 @@ ROOMS = (
     "solver",
     "opponents",
     "statistics",
-    "isolation.worker_process isolation.worker_pool isolation.executor_pool",
-    "isolation.dask_cluster isolation.parallel_map",
+    "isolation.parallel_map isolation.worker_process isolation.worker_pool "
+    "isolation.executor_pool isolation.dask_cluster",
     "agents",
     "arena.run_options",
     "arena.plan arena.stored_plan",

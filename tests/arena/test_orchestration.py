@@ -57,7 +57,8 @@ def test_processes_are_hired_if_more_than_four_seconds_are_left(
     """After two pairs in two seconds, the other pairs are expected to take one second each."""
     now = iter([0.0, 1.0, 2.0, *([2.0] * 100)])
     pairs = 2 + left
-    pool = SimpleNamespace(start=lambda: None, ready=False, close=lambda: None)
+    workers = SimpleNamespace(start=lambda: None, ready=False)
+    pool = SimpleNamespace(pool=workers, close=lambda: None)
     made: list[int] = []
     monkeypatch.setattr(
         runners, "Pool", lambda workers, *args, **named: made.append(workers) or pool

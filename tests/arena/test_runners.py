@@ -267,7 +267,7 @@ def test_killed_workers_are_replaced(pool: Pool, monkeypatch: pytest.MonkeyPatch
     for record in pool.play(iter(tasks)):
         records.append(record)
         if len(records) in (100, 200, 300):
-            busy = [worker.process for worker in pool._workers if worker.is_awaited]
+            busy = [worker.process for worker in pool.pool._workers if worker.is_awaited]
             killed.append(rng.choice(busy).pid)
             os.kill(killed[-1], signal.SIGKILL)
     assert len(set(killed)) > 1
@@ -325,7 +325,7 @@ def main():
                 winner = record.task.seats(number)[game.winner]
                 print(texts.index(winner), game.reason, flush=True)
             if played == 5 and workers != "0":
-                print(*(worker.process.pid for worker in runner._workers), flush=True)
+                print(*(worker.process.pid for worker in runner.pool._workers), flush=True)
 
 if __name__ == "__main__":
     main()

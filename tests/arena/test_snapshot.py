@@ -15,7 +15,7 @@ from knightfall.arena.play import play_pair
 from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
-from knightfall.isolation.worker_pool import Closing
+from knightfall.isolation.parallel_map import Closing
 from knightfall.position import Position
 
 MINE = """from pathlib import Path

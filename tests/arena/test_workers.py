@@ -19,9 +19,8 @@ import worker_jobs as jobs
 
 from knightfall.errors import AgentFailure, KnightfallError, RunnerFailure
 from knightfall.isolation.exit_status import describe_exit
-from knightfall.isolation.parallel_map import CallQueue, in_order
+from knightfall.isolation.parallel_map import CallQueue, Job, in_order
 from knightfall.isolation.worker_pool import WorkerPool
-from knightfall.isolation.worker_process import Job
 
 PATIENCE = 60.0
 
@@ -169,7 +168,7 @@ from functools import partial
 sys.path.insert(0, sys.argv[1])
 import worker_jobs as jobs
 from knightfall.isolation.parallel_map import CallQueue
-from knightfall.isolation.worker_process import Job
+from knightfall.isolation.parallel_map import Job
 from knightfall.isolation.worker_pool import WorkerPool
 # a script need not expect to be imported
 with WorkerPool(1, Job(jobs.begin, ("hello",))) as workers:

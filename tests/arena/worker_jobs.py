@@ -95,8 +95,8 @@ def warn(place: int) -> int:
 
 def hire() -> None:
     """A script that starts workers whenever it is imported."""
+    from knightfall.isolation.parallel_map import Job
     from knightfall.isolation.worker_pool import WorkerPool
-    from knightfall.isolation.worker_process import Job
 
     WorkerPool(1, Job(hire)).start()
 

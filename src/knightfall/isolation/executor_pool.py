@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from knightfall.errors import RunnerFailure
-from knightfall.isolation.worker_pool import POLLING, Closing, Work
+from knightfall.isolation.parallel_map import POLLING, Closing, Work
 from knightfall.machine import cores
 
 AHEAD = 3

@@ -7,6 +7,7 @@ costs what it had in hand, which is computed again.
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -14,18 +15,24 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 from uuid import uuid4
 
 from knightfall.errors import KnightfallError
-from knightfall.isolation.worker_process import MOST_WORKERS, Job
 from knightfall.machine import cores
+
+MOST_WORKERS = 256
+
+POLLING = 0.1
+"""Seconds between two looks for Ctrl-C, on systems where waiting cannot be interrupted."""
 
 TRIES = 3
 """Number of workers that may die of one call."""
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
+Item = TypeVar("Item")
+Result_co = TypeVar("Result_co", covariant=True)
 
 Setup = Callable[[], Callable[[Argument], Result]]
 """Makes the function that is mapped, once in each thread that calls it; it can be pickled."""
@@ -122,6 +129,66 @@ def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
         while turn in early:
             yield early.pop(turn)
             turn += 1
+
+
+# -- work, in items that are handed out ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A call to be made in a worker.
+
+    After so many `seconds` the worker has stalled.  A job that runs `alone` has no other job queued
+    behind it in the same worker.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    seconds: float = math.inf
+    alone: bool = False
+
+    def run(self) -> Any:
+        """Make the call and return its result."""
+        return self.function(*self.args)
+
+
+class Work(Protocol[Item, Result_co]):
+    """A queue of items to be worked on.
+
+    Every item that was taken comes back: `done`, `lost` with its worker, or not begun (`put_back`).
+    """
+
+    @property
+    def slow(self) -> bool:
+        """Whether items take so long that the time to hand one over does not matter."""
+
+    def take(self) -> Item | None:
+        """Return the next item; None if there is nothing more to do."""
+
+    def job(self, item: Item) -> Job:
+        """Return the call that a worker has to make for an item."""
+
+    def done(self, item: Item, answer: Any) -> Iterable[Result_co]:
+        """Receive what the call returned; return the results that are known by that."""
+
+    def lost(self, item: Item, stalled: bool, exit_status: str) -> None:
+        """Receive an item whose worker died as described, or `stalled` and was ended."""
+
+    def put_back(self, item: Item) -> None:
+        """Receive an item that no worker has begun."""
+
+
+class Closing:
+    """Base class of context managers that close themselves at the end."""
+
+    def close(self) -> None:
+        """Release everything; called by the end of a `with` block."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
 
 class CallQueue(Generic[Argument, Result]):

@@ -15,25 +15,18 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.spawn import get_preparation_data
 from subprocess import PIPE, Popen, TimeoutExpired
-from typing import IO, Any, Protocol, Self, TypeVar
+from typing import IO, Any, TypeVar
 
 from knightfall.errors import KnightfallError, RunnerFailure
 from knightfall.isolation.exit_status import KEPT_OUTPUT, describe_exit
-from knightfall.isolation.worker_process import (
-    COMMAND,
-    MOST_WORKERS,
-    READY,
-    Done,
-    Job,
-    Warned,
-    is_starting,
-)
+from knightfall.isolation.parallel_map import MOST_WORKERS, POLLING, Closing, Job, Work
+from knightfall.isolation.worker_process import COMMAND, READY, Done, Warned, is_starting
 from knightfall.kernel.interrupt import ctrl_c_later
 from knightfall.machine import core_numbers
 
@@ -43,51 +36,8 @@ STARTING = 120.0
 BAD_STARTS = 3
 """Number of workers in a row that may die before they are ready."""
 
-POLLING = 0.1
-"""Seconds between two looks for Ctrl-C, on systems where waiting cannot be interrupted."""
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Result_co = TypeVar("Result_co", covariant=True)
-
-
-class Work(Protocol[Item, Result_co]):
-    """A queue of items to be worked on.
-
-    Every item that was taken comes back: `done`, `lost` with its worker, or not begun (`put_back`).
-    """
-
-    @property
-    def slow(self) -> bool:
-        """Whether items take so long that the time to hand one over does not matter."""
-
-    def take(self) -> Item | None:
-        """Return the next item; None if there is nothing more to do."""
-
-    def job(self, item: Item) -> Job:
-        """Return the call that a worker has to make for an item."""
-
-    def done(self, item: Item, answer: Any) -> Iterable[Result_co]:
-        """Receive what the call returned; return the results that are known by that."""
-
-    def lost(self, item: Item, stalled: bool, exit_status: str) -> None:
-        """Receive an item whose worker died as described, or `stalled` and was ended."""
-
-    def put_back(self, item: Item) -> None:
-        """Receive an item that no worker has begun."""
-
-
-class Closing:
-    """Base class of context managers that close themselves at the end."""
-
-    def close(self) -> None:
-        """Release everything; called by the end of a `with` block."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
 
 
 class WorkerPool(Closing):

@@ -17,39 +17,19 @@ import signal
 import threading
 import traceback
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.spawn import prepare
 from typing import IO, Any
 
 from knightfall.errors import KnightfallError
 from knightfall.isolation.limits import be_expendable
+from knightfall.isolation.parallel_map import Job
 from knightfall.isolation.run_isolated import silence_stdio
 
 READY = "ready"
 
-MOST_WORKERS = 256
-
 LAST_RESORT = 10.0
 """Seconds beyond a job's deadline after which the process ends itself, driver or no driver."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A call to be made in a worker.
-
-    After so many `seconds` the worker has stalled.  A job that runs `alone` has no other job queued
-    behind it in the same worker.
-    """
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...] = ()
-    seconds: float = math.inf
-    alone: bool = False
-
-    def run(self) -> Any:
-        """Make the call and return its result."""
-        return self.function(*self.args)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from knightfall.agents import Agent, known_agent
 from knightfall.arena.plan import Plan
 from knightfall.arena.run_options import Notice
 from knightfall.errors import KnightfallError
-from knightfall.isolation.parallel_map import RunnerOptions
-from knightfall.isolation.worker_process import MOST_WORKERS
+from knightfall.isolation.parallel_map import MOST_WORKERS, RunnerOptions
 from knightfall.machine import cores, load
 from knightfall.position import Position
 

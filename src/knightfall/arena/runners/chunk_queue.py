@@ -20,7 +20,7 @@ from knightfall.agents.remote_player import PATIENCE
 from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.runners.play_chunk import Played, is_python, play_elsewhere, play_in_worker
 from knightfall.errors import KnightfallError
-from knightfall.isolation.worker_process import Job
+from knightfall.isolation.parallel_map import Job
 from knightfall.position import Position
 
 CHUNK_SECONDS = 0.2

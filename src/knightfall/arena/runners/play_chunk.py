@@ -19,7 +19,7 @@ from knightfall.agents.remote_player import PATIENCE, RemotePlayer
 from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.play import MoveSource, play_pair, searcher, stopper
 from knightfall.errors import KnightfallError
-from knightfall.isolation.worker_pool import POLLING
+from knightfall.isolation.parallel_map import POLLING
 
 
 def play_chunk(

@@ -22,9 +22,7 @@ from knightfall.arena.runners.play_chunk import (
     make_ready,
 )
 from knightfall.arena.version import engine
-from knightfall.isolation.executor_pool import ExecutorPool
-from knightfall.isolation.worker_pool import Closing, WorkerPool
-from knightfall.isolation.worker_process import Job
+from knightfall.isolation.parallel_map import Closing, Job
 
 ELSEWHERE_SECONDS = 0.5
 """Length of a chunk for an executor; a cluster takes some milliseconds to hand one over."""
@@ -92,7 +90,7 @@ class InProcess(Closing):
         self._idle = None
 
 
-class Pool(WorkerPool):
+class Pool(Closing):
     """Plays in some worker processes of this machine.
 
     Agents are compiled here first, so that the workers find the machine code ready.  With `pin`,
@@ -106,8 +104,10 @@ class Pool(WorkerPool):
         pin: bool = False,
         patience: float = PATIENCE,
     ) -> None:
+        from knightfall.isolation.worker_pool import WorkerPool
+
         agents = tuple(dict.fromkeys(agents))
-        super().__init__(workers, Job(make_ready, (agents,)), pin=pin)
+        self.pool = WorkerPool(workers, Job(make_ready, (agents,)), pin=pin)
         forget_agents()
         check_agents(agents)
         self._patience = patience
@@ -115,7 +115,11 @@ class Pool(WorkerPool):
 
     def play(self, tasks: Iterator[PairTask]) -> Generator[PairRecord, None, None]:
         """See `Runner`."""
-        return self.do(ChunkQueue(tasks, self._patience, most=self._most))
+        return self.pool.do(ChunkQueue(tasks, self._patience, most=self._most))
+
+    def close(self) -> None:
+        """See `Runner`."""
+        self.pool.close()
 
 
 class Elsewhere(Closing):
@@ -124,12 +128,10 @@ class Elsewhere(Closing):
     def __init__(
         self, where: str | Executor, agents: Sequence[str] = (), patience: float = PATIENCE
     ) -> None:
-        if isinstance(where, str):
-            from knightfall.isolation.dask_cluster import DaskCluster
+        from knightfall.isolation.dask_cluster import DaskCluster
+        from knightfall.isolation.executor_pool import ExecutorPool
 
-            self.pool: ExecutorPool = DaskCluster(where)
-        else:
-            self.pool = ExecutorPool(where)
+        self.pool = DaskCluster(where) if isinstance(where, str) else ExecutorPool(where)
         self._patience = patience
         self._run = uuid4().hex
         try:
@@ -191,8 +193,8 @@ class Adaptive(Closing):
                     long = self._left * seconds / played > WORTH_STARTING
                     if seconds > TRIAL and long:
                         self._pool = Pool(self._workers, self._agents, patience=self._patience)
-                        self._pool.start()
-                elif not handing_over and self._pool.ready:
+                        self._pool.pool.start()
+                elif not handing_over and self._pool.pool.ready:
                     handing_over = True
                 yield record
 

@@ -17,7 +17,7 @@ from knightfall.agents import known_agent, remember
 from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, file_hash, files_of
 from knightfall.arena.runners.runner import Runner
 from knightfall.errors import KnightfallError
-from knightfall.isolation.worker_pool import Closing
+from knightfall.isolation.parallel_map import Closing
 
 
 class Snapshot:
