@@ -197,7 +197,7 @@ def test_a_format_is_named() -> None:
     for wrong, told in (
         ({"format": "f 0"}, "the format is 'f 0', not 'f 1': make it anew"),
         ({}, "the format is None, not 'f 1': make it anew"),
-        ([], "the format is a list, not 'f 1': make it anew"),
+        ([], "it must be an object, not a list"),
     ):
         with pytest.raises(KnightfallError, match=re.escape(told)):
             check_format(wrong, "f 1", ": make it anew")

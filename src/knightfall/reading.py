@@ -228,10 +228,12 @@ class Real:
 
 def check_format(value: Any, format: str, otherwise: str = "") -> dict[str, Any]:
     """Return an object whose ``"format"`` is that one; refuse anything else, saying what to do."""
-    told = shown(value.get("format")) if isinstance(value, dict) else shown(value)
-    if not isinstance(value, dict) or value.get("format") != format:
+    check({...: object}, value)
+    found: dict[str, Any] = value
+    if found.get("format") != format:
+        told = shown(found.get("format"))
         raise KnightfallError(f"the format is {told}, not {format!r}{otherwise}")
-    return value
+    return found
 
 
 def check(shape: Any, value: Any, where: str = "") -> None:

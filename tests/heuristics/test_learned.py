@@ -261,7 +261,7 @@ def nudged() -> str:
     ("text", "words"),
     [
         (NET.read_text(encoding="utf-8")[:5000], "this is not JSON"),
-        ("[]", "the format is a list, not 'knightfall model 3'"),
+        ("[]", "it must be an object, not a list"),
         (changed(format="knightfall model 7"), "'knightfall model 7', not 'knightfall model 3'"),
         (changed(kind="linear"), "\"kind\" must be one of net, not 'linear'"),
         (changed(features=["open"]), "its features are not the"),
