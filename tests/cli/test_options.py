@@ -208,7 +208,7 @@ ARRIVES = {
     ),
     "course new": Arrives(
         ["course", "new", "there"],
-        "knightfall.course.new_exercise.begin",
+        "knightfall.course.commands.begin",
         dict([one("--generation", "2017a", "1", "2017a")]),
     ),
     "course path": Arrives(
@@ -228,7 +228,7 @@ ARRIVES = {
     ),
     "learn data, workers": Arrives(
         ["learn", "data", "there"],
-        "knightfall.learning.generate.generate",
+        "knightfall.learning.shard_builder.generate",
         dict([one("--workers", "3", "workers", 3), one("--dask", "tcp://there:8786", "dask", "tcp://there:8786")]),
     ),
     "learn tune, workers": Arrives(

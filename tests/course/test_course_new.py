@@ -15,7 +15,7 @@ from handed_in import RIGHT
 
 import knightfall
 from knightfall.course.checker.examine import examine
-from knightfall.course.new_exercise import FILES, GENERATIONS, begin
+from knightfall.course.commands import FILES, GENERATIONS, begin
 from knightfall.errors import KnightfallError
 
 

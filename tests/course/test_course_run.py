@@ -18,8 +18,7 @@ from knightfall.course import generation_successor, successor_moves
 from knightfall.course.agent import RemoteSubmission
 from knightfall.course.generation_successor import BasePlayer
 from knightfall.course.trial.successor_trial import successor_trial
-from knightfall.course.trial.trial import trial, trial_plan
-from knightfall.course.trial.trial_report import TrialReport
+from knightfall.course.trial.trial import TrialReport, trial, trial_plan
 
 FEW = ["--clock", "ticks", "--time", "12ms", "--pairs", "1", "--workers", "0"]
 TWO = ["--opponents", "Random", "--opponents", "MM_Open"]

@@ -25,7 +25,7 @@ from knightfall.course.classroom.season import Conditions
 from knightfall.course.generations import generation_named
 from knightfall.course.submission import Submission
 from knightfall.course.trial.game_judging import Judged, Resignations
-from knightfall.course.trial.trial_report import TrialReport
+from knightfall.course.trial.trial import TrialReport
 from knightfall.display.numbers import interval, percent, plus_minus
 from knightfall.oracle.grade import Keeping
 from knightfall.statistics.rates import Share

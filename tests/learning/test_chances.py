@@ -11,9 +11,12 @@ from cli_runner import run
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.learning.hunter_decisions import POPULATION, UNSEEN, Decision, decisions
 from knightfall.learning.learn_chances import (
+    POPULATION,
+    UNSEEN,
+    Decision,
     Table,
+    decisions,
     error_rate,
     fit_shares,
     fit_weights,

@@ -13,7 +13,7 @@ import pytest
 from cli_runner import refused
 from dask_clusters import two_workers
 
-from knightfall.learning import generate
+from knightfall.learning import shard_builder
 from knightfall.learning.data_settings import DataSettings
 from knightfall.learning.tune_settings import TuneSettings
 from knightfall.learning.tuning import tune
@@ -34,22 +34,22 @@ def shards(folder: Path) -> dict[str, bytes]:
 
 
 def test_files_are_the_same_to_the_last_byte(address: str, tmp_path: Path) -> None:
-    generate.generate(tmp_path / "here", WANTED, progress=False)
+    shard_builder.generate(tmp_path / "here", WANTED, progress=False)
     expected = shards(tmp_path / "here")
     assert len(expected) == 6
     with ThreadPoolExecutor(2) as threads:
         elsewhere: list[dict[str, Any]] = [{"dask": address}, {"executor": threads}]
         for number, who in enumerate(elsewhere):
-            generate.generate(tmp_path / str(number), WANTED, progress=False, **who)
+            shard_builder.generate(tmp_path / str(number), WANTED, progress=False, **who)
             assert shards(tmp_path / str(number)) == expected
 
 
 def test_a_set_goes_on_elsewhere(address: str, tmp_path: Path) -> None:
-    generate.generate(tmp_path / "here", WANTED, progress=False)
+    shard_builder.generate(tmp_path / "here", WANTED, progress=False)
     shutil.copytree(tmp_path / "here", tmp_path / "there")
     for file in sorted((tmp_path / "there").rglob("*.parquet"))[1::2]:
         file.unlink()
-    generate.generate(tmp_path / "there", WANTED, dask=address, progress=False)
+    shard_builder.generate(tmp_path / "there", WANTED, dask=address, progress=False)
     assert shards(tmp_path / "there") == shards(tmp_path / "here")
 
 

@@ -18,7 +18,7 @@ from positions import files, images, positions
 
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
-from knightfall.learning import data, data_settings, generate
+from knightfall.learning import data, data_settings, shard_builder
 from knightfall.learning.data import read_shard, write_shard
 from knightfall.learning.data_settings import DEFAULT_SHARES, DataSettings, version
 from knightfall.learning.shard_builder import harvest
@@ -36,7 +36,7 @@ WANTED = DataSettings.of(3000, 0, ("4x4", "5x5"), 400)
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A set that nobody changes."""
     folder = tmp_path_factory.mktemp("sets") / "made"
-    generate.generate(folder, WANTED, progress=False)
+    shard_builder.generate(folder, WANTED, progress=False)
     return folder
 
 
@@ -158,7 +158,7 @@ def test_the_files_are_parquet_that_others_can_read(made: Path) -> None:
 
 def test_two_workers_make_the_same_files(made: Path, tmp_path: Path) -> None:
     heard: list[int] = []
-    generate.generate(tmp_path / "two", WANTED, workers=2, progress=heard.append)
+    shard_builder.generate(tmp_path / "two", WANTED, workers=2, progress=heard.append)
     assert files(tmp_path / "two") == files(made)
     assert len(files(made)) == len(WANTED.shards()) == 8
     assert heard == sorted(heard)

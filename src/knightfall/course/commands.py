@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +19,8 @@ from knightfall.cli.options import (
     whole_number,
 )
 from knightfall.cli.terminal import print_line, print_report
+from knightfall.errors import KnightfallError, nearest
+from knightfall.files import make_folder
 
 Opponents = Annotated[
     list[str] | None,
@@ -264,7 +268,7 @@ def scores(path: Scored, json: Json = False) -> None:
       knightfall course scores AIND-Isolation
       knightfall check "course:AIND-Isolation#custom_score"
     """
-    from knightfall.course.student_scores.survey import survey
+    from knightfall.course.student_scores.student_score import survey
 
     print_report(survey(path), json=json)
 
@@ -293,7 +297,7 @@ def new(folder: Folder, generation: NewGeneration = "2017b") -> None:
     """
     from shlex import quote
 
-    from knightfall.course.new_exercise import begin
+    from knightfall.course.commands import begin
 
     for file in begin(folder, generation):
         print_line(f"wrote {file}")
@@ -358,3 +362,45 @@ course.command(name="check")(check)
 course.command(name="scores")(scores)
 course.command(name="new")(new)
 course.command(name="path")(path)
+
+
+# -- a new exercise --------------------------------------------------------------------------------
+
+HANDED_OUT = Path(__file__).resolve().parent / "exercise_files"
+GENERATIONS = ("2017b", "2017a")
+FILES = ("README.md", "game_agent.py", "test_game_agent.py")
+
+
+def begin(folder: str | Path, generation: str = "2017b") -> list[Path]:
+    """Write the files of an exercise; they are returned.
+
+    The folder is made if it is not there.  If any of the files is there already, none is written.
+    """
+    if generation not in GENERATIONS:
+        raise KnightfallError(
+            f"there is no exercise for generation {generation!r}: there are "
+            f"{' and '.join(GENERATIONS)}{nearest(generation, GENERATIONS)}"
+        )
+    try:
+        target = Path(folder).expanduser()
+        there = [name for name in FILES if os.path.lexists(target / name)]
+        if there:
+            raise KnightfallError(
+                f"{str(folder)!r} holds {' and '.join(there)} already, and nothing is overwritten: "
+                "name another folder"
+            )
+        make_folder(target)
+        written = []
+        for name in FILES:
+            text = (HANDED_OUT / generation / f"{name}.txt").read_text(encoding="utf-8")
+            with open(target / name, "x", encoding="utf-8") as file:
+                file.write(text)
+            written.append(target / name)
+    except (OSError, RuntimeError) as error:  # a name too long, a user unknown, a file in the way
+        reason = getattr(error, "strerror", None) or error
+        raise KnightfallError(f"{str(folder)!r}: {reason}") from None
+    except ValueError as error:
+        if isinstance(error, KnightfallError):
+            raise
+        raise KnightfallError(f"{str(folder)!r}: {error}") from None
+    return written

@@ -69,7 +69,7 @@ def data(
       knightfall learn data small --positions 20000 --board 5x5 --board 5x6
     """
     from knightfall.learning.data_settings import DataSettings
-    from knightfall.learning.generate import generate, missing_shards
+    from knightfall.learning.shard_builder import generate, missing_shards
 
     settings = DataSettings.of(positions, seed, board or (), shard)
     try:

@@ -3,7 +3,7 @@
 from knightfall.extensions import Extension
 
 EXTENSION = Extension(
-    agents={"student": "knightfall.studies.student_agent:StudentAgent"},
+    agents={"student": "knightfall.studies.student_options:StudentAgent"},
     tables={"studies": "knightfall.studies.study_files:heuristic_table"},
     commands={"reproduce": "knightfall.studies.reproduce:reproduce"},
     pages={"studies": "knightfall.studies.page_part:STUDIES"},

@@ -14,8 +14,7 @@ from knightfall.agents import parse_agent
 from knightfall.agents.kinds import DeepeningAgent, MinimaxAgent
 from knightfall.search.budget import Budget
 from knightfall.studies.published import Coded, Study
-from knightfall.studies.student_agent import StudentAgent
-from knightfall.studies.student_options import CHOICES, StudentOptions
+from knightfall.studies.student_options import CHOICES, StudentAgent, StudentOptions
 
 
 def as_coded(study: Study, heuristic: str) -> Coded:

@@ -11,7 +11,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from knightfall.display.page import document
+from knightfall.display.report import document
 from knightfall.studies.comparisons import MARKS
 
 BEGIN, END = "<!-- begin timings -->", "<!-- end timings -->"

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from knightfall.display.page import text
+from knightfall.display.report import text
 from knightfall.extensions import PagePart
 
 HERE = Path(__file__).parent

@@ -25,7 +25,7 @@ from knightfall.studies.costs import (
     large_costs,
 )
 from knightfall.studies.published import Measure, Study, agent_of, studies
-from knightfall.studies.student_agent import STUDENTS_TIME
+from knightfall.studies.student_options import STUDENTS_TIME
 
 BudgetName = Literal["course", "time", "nodes", "never"]
 BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)

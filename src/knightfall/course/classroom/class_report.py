@@ -19,9 +19,8 @@ from knightfall.course.classroom.season import Conditions
 from knightfall.course.classroom.student_page import STYLE, never_moved_page, student_page, table
 from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK
 from knightfall.display.numbers import count, for_json, interval, percent, plus_minus
-from knightfall.display.page import document, text
 from knightfall.display.printable import csv_cell
-from knightfall.display.report import Displayable, Heading, Part
+from knightfall.display.report import Displayable, Heading, Part, document, text
 from knightfall.display.table import Table
 from knightfall.files import atomic_write
 

@@ -11,7 +11,7 @@ from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.season import Conditions
 from knightfall.course.trial.game_judging import KINDS, OWN_CLOCK, SUBSTITUTE, TRIES
 from knightfall.display.numbers import count, interval, percent, plus_minus, signed
-from knightfall.display.page import document, text
+from knightfall.display.report import document, text
 from knightfall.picture import svg
 from knightfall.position import Position
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import replace
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Literal
 
 from knightfall.course.import_context import visiting
 from knightfall.course.submission import Reference, Submission, read_submission, sources
 from knightfall.course.submission_files import find_file
+from knightfall.display.report import Displayable, Heading, Part
+from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
+from knightfall.heuristics.evaluator import evaluator
 from knightfall.heuristics.registry import Score
-from knightfall.heuristics.user_heuristic import SchemeFunction
+from knightfall.heuristics.user_heuristic import HeuristicWarning, SchemeFunction
 from knightfall.user_files import Surroundings, load
 
 FORM = "course:PATH#custom_score"
@@ -112,3 +117,68 @@ def _takes_two(score: FunctionType) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+# -- a survey of a submission's scores -------------------------------------------------------------
+
+TOLD = {"compiled": "compiled", "plain": "plain Python", "broken": "does not work"}
+
+
+@dataclass(frozen=True)
+class Found:
+    """One score: how it runs as a heuristic, and why not better."""
+
+    name: str
+    heuristic: str
+    runs: Literal["compiled", "plain", "broken"]
+    why: str = ""
+
+    def __str__(self) -> str:
+        return f"{TOLD[self.runs]}: {self.why}" if self.why else TOLD[self.runs]
+
+
+@dataclass(frozen=True)
+class Survey(Displayable):
+    """The scores of a submission as heuristics."""
+
+    path: str
+    generation: str
+    scores: tuple[Found, ...]
+
+    def parts(self) -> Iterator[Part]:
+        """A line for each score, and how to use one."""
+        yield Heading(f"{self.path}, generation {self.generation}: its scores as heuristics")
+        yield ""
+        if not self.scores:
+            yield "It has none: no function of game and player."
+            return
+        yield facts({found.name: str(found) for found in self.scores})
+        usable = [found for found in self.scores if found.runs != "broken"]
+        if usable:
+            yield ""
+            yield f'Try: knightfall match "id({usable[0].heuristic}, nodes=2500)" AB_Improved'
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as JSON can hold it."""
+        scores = [asdict(found) for found in self.scores]
+        return {"path": self.path, "generation": self.generation, "scores": scores}
+
+
+def survey(path: str) -> Survey:
+    """Compile each score of a submission, as far as that is possible."""
+    found = read_submission(path)
+    scores = tuple(_found(StudentScore(path, name)) for name in found.scores)
+    return Survey(path, found.generation.name, scores)
+
+
+def _found(score: StudentScore) -> Found:
+    name, heuristic = score.name, str(score)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HeuristicWarning)
+            ready = evaluator(heuristic)
+    except KnightfallError as error:
+        return Found(name, heuristic, "broken", str(error))
+    if ready.compiled:
+        return Found(name, heuristic, "compiled")
+    return Found(name, heuristic, "plain", ready.terms[0].why_plain)
