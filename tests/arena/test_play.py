@@ -321,7 +321,7 @@ def test_a_search_that_computes_for_too_long_is_late(monkeypatch: pytest.MonkeyP
 STARVED = """
 import sys
 from knightfall.arena.plan import PairTask
-from knightfall.arena.runners.play_chunk import make_ready, play_chunk
+from knightfall.arena.runners.chunk_queue import make_ready, play_chunk
 agents = "champion(time=30ms)", "id(improved, time=20ms)"
 make_ready(agents)
 print("ready", flush=True)

@@ -23,8 +23,7 @@ from dask_clusters import two_workers
 
 from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, everyone, gauntlet
 from knightfall.arena.runners import chunk_queue as chunks
-from knightfall.arena.runners.chunk_queue import Chunk, ChunkQueue
-from knightfall.arena.runners.play_chunk import PlayingThread, play_chunk
+from knightfall.arena.runners.chunk_queue import Chunk, ChunkQueue, PlayingThread, play_chunk
 from knightfall.arena.runners.runner import Elsewhere, InProcess, Pool, Runner
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.user_heuristic import HeuristicWarning

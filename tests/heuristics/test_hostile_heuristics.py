@@ -15,7 +15,7 @@ from hostile_heuristics import HOSTILE, NODES, Hostile
 
 from knightfall.arena.plan import PairRecord, PairTask
 from knightfall.arena.play import play_pair
-from knightfall.arena.runners.play_chunk import play_chunk
+from knightfall.arena.runners.chunk_queue import play_chunk
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 

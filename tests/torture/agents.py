@@ -17,7 +17,7 @@ from pathlib import Path
 from hostile_agents import HOSTILE, Hostile
 
 from knightfall.arena.plan import PairRecord, PairTask
-from knightfall.arena.runners.play_chunk import play_chunk
+from knightfall.arena.runners.chunk_queue import play_chunk
 from knightfall.arena.runners.runner import Pool
 from knightfall.board import Board
 from knightfall.isolation.limits import enter_namespace

@@ -34,7 +34,7 @@ from knightfall.arena.run_options import (
     ignore,
     with_run_options,
 )
-from knightfall.arena.runners.choose_runner import check_runner, choose_runner
+from knightfall.arena.runners.runner import check_runner, choose_runner
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, user_store
 from knightfall.arena.tournament_plan import mixture, tournament_plan
@@ -260,7 +260,7 @@ def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore) -> None:
 
     A submission is loaded once; `notice` is told which of its players plays, if it has several.
     """
-    from knightfall.arena.runners.play_chunk import check_agents  # needs the compiler
+    from knightfall.arena.runners.chunk_queue import check_agents  # needs the compiler
 
     check_runner(options, plan)
     check_agents(entrant.agent for entrant in plan.entrants)
