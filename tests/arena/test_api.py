@@ -202,7 +202,7 @@ def test_a_long_run_is_handed_over_and_comes_out_the_same(
 ) -> None:
     monkeypatch.setattr(runners, "TRIAL", 0.0)
     monkeypatch.setattr(runners, "WORTH_STARTING", 0.0)
-    monkeypatch.setattr("knightfall.arena.runners.runner.cores", lambda: 2)
+    monkeypatch.setattr("knightfall.arena.runners.choose_runner.cores", lambda: 2)
     started: list[int] = []
     pool = runners.Pool
 

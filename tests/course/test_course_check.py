@@ -825,7 +825,7 @@ def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
             "game_agent.py",
             "",
             ("--generation", "2017c"),
-            "generation '2017c' is not checked: there are 2017b, 2017a, early, oldest, successor",
+            "no generation '2017c' of the course: there are 2017b, 2017a, early, oldest, successor",
         ),
     ],
 )

@@ -63,7 +63,7 @@ def test_the_same_again_and_others_with_another_seed(some: list[Decision]) -> No
 
 def test_games_begin_with_openings_of_their_split(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test opening, nor an image of one, is learned from."""
-    from knightfall.learning import hunter_decisions as room
+    from knightfall.learning import learn_chances as room
 
     begun: list[Position] = []
 

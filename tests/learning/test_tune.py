@@ -388,7 +388,7 @@ def test_the_optimiser_comes_near_the_best_through_noise(weights: int) -> None:
         ([WRONG, "--board", "3x"], "'3x'"),
         ([WRONG, "--against", "id(improved, time=10ms)"], "plays by the clock"),
         ([WRONG, "--against", "idd(improved)"], "idd"),
-        ([WRONG, "--workers", "0"], "'0'"),
+        ([WRONG, "--workers", "-1"], "-1"),
         ([WRONG, "--workers", "999"], "999"),
         ([WRONG, "--seed", "-1"], "'-1'"),
         ([WRONG, "--chart", "x.doc"], ".svg, .png or .pdf"),

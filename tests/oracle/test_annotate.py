@@ -359,7 +359,7 @@ def test_annotate_finds_games_wherever_they_are(
         ("no/such/file.txt", "'no/such/file.txt'"),
         ("7/7/1N5/7/7/4n2/7 w", "'7/7/1N5/7/7/4n2/7 w'"),
         ("7/7/7 w b5", "'7/7/7 w'"),
-        ('{"moves": 3}', "None"),
+        ('{"moves": 3}', '"start" is missing'),
         ('{"fen": "4/4/4/4[Nn] w", "moves": 3}', "3"),
         ('{"fen": "4/4/4/4[Nn] w", "moves": [3]}', "3"),
         ('{"fen": "4/4/4/4[Nn] w", "moves": []}', "'4/4/4/4[Nn] w'"),

@@ -34,7 +34,7 @@ from knightfall.arena.run_options import (
     ignore,
     with_run_options,
 )
-from knightfall.arena.runners.runner import check_runner, choose_runner
+from knightfall.arena.runners.choose_runner import check_runner, choose_runner
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, user_store
 from knightfall.arena.tournament_plan import mixture, tournament_plan

@@ -106,7 +106,10 @@ def _share(truth: npt.NDArray[Any]) -> float | None:
 
 
 def _seconds(folder: Path) -> float | None:
-    """What making all files took, were one made after the other; None if nobody wrote it down."""
+    """Return what making all files took, one after the other, in tenths of a second.
+
+    None if that is not known, or less than a tenth of a second.
+    """
     seconds: dict[str, float] = {}
     try:
         lines = (folder / LOG).read_text("utf-8").splitlines()
@@ -118,7 +121,7 @@ def _seconds(folder: Path) -> float | None:
             seconds[told["file"]] = float(told["seconds"])
         except (ValueError, KeyError, TypeError):  # the last line of somebody who was killed
             continue
-    return round(sum(seconds.values()), 1) if seconds else None
+    return round(sum(seconds.values()), 1) or None
 
 
 # -- for people ----------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from knightfall.arena.api import check as check_plan
 from knightfall.arena.plan import Plan, check_files, enter, tournament
-from knightfall.arena.runners.runner import runner_for
+from knightfall.arena.runners.choose_runner import runner_for
 from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown

@@ -18,7 +18,7 @@ from knightfall.arena.api import together
 from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament
 from knightfall.arena.run_loop import Scoreboard, conduct
 from knightfall.arena.run_options import Notice
-from knightfall.arena.runners.runner import choose_runner
+from knightfall.arena.runners.choose_runner import choose_runner
 from knightfall.arena.store import Run, Store
 from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.course.agent import CourseAgent, RemoteSubmission, course_agent

@@ -68,7 +68,7 @@ def _play(spec: dict[str, Any], tell: Tell) -> int:
     from knightfall.arena import version
     from knightfall.arena.api import check
     from knightfall.arena.run_loop import conduct
-    from knightfall.arena.runners.runner import choose_runner
+    from knightfall.arena.runners.choose_runner import choose_runner
     from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
     from knightfall.arena.store import Store
     from knightfall.isolation.parallel_map import RunnerOptions
