@@ -61,7 +61,7 @@ ROOMS = (
     "studies.study_files",
     "studies.costs",
     "studies.student_options studies.student_search",
-    "studies.student_agent",
+    "studies.student_options",
     "oracle",
     "learning",
     "course.trial",
