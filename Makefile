@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Files are shared out whole: what a file compiles or plays at its beginning is done once.
-PARALLEL := --numprocesses 4 --dist loadfile --no-loadscope-reorder
+PARALLEL := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # Python keeps the bytecode it makes, whatever the shell says: the tests start it a hundred times, and
 # pytest's own bytecode takes either process half a minute.
 export PYTHONDONTWRITEBYTECODE :=
