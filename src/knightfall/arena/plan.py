@@ -90,7 +90,7 @@ class GameRecord:
 
     @property
     def plies(self) -> int:
-        """How many moves were made."""
+        """Return the number of moves that were made."""
         return len(self.cells)
 
     def moves(self, opening: Position) -> tuple[str, ...]:

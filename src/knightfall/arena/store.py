@@ -110,7 +110,7 @@ class StoredGame:
 
     @property
     def plies(self) -> int:
-        """How many moves were made."""
+        """Return the number of moves that were made."""
         return self.moves_w + self.moves_b
 
 

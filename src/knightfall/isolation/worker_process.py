@@ -41,7 +41,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """The message that carries a warning for the user."""
+    """A message by which a worker passes a warning on to the user."""
 
     text: str
     category: type[Warning]

@@ -32,7 +32,7 @@ from knightfall.search.budget import Budget
 
 @dataclass(frozen=True)
 class Model:
-    """A search that an opponent may be."""
+    """One of the known searches that the opponent may be using."""
 
     method: str
     heuristic: str

@@ -185,7 +185,7 @@ class Workspace:
         return beliefs
 
     def ask(self, whom: Any, records: Records, position: Position) -> Any:
-        """Ask some opponents about a position; what the table has on it then."""
+        """Ask some opponents what they would reply, and return the position's row of the table."""
         return self.replies[ask_about(records, whom, *words(position))]
 
 

@@ -250,7 +250,10 @@ def _shared(a: set[int], b: set[int]) -> float:
 
 
 def _program(student: Student) -> tuple[Kinds, str] | None:
-    """The node kinds of all that a student wrote, and a hash of the files; None if unreadable."""
+    """Return the kinds of syntax nodes of a student's code, and a hash of the files.
+
+    Return None if the code cannot be parsed.
+    """
     if student.submission is None:
         return None
     try:
