@@ -1,5 +1,5 @@
-"""Fixed workloads that measure knightfall: ratios within one run, never bare seconds.
+"""Benchmarks of knightfall on fixed workloads, as ratios within one run.
 
-``python -m benchmarks`` runs them, and ``make bench-docs`` writes docs/performance.md from what
-all of them measured.  One module per benchmark, each with a ``SUMMARY`` and a ``run() -> Result``.
+``python -m benchmarks`` runs them, and ``make bench-docs`` writes docs/performance.md from all
+results. Each module is one benchmark with a ``SUMMARY`` and a ``run() -> Result``.
 """

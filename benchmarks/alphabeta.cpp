@@ -1,7 +1,7 @@
 // Plain alpha-beta in C++, function for function what src/knightfall/search/alphabeta.py compiles
 // to: the same records (layout.h is generated from the NumPy types), the same heuristic call
-// by address, principal variation, node limit and seeded order at the root.  Only here to
-// be raced against.
+// by address, principal variation, node limit and seeded order at the root.  It exists only
+// as a benchmark.
 #include <cstddef>
 #include <cstdint>
 

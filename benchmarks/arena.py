@@ -1,4 +1,4 @@
-"""The arena: games a second against plain Python, what is not search, workers, Dask."""
+"""The arena: games per second against plain Python, overhead, workers, Dask."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from knightfall.arena.plan import PairRecord, Plan
 from knightfall.arena.play import play_pair
 from knightfall.arena.run_loop import conduct
-from knightfall.arena.runners.runner import Pool, Runner
+from knightfall.arena.runner import Pool, Runner
 from knightfall.arena.store import Store
 from knightfall.arena.tournament_plan import tournament_plan
 from knightfall.position import Position
@@ -24,11 +24,11 @@ SUMMARY = "The course's tournament: games a second ÷ those of the same agents i
 FASTER, OVERHEAD, WORKERS, DASK, WHOLE = 500.0, 0.05, 1.8, 1.15, 5.0
 TESTS = ("AB_Improved", "lookahead:AB_Custom", "lookahead:AB_Custom_2", "lookahead:AB_Custom_3")
 PAIRS = 300
-"""Per opponent, for what compares runners: so many that starting them does not count."""
+"""Pairs per opponent when runners are compared; enough to make their start negligible."""
 
 
 def run(pairs: int = PAIRS, sample: int = 1, rounds: int = 3) -> Result:
-    """The plain-Python games are the same, move for move (checked)."""
+    """Measure the arena; check that plain Python plays the same games, move for move."""
     course = tournament_plan(TESTS, course_only=True)
     python, compiled, games = _against_python(course, sample)
     ratios = {"games a second, one core ÷ plain Python": Ratio(python / compiled, at_least=FASTER)}
@@ -59,7 +59,7 @@ def run(pairs: int = PAIRS, sample: int = 1, rounds: int = 3) -> Result:
 
 
 def _against_python(plan: Plan, sample: int) -> tuple[float, float, int]:
-    """The first rounds, once compiled and once in plain Python: seconds of each, and the games."""
+    """Play the first rounds compiled and in plain Python; return both times and the game count."""
     tasks = [plan.task(number) for number in range(len(plan.matches) * sample)]
     deque(map(play_pair, tasks), maxlen=0)
     records: list[PairRecord] = []
@@ -75,7 +75,7 @@ def _against_python(plan: Plan, sample: int) -> tuple[float, float, int]:
 
 
 def _not_search(plan: Plan, rounds: int) -> tuple[float, int]:
-    """The share of a worker's time that no search used."""
+    """Return the share of a worker's time outside of searches, and the number of moves."""
     tasks = list(plan.tasks())
     deque(map(play_pair, tasks), maxlen=0)
     best, moves = 1.0, 0
@@ -89,7 +89,7 @@ def _not_search(plan: Plan, rounds: int) -> tuple[float, int]:
 
 
 def _runners(plan: Plan, rounds: int) -> dict[str, float]:
-    """Seconds for all pairs of a plan, the workers started and warm."""
+    """Return each runner's seconds for all pairs of a plan, with warm workers."""
     agents = [entrant.agent for entrant in plan.entrants]
     sides: dict[str, Runner] = {"one worker": Pool(1, agents), "two workers": Pool(2, agents)}
     cluster = _cluster(agents)
@@ -112,7 +112,7 @@ def _cluster(agents: list[str]):
         from distributed import LocalCluster
     except ImportError:
         return None
-    from knightfall.arena.runners.runner import Elsewhere
+    from knightfall.arena.runner import Elsewhere
 
     local = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
     return Elsewhere(local.scheduler_address, agents), local
@@ -125,7 +125,7 @@ def _all(runner: Runner, plan: Plan) -> None:
 
 
 def _whole(plan: Plan, rounds: int) -> float:
-    """The whole tournament into a store, the workers started and warm."""
+    """Return the seconds to play a whole tournament into a store, with warm workers."""
     agents = [entrant.agent for entrant in plan.entrants]
     best = float("inf")
     with Pool(2, agents) as pool:

@@ -1,6 +1,6 @@
-"""How many nodes a proof takes as boards grow: random openings from 5×5 to 8×8, each solved alone.
+"""Nodes to solve random openings alone, by board size from 5×5 to 8×8.
 
-A node count is the same on every machine.  docs/theory.md draws these.
+Node counts are the same on every machine. docs/theory.md draws them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .result import Ratio, Result
 SUMMARY = "Nodes that win or loss of a random opening takes, by board; equal on every machine"
 SEED = 5
 MOST = 2_000_000_000
-"""A solve that takes more is given up."""
+"""Node limit: a solve that needs more is abandoned."""
 
 OPENINGS = {(5, 5): 10, (5, 6): 10, (6, 6): 10, (6, 7): 10, (7, 7): 10, (7, 8): 5, (8, 8): 3}
-"""How many of each board."""
+"""Openings on each board."""
 
 
 def openings(board: Board, how_many: int) -> list[Position]:
-    """Random openings, always the same; none in which reflection says at once who wins."""
+    """Return random openings, always the same, without those that point reflection decides."""
     rng = random.Random(f"{SEED} {board.width}x{board.height}")
     found: list[Position] = []
     while len(found) < how_many:
@@ -37,7 +37,7 @@ def openings(board: Board, how_many: int) -> list[Position]:
 
 
 def _by_reflection(board: Board, mover: int, waiter: int) -> bool:
-    """Whether the second player can answer by point reflection, or the first after one move."""
+    """Return whether point reflection decides the opening, at once or after one move."""
     last = board.cells - 1
     if board.cells % 2 == 0:
         return mover + waiter == last
@@ -45,7 +45,7 @@ def _by_reflection(board: Board, mover: int, waiter: int) -> bool:
 
 
 def nodes_of(position: Position, most: int = MOST) -> int | None:
-    """What the solver spends on a position with an empty table; None if that is `most` or more."""
+    """Return the solver's nodes with an empty table; None if it needs `most` or more."""
     engine = Engine(position.board)
     try:
         engine.wins(position, Limits(most))
@@ -55,7 +55,7 @@ def nodes_of(position: Position, most: int = MOST) -> int | None:
 
 
 def run(sizes: dict[tuple[int, int], int] | None = None, most: int = MOST) -> Result:
-    """Every opening of every board, one row each."""
+    """Solve every opening of every board, one row each."""
     rows: list[dict[str, Any]] = []
     medians: dict[int, float] = {}
     for (width, height), how_many in (sizes or OPENINGS).items():

@@ -1,4 +1,4 @@
-"""The plot of what evaluations cost."""
+"""The chart of evaluation costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def draw_costs(rows: list[dict[str, Any]], path: Path) -> None:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    # `null` is the zero of the scale, and a logarithm has none.
+    # The cost of `null` is 0 by definition, which has no logarithm.
     rows = sorted((row for row in rows if row["ns"] > 0), key=lambda row: row["ns"], reverse=True)
     studies = list(dict.fromkeys(row["study"] for row in sorted(rows, key=lambda r: r["study"])))
     with rc_context({"svg.hashsalt": "knightfall", "svg.fonttype": "none"}):

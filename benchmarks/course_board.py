@@ -1,10 +1,9 @@
-"""The board as a student of the course had it, in plain Python.
+"""The course's board in plain Python, as its students had it.
 
-The board is one flat list, copied on every move, and works as the course's does: a new object
-for each forecast, players compared as objects, every question answered from the list anew.  The
-course also shuffles legal moves each time they are asked for.  Here the shuffled list is thrown
-away and the moves come in board order, so that the tree is the compiled search's, node for node,
-and the same on every run.
+The board is one flat list, copied on every move, and works as the course's does: a new object for
+each forecast, players compared as objects, every question answered from the list. The course also
+shuffles legal moves at each call. Here the shuffled list is discarded and the moves come in board
+order, so that the tree is the compiled search's, node for node, and the same on every run.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ Cell = tuple[int, int]
 """Row and column, row 0 on top."""
 
 Score = Callable[["CourseBoard", object], float]
-"""A heuristic of the course: how well a player stands."""
+"""A heuristic of the course: the value of a board for a player."""
 
 KNIGHT_STEPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
 
 
 class CourseBoard:
-    """A position: W·H cells column by column, then whose turn, player 2's cell, player 1's."""
+    """A position: W·H cells by columns, then whose turn, player 2's cell, player 1's cell."""
 
     BLANK = 0
     NOT_MOVED = None
@@ -44,22 +43,22 @@ class CourseBoard:
 
     @property
     def active_player(self) -> object:
-        """Whose turn it is."""
+        """Return the player to move."""
         return self._active_player
 
     @property
     def inactive_player(self) -> object:
-        """Whose turn it is not."""
+        """Return the player who is not to move."""
         return self._inactive_player
 
     def get_opponent(self, player: object) -> object:
-        """The other player."""
+        """Return the other player."""
         if player == self._active_player:
             return self._inactive_player
         return self._active_player
 
     def copy(self) -> CourseBoard:
-        """A board that can be changed without changing this one."""
+        """Return an independent copy."""
         twin = type(self)(self._player_1, self._player_2, self.width, self.height)
         twin.move_count = self.move_count
         twin._active_player = self._active_player
@@ -68,13 +67,13 @@ class CourseBoard:
         return twin
 
     def forecast_move(self, move: Cell) -> CourseBoard:
-        """A new board on which the active player has moved."""
+        """Return a new board on which the active player has moved."""
         board = self.copy()
         board.apply_move(move)
         return board
 
     def apply_move(self, move: Cell) -> None:
-        """Move the active player here and now."""
+        """Move the active player on this board."""
         index = move[0] + move[1] * self.height
         self._board_state[index] = 1
         self._board_state[-2 if self._active_player == self._player_2 else -1] = index
@@ -83,12 +82,12 @@ class CourseBoard:
         self.move_count += 1
 
     def turn_to(self, player: object) -> None:
-        """Let a player be the one to move."""
+        """Make a player the one to move."""
         if player != self._active_player:
             self._active_player, self._inactive_player = self._inactive_player, self._active_player
 
     def lay_out(self, blank: set[Cell], first: Cell, second: Cell) -> None:
-        """Set up a position: the open cells and where the two players stand."""
+        """Set up a position: the open cells and the two players' cells."""
         for column in range(self.width):
             for row in range(self.height):
                 index = row + column * self.height
@@ -97,7 +96,7 @@ class CourseBoard:
         self._board_state[-2] = second[0] + second[1] * self.height
 
     def move_is_legal(self, move: Cell) -> bool:
-        """Whether a cell is on the board and open."""
+        """Return whether a cell is on the board and open."""
         row, column = move
         return bool(
             0 <= row < self.height
@@ -106,7 +105,7 @@ class CourseBoard:
         )
 
     def get_blank_spaces(self) -> list[Cell]:
-        """The open cells, column by column."""
+        """Return the open cells, column by column."""
         return [
             (row, column)
             for column in range(self.width)
@@ -115,51 +114,51 @@ class CourseBoard:
         ]
 
     def get_player_location(self, player: object) -> Cell:
-        """Where a player stands; both must be placed."""
+        """Return a player's cell; both must be placed."""
         index = self._board_state[-1 if player == self._player_1 else -2]
         assert index != self.NOT_MOVED, "both knights must be placed"
         return (index % self.height, index // self.height)
 
     def get_legal_moves(self, player: object = None) -> list[Cell]:
-        """The open cells a knight's move from a player (the active one by default)."""
+        """Return the open cells a knight's move from a player (the active one by default)."""
         return self.moves_from(
             self.get_player_location(self.active_player if player is None else player)
         )
 
     def moves_from(self, cell: Cell) -> list[Cell]:
-        """The open cells a knight's move from a cell.
+        """Return the open cells a knight's move from a cell.
 
-        The course has this as a private method, which did not keep its students from using it.
+        In the course's code this is a private method, which students used nevertheless.
         """
         moves = self.in_order(cell)
         random.shuffle(moves.copy())
         return moves
 
     def in_order(self, cell: Cell) -> list[Cell]:
-        """The same in board order (on boards at least four wide), as the kernel takes them."""
+        """Return these cells in board order (on boards at least four wide), like the kernel."""
         row, column = cell
         targets = [(row + down, column + right) for down, right in KNIGHT_STEPS]
         return [target for target in targets if self.move_is_legal(target)]
 
     def is_winner(self, player: object) -> bool:
-        """Whether the opponent is to move and cannot."""
+        """Return whether the opponent is to move and cannot."""
         return player == self._inactive_player and not self.get_legal_moves(self._active_player)
 
     def is_loser(self, player: object) -> bool:
-        """Whether the player is to move and cannot."""
+        """Return whether the player is to move and cannot."""
         return player == self._active_player and not self.get_legal_moves(self._active_player)
 
 
 class UnshuffledBoard(CourseBoard):
-    """The same board without the shuffle, which changes nothing about the tree: saved work."""
+    """The same board without the shuffle, which saves time and leaves the tree unchanged."""
 
     def moves_from(self, cell: Cell) -> list[Cell]:
-        """The open cells a knight's move from a cell."""
+        """Return the open cells a knight's move from a cell."""
         return self.in_order(cell)
 
 
 def set_up(kind: type[Any], position: Position, mover: object) -> Any:
-    """A position on a course board of that kind, the side to move as player 1."""
+    """Return a position on a course board of that kind, with the side to move as player 1."""
     where = position.board
 
     def cell(number: int | None) -> Cell:

@@ -1,7 +1,7 @@
-"""Whole games as the course played them: plain Python over the course's kind of board.
+"""Whole games in plain Python on the course's kind of board.
 
-The agents are ours, move for move (`arena` checks it): the same root order, the same budget of
-nodes, the last depth that was finished.  Everything else is done the way a student's code does it.
+The agents play like knightfall's, move for move (`arena` checks it): the same root order, the same
+node budget, the last finished depth. Everything else is done as in a student's code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .course_search import CourseSearch
 
 
 class CourseAgent:
-    """One of our agents, rewritten as a student's: random, minimax or plain deepening."""
+    """A knightfall agent rewritten as a student's: random, minimax or plain deepening."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -32,7 +32,7 @@ class CourseAgent:
         self.search = CourseSearch(score, pruning=agent.kind != "minimax")
 
     def move(self, position: Position) -> str:
-        """The move, and nothing kept from one to the next."""
+        """Return the move; the agent keeps no state between moves."""
         board, budget = position.board, self.agent.budget
         order = [(board.row(c), board.column(c)) for c in root_order(position, self.agent.seed)]
         chosen = order[0]
@@ -46,7 +46,7 @@ class CourseAgent:
 
 
 def root_order(position: Position, seed: int) -> list[int]:
-    """The order in which our searches try the root's moves: the course's shuffle, but seeded."""
+    """Return the order in which knightfall's searches try the root's moves (a seeded shuffle)."""
     states = np.zeros(1, DTYPE)
     states["seed"] = seed
     any_move(geometry(position.board)[0], states[0], *words(position))
@@ -54,7 +54,7 @@ def root_order(position: Position, seed: int) -> list[int]:
 
 
 def course_game(task: PairTask, game: int) -> list[str]:
-    """The moves of one game of a pair."""
+    """Play one game of a pair; return its moves."""
     players = {
         side: CourseAgent(seated(text, task.seed)) for side, text in task.seats(game).items()
     }

@@ -1,7 +1,7 @@
-"""A student's agent on our `knightfall.course.Board` against the course's kind of board.
+"""A student's agent on `knightfall.course.Board` against the course's kind of board.
 
-Same agent, same seed, so the same shuffles and the same tree: positions, moves and the generator's
-state are checked to be equal.
+The same agent and seed give the same shuffles and the same tree: positions, moves and the random
+generator's state are checked to be equal.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ SCORES = {
     "center": center_score,
 }
 JUDGED = "improved"
-"""The one that students measured theirs by, and began theirs as a copy of."""
+"""The score that students compared theirs with, and copied first."""
 
 
 class ShuffledBoard(CourseBoard):
-    """The list-of-cells board with the course's shuffle, whose order the agent gets to see."""
+    """The list-of-cells board with the course's shuffle, in an order that the agent sees."""
 
     def moves_from(self, cell: Cell) -> list[Cell]:
-        """The open cells a knight's move from a cell."""
+        """Return the open cells a knight's move from a cell, shuffled."""
         moves = self.in_order(cell)
         random.shuffle(moves)
         return moves
 
 
 class Timeout(Exception):
-    """The agent's time is up."""
+    """Raised when the agent's time is up."""
 
 
 class StudentAgent:
-    """Alpha-beta as students hand it in: two functions, the clock looked at in every call."""
+    """Alpha-beta as students hand it in: two functions, each call reads the clock."""
 
     def __init__(self, score: Callable[[Any, Any], float], depth: int) -> None:
         self.score = score
@@ -58,7 +58,7 @@ class StudentAgent:
         self.nodes = 0
 
     def get_move(self, game: Any, time_left: Callable[[], float]) -> Cell:
-        """The move, (-1, -1) where every line is lost."""
+        """Return the move, or (-1, -1) where every line is lost."""
         self.time_left = time_left
         best, chosen = -inf, (-1, -1)
         alpha, beta = -inf, inf
@@ -70,7 +70,7 @@ class StudentAgent:
         return chosen
 
     def min_value(self, game: Any, depth: int, alpha: float, beta: float) -> float:
-        """The value of a position in which the opponent is to move."""
+        """Return the value of a position in which the opponent is to move."""
         if self.time_left() < self.threshold:
             raise Timeout
         self.nodes += 1
@@ -85,7 +85,7 @@ class StudentAgent:
         return value
 
     def max_value(self, game: Any, depth: int, alpha: float, beta: float) -> float:
-        """The value of a position in which this agent is to move."""
+        """Return the value of a position in which this agent is to move."""
         if self.time_left() < self.threshold:
             raise Timeout
         self.nodes += 1
@@ -101,7 +101,7 @@ class StudentAgent:
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
-    """Both boards search the same trees (checked: nodes, moves and random numbers are equal)."""
+    """Measure both boards on the same trees (checked: nodes, moves and random states)."""
     rows, ratios = [], {}
     for name, score in SCORES.items():
         nodes, spent = 0, {"ours": 0.0, "plain": 0.0}
@@ -134,7 +134,7 @@ def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
 def search(
     kind: type[Any], position: Position, score: Callable[[Any, Any], float], depth: int
 ) -> tuple[int, Cell, Any]:
-    """The nodes, the move, and the random generator's state after the search of a position."""
+    """Search a position; return nodes, move and the random generator's state."""
     student = StudentAgent(score, depth)
     game = laid_out(kind, position, student)
     random.seed(1)
@@ -143,7 +143,7 @@ def search(
 
 
 def laid_out(kind: type[Any], position: Position, mover: object) -> Any:
-    """A position on a board of either kind, through the private list that both have."""
+    """Return a position on a board of either kind, set through its private list."""
     where = position.board
     board = kind(mover, "the other", where.width, where.height)
 

@@ -1,7 +1,7 @@
-"""What a submission's own process costs: its start, a move's way there and back, a game by ticks.
+"""The cost of a submission's process: its start, the overhead of a move, a game by ticks.
 
-A class of 100 plays 7,000 games against the course's seven opponents; how long that takes on two
-cores follows from the mean game, for games are independent of each other.
+A class of 100 plays 7,000 games against the course's seven opponents. Their time on two cores
+follows from the mean game, because games are independent.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class FirstMovePlayer(AlphaBetaPlayer):
 
 
 def run(starts: int = STARTS, asked: int = ASKED, drawn: int = OPENINGS) -> Result:
-    """Start it again and again, ask it again and again, and play from a few openings."""
+    """Measure starts, the overhead of moves, and games from a few openings."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "game_agent.py").write_text(SUBMISSION, encoding="utf-8")
         quick = known_agent(f"course({folder}#FirstMovePlayer, time=150ms, clock=ticks)")
@@ -117,7 +117,7 @@ def run(starts: int = STARTS, asked: int = ASKED, drawn: int = OPENINGS) -> Resu
 
 
 def _ways(player: RemoteSubmission, asked: int) -> list[float]:
-    """What a move takes that nobody thinks about."""
+    """Return the seconds of moves that need no thinking."""
     player.prepare()
     found: list[float] = []
     while len(found) < asked:
@@ -135,7 +135,7 @@ def _ways(player: RemoteSubmission, asked: int) -> list[float]:
 
 def _seconds_a_game(agent: str, opponent: str, fens: list[str]) -> float:
     other = str(known_agent(opponent))
-    play_pair(PairTask(0, agent, other, fens[0], 1))  # everything is compiled and in memory
+    play_pair(PairTask(0, agent, other, fens[0], 1))  # warm-up: compile and load everything
     start = perf_counter()
     for number, fen in enumerate(fens):
         play_pair(PairTask(number, agent, other, fen, 1 + number))

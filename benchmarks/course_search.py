@@ -1,7 +1,6 @@
-"""The search as a student of the course has it: plain Python, a new board for every move.
+"""A student's search in plain Python, with a new board for every move.
 
-It searches the tree that the compiled search does, node for node, which is checked wherever the
-two are timed against each other.
+It searches the same tree as the compiled search, node for node; the benchmarks check this.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from .course_board import Cell, CourseBoard, Score, improved_score
 
 DEEPEST = 64
 PATIENCE = 1e9
-"""Seconds to the deadline: it is looked at as a student's search does, and never comes."""
+"""Seconds to the deadline, which is checked as in a student's search but never reached."""
 
 
 class OutOfNodes(Exception):
-    """As the course's SearchTimeout, but counted."""
+    """Raised when the node limit is reached; the counterpart of the course's SearchTimeout."""
 
 
 class CourseSearch:
@@ -34,17 +33,19 @@ class CourseSearch:
         self.nodes = 0
 
     def best(self, game: CourseBoard, order: list[Cell], depth: int) -> tuple[float, Cell]:
-        """The root's value and move at a fixed depth, its moves tried in the given order."""
+        """Return the root's value and move at a fixed depth, trying its moves in the given
+        order.
+        """
         self._begin(inf)
         return self._root(game, order, depth)
 
     def deepen(
         self, game: CourseBoard, order: list[Cell], nodes: float, *, whole: bool = False
     ) -> tuple[float, Cell]:
-        """Depth 1, 2, 3, … until so many nodes are searched or all is proven.
+        """Search depth 1, 2, 3, … until `nodes` nodes are searched or the result is proven.
 
-        The value and the move are those of the last depth that was searched to its end; with
-        `whole`, the one under way when the nodes run out is.
+        The value and the move are those of the last finished depth; with `whole`, the depth in
+        progress when the nodes run out is finished.
         """
         self._begin(inf if whole else nodes)
         found = 0.0, order[0]

@@ -18,11 +18,11 @@ GOAL = 1.25
 DEPTH = 14
 ROUNDS = 7
 BUILDS = {"-O3 -march=native": ("-O3", "-march=native"), "-O3": ("-O3",)}
-"""The goal is for -O3.  Numba compiles for the machine at hand, so -march=native is shown, too."""
+"""The goal is for -O3. Numba compiles for the host machine, so -march=native is also shown."""
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
-    """All search the same trees (checked: nodes, scores and principal variations are equal)."""
+    """Measure all builds on the same trees (checked: nodes, scores, principal variations)."""
     if compiler() is None:
         return Result(skipped="no C++ compiler found (looked for $CXX, g++ and clang++)")
     try:

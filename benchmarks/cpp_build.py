@@ -32,7 +32,7 @@ _C_TYPES = {
 
 
 def compiler() -> str | None:
-    """The C++ compiler there is ($CXX, g++, clang++), or None."""
+    """Return the first available C++ compiler of $CXX, g++ and clang++, or None."""
     for name in (os.environ.get("CXX"), "g++", "clang++"):
         if name and shutil.which(name):
             return name
@@ -41,7 +41,7 @@ def compiler() -> str | None:
 
 @cache
 def compiler_version() -> str:
-    """The first line of what the compiler says about itself; a note if there is none."""
+    """Return the first line of the compiler's version output; "none" if there is no compiler."""
     name = compiler()
     if name is None:
         return "none"
@@ -50,7 +50,7 @@ def compiler_version() -> str:
 
 
 def _struct(name: str, dtype: np.dtype[Any]) -> str:
-    """A C struct that lies in memory as the record does, and says so to the compiler."""
+    """Return a C struct with the record's memory layout, checked by static assertions."""
     lines, checks = [], []
     assert dtype.fields is not None
     for field, (kind, offset, *_) in dtype.fields.items():
@@ -63,7 +63,7 @@ def _struct(name: str, dtype: np.dtype[Any]) -> str:
 
 @cache
 def _folder() -> Path:
-    """Where libraries are kept: beside the machine code, else until this process ends."""
+    """Return the folder of compiled libraries: the kernel cache, or a temporary folder."""
     folder = cache_folder()
     if folder is not None:
         return folder
@@ -73,20 +73,20 @@ def _folder() -> Path:
 
 
 def build(*flags: str) -> ctypes.CDLL:
-    """The library compiled with the given flags.
+    """Return the library compiled with the given flags.
 
-    Raises `subprocess.CalledProcessError` (with the compiler's words in `stderr`) if it does not
-    compile; there must be a compiler.
+    Raise `subprocess.CalledProcessError`, with the compiler's output in `stderr`, if it does not
+    compile. A compiler must exist.
     """
     layouts = _struct("Geometry", geometry.DTYPE) + _struct("State", search_state.DTYPE)
     return build_from(SOURCE, *flags, layouts=layouts)
 
 
 def build_from(source: Path, *flags: str, layouts: str = "") -> ctypes.CDLL:
-    """`build`, from any source file, which may include ``layout.h``.
+    """Compile any source file, which may include ``layout.h``, into a library.
 
-    A library is built once for what it is made from: the texts, the flags, the compiler and, as
-    -march=native depends on it, the processor.
+    Libraries are cached by the texts, the flags, the compiler and, because of -march=native, the
+    processor.
     """
     text = source.read_bytes()
     made_from = (text, layouts, flags, compiler_version(), get_host_cpu_name(), _features())
@@ -103,7 +103,7 @@ def build_from(source: Path, *flags: str, layouts: str = "") -> ctypes.CDLL:
                 text=True,
                 check=True,
             )
-            fresh.replace(library)  # whole or not at all: somebody else may be building it, too
+            fresh.replace(library)  # atomic: another process may build it, too
     return ctypes.CDLL(str(library))
 
 
@@ -113,9 +113,9 @@ def _features() -> str:
 
 
 def search_of(library: ctypes.CDLL) -> Callable[..., None]:
-    """The library's search with its own `improved`: called with (boards, states, open, …).
+    """Return the library's search with its own `improved`, called with (boards, states, open, …).
 
-    The heuristic goes in by its address, so that the compiler cannot see through it.
+    The heuristic is passed by its address, so that the compiler cannot inline it.
     """
     heuristic = ctypes.cast(library.improved, ctypes.c_void_p).value
     entry = library.alphabeta

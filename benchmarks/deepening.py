@@ -1,4 +1,4 @@
-"""Iterative deepening with all that helps against plain iterative deepening, to the same depth."""
+"""Iterative deepening with all improvements against plain deepening, to the same depth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = ("id nodes", "plain nodes", "id ms", "plain ms")
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
-    """Both must reach the depth, or know the end of the game."""
+    """Measure both; each must reach the depth or prove the result."""
     ratios, figures, rows = {}, {"depth": depth}, []
     for which, positions in SETS.items():
         here = _rows(positions(), depth, rounds)

@@ -1,6 +1,6 @@
-"""docs/performance.md, made from docs/measured.json and from nothing else: ``make docs``.
+"""Write docs/performance.md from docs/measured.json: ``make docs``.
 
-``make bench-docs`` measures anew first.  The tests fail when the page differs from what this makes.
+``make bench-docs`` measures first. A test fails if the page differs from this output.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ be equal. In a checkout, `python -m benchmarks` repeats the quicker measurements
 
 
 def page(measured: Mapping[str, Any]) -> str:
-    """The page that tells what was measured."""
+    """Return the page with all measurements."""
     benchmarks = measured["benchmarks"]
     total = duration(sum(found["seconds"] for found in benchmarks.values()))
     parts = [_ABOUT.format(total=total), _machine(measured["machine"]), _ratios(benchmarks)]
@@ -59,7 +59,7 @@ def _ratios(benchmarks: Mapping[str, Any]) -> str:
 
 
 def _cell(column: str, value: Any) -> str:
-    """A cell of a table; what one would type is set as code (a FEN is full of asterisks)."""
+    """Return a table cell; agents, heuristics and FENs are set as code."""
     return f"`{value}`" if column in ("agent", "heuristic", "position") else show(value)
 
 

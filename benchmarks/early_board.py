@@ -1,11 +1,11 @@
-"""The board as the course's first students had it, in plain Python.
+"""The course's first board in plain Python, as its early students had it.
 
-It answers what `CourseBoard` answers and keeps the position differently: a list of rows, whose
-cells hold the number of the player that was there, and dictionaries from players (who must be
-hashable, therefore) to their cells and numbers.  Each forecast copies all of that deeply, which is
-what makes it slow.  Moves come in a fixed order, never shuffled.
+It has the methods of `CourseBoard` but another representation: a list of rows, whose cells hold the
+number of the player that visited them, and dictionaries from players (which must be hashable) to
+cells and numbers. Each forecast copies all of it deeply, which is slow. Moves come in a fixed
+order, never shuffled.
 
-Names with underscores on both sides are those that the students' code knew.
+Names with double underscores on both sides are those that the students' code used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .course_board import KNIGHT_STEPS, Cell
 
 
 class EarlyBoard:
-    """A position: rows of cells, 0 where nobody has been, else 1 or 2."""
+    """A position: rows of cells, 0 if not visited, else the number of the player, 1 or 2."""
 
     BLANK = 0
     NOT_MOVED = (-1, -1)
@@ -35,22 +35,22 @@ class EarlyBoard:
 
     @property
     def active_player(self) -> object:
-        """Whose turn it is."""
+        """Return the player to move."""
         return self.__active_player__
 
     @property
     def inactive_player(self) -> object:
-        """Whose turn it is not."""
+        """Return the player who is not to move."""
         return self.__inactive_player__
 
     def get_opponent(self, player: object) -> object:
-        """The other player."""
+        """Return the other player."""
         if player == self.__active_player__:
             return self.__inactive_player__
         return self.__active_player__
 
     def copy(self) -> EarlyBoard:
-        """A board that can be changed without changing this one."""
+        """Return an independent copy."""
         twin = type(self)(self.__player_1__, self.__player_2__, self.width, self.height)
         twin.move_count = self.move_count
         twin.__active_player__ = self.__active_player__
@@ -61,13 +61,13 @@ class EarlyBoard:
         return twin
 
     def forecast_move(self, move: Cell) -> EarlyBoard:
-        """A new board on which the active player has moved."""
+        """Return a new board on which the active player has moved."""
         board = self.copy()
         board.apply_move(move)
         return board
 
     def apply_move(self, move: Cell) -> None:
-        """Move the active player here and now."""
+        """Move the active player on this board."""
         row, column = move
         self.__last_player_move__[self.__active_player__] = move
         self.__board_state__[row][column] = self.__player_symbols__[self.__active_player__]
@@ -75,7 +75,7 @@ class EarlyBoard:
         self.move_count += 1
 
     def turn_to(self, player: object) -> None:
-        """Let a player be the one to move."""
+        """Make a player the one to move."""
         if player != self.__active_player__:
             self.__active_player__, self.__inactive_player__ = (
                 self.__inactive_player__,
@@ -83,7 +83,7 @@ class EarlyBoard:
             )
 
     def lay_out(self, blank: set[Cell], first: Cell, second: Cell) -> None:
-        """Set up a position: the open cells and where the two players stand."""
+        """Set up a position: the open cells and the two players' cells."""
         for row in range(self.height):
             for column in range(self.width):
                 self.__board_state__[row][column] = int((row, column) not in blank)
@@ -91,7 +91,7 @@ class EarlyBoard:
         self.__last_player_move__ = {self.__player_1__: first, self.__player_2__: second}
 
     def move_is_legal(self, move: Cell) -> bool:
-        """Whether a cell is on the board and open."""
+        """Return whether a cell is on the board and open."""
         row, column = move
         return (
             0 <= row < self.height
@@ -100,7 +100,7 @@ class EarlyBoard:
         )
 
     def get_blank_spaces(self) -> list[Cell]:
-        """The open cells, column by column."""
+        """Return the open cells, column by column."""
         return [
             (row, column)
             for column in range(self.width)
@@ -109,11 +109,11 @@ class EarlyBoard:
         ]
 
     def get_player_location(self, player: object) -> Cell:
-        """Where a player stands."""
+        """Return a player's cell."""
         return self.__last_player_move__[player]
 
     def get_legal_moves(self, player: object = None) -> list[Cell]:
-        """The open cells a knight's move from a player (the active one by default)."""
+        """Return the open cells a knight's move from a player (the active one by default)."""
         return self.__get_moves__(
             self.__last_player_move__[self.active_player if player is None else player]
         )
@@ -128,9 +128,9 @@ class EarlyBoard:
     moves_from = __get_moves__
 
     def is_winner(self, player: object) -> bool:
-        """Whether the opponent is to move and cannot."""
+        """Return whether the opponent is to move and cannot."""
         return player == self.inactive_player and not self.get_legal_moves(self.active_player)
 
     def is_loser(self, player: object) -> bool:
-        """Whether the player is to move and cannot."""
+        """Return whether the player is to move and cannot."""
         return player == self.active_player and not self.get_legal_moves(self.active_player)

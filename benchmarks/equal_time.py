@@ -1,9 +1,9 @@
-"""Every heuristic of the studies and the learned ones in leagues, at equal nodes and equal time.
+"""Leagues of the studies' heuristics and the learned ones, at equal nodes and equal time.
 
-What a node costs is measured once, in games in which all take turns; from then on a time is a
-number of nodes, and everybody gets as many as fit into it.  First all meet all, then the best of
-the studies meet the learned ones for many more games.  Run it with `python -m
-benchmarks.equal_time`, and with `8x8` behind it for another board.
+The cost of a node is measured first, in games in which all heuristics alternate; then a time is
+converted to nodes for each heuristic. First all play all, then the best of the studies play the
+learned ones in many more games. Run it with `python -m benchmarks.equal_time`, followed by `8x8`
+for another board.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ LEARNED = ("learned_net", "learned_linear")
 TOO_COSTLY = ("longest_win", "longest_win_difference")  # a second a game
 NODES = 2500
 TIMES = (0.02, 0.05, 0.1)
-"""Milliseconds a move; with more, hunters make so few mistakes that nobody is ahead of anybody."""
+"""Milliseconds per move; with more, hunters make so few mistakes that nearly all results are
+equal.
+"""
 WEIGHED_AT = 3000
 BEST = 5
 FEW, MANY = 8, 300
@@ -34,7 +36,7 @@ FEW, MANY = 8, 300
 def run(
     board: str = "7x7", few: int = FEW, many: int = MANY, studied: Sequence[str] | None = None
 ) -> Result:
-    """Leagues of all with `few` pairs a match, of the best with `many`."""
+    """Play leagues of all with `few` pairs per match, and of the best with `many`."""
     if studied is None:
         studied = [name for name in published_ids() if name not in (*TOO_COSTLY, *LEARNED)]
     known = [*LEARNED, *studied]
@@ -83,7 +85,7 @@ def run(
 
 
 def _costs(known: Sequence[str], board: str) -> dict[str, float]:
-    """Milliseconds for a node with each heuristic."""
+    """Return the milliseconds of a node with each heuristic."""
     couples = [(_agent(name, WEIGHED_AT), _agent("improved", WEIGHED_AT)) for name in known]
     measured = node_costs(couples, openings(Board.named(board)))
     return {name: cost / 1000 for name, (cost, _) in zip(known, measured, strict=True)}
@@ -105,7 +107,7 @@ def _league(
 
 
 def _names(league: LeagueReport) -> list[str]:
-    """The heuristics by their ratings, the best first."""
+    """Return the heuristics by rating, the best first."""
     entrants = league.plan.entrants
     return [kf.agent(entrants[at].agent).heuristic for at in league.order]
 

@@ -1,8 +1,7 @@
-"""What one evaluation costs, for every published heuristic: a compiled loop over positions.
+"""The cost of one evaluation with every published heuristic, in a compiled loop over positions.
 
-A processor works on several calls at once if it may, and then a cheap heuristic hides behind the
-call itself.  Here each evaluation has to wait for the one before, as a search has to wait for a
-score before it knows what to do next.
+A processor overlaps independent calls, which would hide the cost of a cheap heuristic. So each
+evaluation here depends on the one before, as in a search.
 """
 
 from __future__ import annotations
@@ -49,7 +48,8 @@ def _make_loop() -> Callable[..., float]:
             for i in range(open.size):
                 value = ask(address, boards[0], open[i] | link, me[i], opp[i], to_move[i])
                 total += value
-                # 0, for no heuristic returns nan; but the processor cannot know before it has it.
+                # Always 0, because no heuristic returns NaN; but the processor must wait for the
+                # value.
                 link = types.uint64(value != value)
         return total
 
@@ -57,7 +57,7 @@ def _make_loop() -> Callable[..., float]:
 
 
 def run(how_many: int = HOW_MANY, rounds: int = ROUNDS) -> Result:
-    """Positions from random games, each asked for the first player, whoever is to move."""
+    """Measure all heuristics on positions from random games, valued for the first player."""
     positions = sampled_positions(how_many, SEED)
     asked = [words(position, "w") for position in positions]
     open = np.array([word for word, _, _ in asked], np.uint64)
@@ -74,8 +74,7 @@ def run(how_many: int = HOW_MANY, rounds: int = ROUNDS) -> Result:
         address = ready[name].address
         return lambda: loop(boards, address, open, me, opp, to_move, passes)
 
-    # Calling the loop at all costs some thirty microseconds: cheap heuristics pass often enough
-    # for that not to count.
+    # Calling the loop takes some thirty microseconds, so cheap heuristics make many passes.
     passes, cut = {}, {}
     for name in ids:
         boards["cut"] = 0

@@ -1,8 +1,8 @@
-"""The least that plain Python can do per node: no objects, no clock, no shuffling.
+"""The fastest plain-Python search per node: no objects, no clock, no shuffling.
 
-A position is a list of cells, copied on every move, and two numbers; where a knight can go is
-looked up.  Nobody in the course had this: it says how much of the compiled search's lead is owed
-to the course's board.
+A position is a list of cells, copied on every move, and two numbers; knight moves are tabulated. No
+student had this: it shows how much of the compiled search's lead comes from the course's slow
+board.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class LeanSearch:
         self.nodes = 0
 
     def best(self, position: Position, order: list[int], depth: int) -> tuple[float, int]:
-        """The root's value and move, its moves tried in the given order."""
+        """Return the root's value and move, trying its moves in the given order."""
         self.nodes = 1
         open = [cell in position.open for cell in range(position.board.cells)]
         waiter = position.knight("b" if position.to_move == "w" else "w")

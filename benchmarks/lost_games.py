@@ -1,7 +1,7 @@
-"""``python -m benchmarks.lost_games``: how many lost games does an agent win?
+"""``python -m benchmarks.lost_games``: count the lost games that an agent wins.
 
-An agent plays the runner from random openings of 7×7 in which the hunter has a won game, as it
-nearly always has.  By exact play the agent loses them all.
+An agent plays the runner from random 7×7 openings that the hunter wins, as it nearly always does.
+With exact play the agent would lose them all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from knightfall.statistics.rates import Share
 
 @dataclass(frozen=True)
 class LostGames:
-    """Games won of those begun in a lost position, and what a move of the agent took."""
+    """Games won from lost positions, and the agent's nodes and time per move."""
 
     won: Share
     nodes_a_move: float
@@ -30,7 +30,7 @@ class LostGames:
 
 
 def lost_games(player: Agent, opponent: Agent, games: int, seed: int = 0) -> LostGames:
-    """Play the runner from that many lost openings."""
+    """Play the runner from `games` lost openings."""
     won = played = moves = nodes = 0
     seconds = 0.0
     for fen in shuffled(openings(Board.of(7, 7)), seed):
@@ -48,7 +48,7 @@ def lost_games(player: Agent, opponent: Agent, games: int, seed: int = 0) -> Los
             start = time.process_time()
             try:
                 report = thinker.analyse(position)
-            except AgentFailure:  # a student resigns
+            except AgentFailure:  # a student's agent resigns
                 break
             if thinker is player:
                 seconds += time.process_time() - start

@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine that the figures were measured on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .cpp_build import compiler_version
 
 
 def processor() -> str:
-    """The model's name as the system gives it."""
+    """Return the processor's model name as the system gives it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -28,7 +28,7 @@ def processor() -> str:
 
 
 def describe() -> dict[str, str | int]:
-    """The machine and the versions of everything that compiles or runs code on it."""
+    """Return the machine and the versions of everything that compiles or runs code on it."""
     busy = load()
     return {
         "processor": f"{processor()} ({llvmlite.binding.get_host_cpu_name()})",

@@ -1,7 +1,7 @@
-"""How time is taken: both sides of a ratio in turns, warmed up, the fastest of several rounds.
+"""Timing: both sides of a ratio alternate after a warm-up, and the fastest round counts.
 
-On a shared machine a slow spell then hits both sides alike, and the fastest round is the one
-that was disturbed least.
+On a shared machine a slow period then affects both sides, and the fastest round is the least
+disturbed one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Keep the garbage collector out of the measurement."""
+    """Disable the garbage collector during a measurement."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -25,7 +25,7 @@ def no_collection() -> Iterator[None]:
 
 
 def seconds_of(work: Callable[[], object]) -> float:
-    """The wall time of one call."""
+    """Return the wall time of one call."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
@@ -34,9 +34,9 @@ def seconds_of(work: Callable[[], object]) -> float:
 def fastest(
     sides: Mapping[str, Callable[[], object]], rounds: int, calls: Mapping[str, int] | None = None
 ) -> dict[str, float]:
-    """The shortest time of each side in seconds; sides take turns, the first round is a warm-up.
+    """Return the shortest time of each side in seconds; sides alternate after a warm-up round.
 
-    A side that is over quickly may be called several times a turn (`calls`).
+    A fast side may be called several times per turn (`calls`).
     """
     best = dict.fromkeys(sides, float("inf"))
     with no_collection():
@@ -50,6 +50,6 @@ def fastest(
 
 
 def percentile(sorted_values: list[float], share: float) -> float:
-    """The smallest value that at least `share` (0 to 1) of the values do not exceed."""
+    """Return the smallest value that at least `share` (0 to 1) of the values do not exceed."""
     index = max(0, -(-len(sorted_values) * share // 1) - 1)
     return sorted_values[int(index)]

@@ -1,4 +1,4 @@
-"""A store with a million games: how long until it is open, listed and reported."""
+"""A store with a million games: the time to open, list and report it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ GOAL = 2.0
 AGENTS = 22
 GAMES = 1_000_000
 DIFFERENT = 200
-"""Games that are really played; the others are these again, under other names."""
+"""Games that are really played; the others repeat these under other names."""
 BATCH = 2000
 
 
 def run(games: int = GAMES, rounds: int = 3) -> Result:
-    """The run is a league of 22; its report, with ratings, is what ``knightfall show`` prints."""
+    """Measure a league of 22 agents; its report is what ``knightfall show`` prints."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "arena.sqlite"
         written = seconds_of(lambda: _fill(path, games))

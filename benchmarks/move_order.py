@@ -1,13 +1,13 @@
-"""``python -m benchmarks.move_order``: the solver's order of moves, learned from the truth.
+"""``python -m benchmarks.move_order``: learn the solver's move order from solved positions.
 
-The solver (`solver/winloss.py`) tries the moves of a won position until one wins; how much it
-searches in vain is a matter of their order.  So from random openings we walk down the tree that it
-searches, each move as likely as it costs nodes there, and at each won position ask of every move
-whether it wins and what it costs to know.  An order is as good as the nodes that it takes to the
-first winning move, and as positions are met by their cost, the mean ratio to the present order
-tells what all of the tree would save if the rest of the search stayed as it is.
+The solver (`solver/winloss.py`) tries the moves of a won position until one wins, so its cost
+depends on their order. From random openings this walks down the solver's tree, choosing each move
+in proportion to its nodes. At each won position it finds out of every move whether it wins and how
+many nodes that takes. The cost of an order is the number of nodes up to the first winning move.
+Positions are sampled by their cost, so the mean ratio to the present order estimates the savings
+over the whole tree.
 
-The weights are few and small whole numbers, so all are tried.
+The weights are few small whole numbers, so all combinations are tried.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from knightfall.solver.winloss import CONTACT, MEETING, WAYS, trapped
 LARGEST_WEIGHT = 8
 
 Weights = tuple[int, int, int]
-"""What a way on, one in contact and a meeting are worth."""
+"""Weights of a way on, of a way in contact and of a meeting place."""
 
 
 @dataclass(frozen=True)
 class Move:
-    """A move of a position: what the order looks at, and the truth.
+    """A move of a position: the counts that order it, whether it wins, and its cost.
 
     `ways` on, how many of them are in `contact`, and the `meeting` places, as the solver counts
-    them; whether it `wins`, and the `nodes` that it takes to find out.
+    them; whether it `wins`, and the `nodes` to find out.
     """
 
     cell: int
@@ -53,13 +53,13 @@ class Move:
 
 @dataclass(frozen=True)
 class Choice:
-    """The moves of a won position, but those that lose at once."""
+    """The moves of a won position, without those that lose at once."""
 
     upper: bool
     moves: tuple[Move, ...]
 
     def nodes(self, weights: Weights) -> int:
-        """The nodes that it takes to the first winning move in an order."""
+        """Return the nodes up to the first winning move in an order."""
         spent = 0
         for move in in_order(self.moves, weights):
             spent += move.nodes
@@ -69,7 +69,7 @@ class Choice:
 
 
 def in_order(moves: Sequence[Move], weights: Weights) -> list[Move]:
-    """The moves as the solver would try them with these weights."""
+    """Return the moves in the solver's order with these weights."""
 
     def key(move: Move) -> tuple[int, int]:
         sizes = (move.ways, move.contact, move.meeting)
@@ -79,12 +79,12 @@ def in_order(moves: Sequence[Move], weights: Weights) -> list[Move]:
 
 
 def present(upper: bool) -> Weights:
-    """The solver's weights in the upper part of the tree, or below."""
+    """Return the solver's weights in the upper part of the tree, or below."""
     return (WAYS, CONTACT, MEETING if upper else 0)
 
 
 def moves_of(position: Position) -> tuple[Move, ...]:
-    """Every move of a position but those that lose at once."""
+    """Return every move of a position except those that lose at once."""
     board = geometry(position.board)[0]
     open, _, waiter = words(position)
     theirs = open & int(board.knight[waiter])
@@ -105,7 +105,7 @@ def moves_of(position: Position) -> tuple[Move, ...]:
 
 
 def _judged(after: Position) -> tuple[bool, int]:
-    """Whether whoever moved there wins, and the nodes that the solver takes to know."""
+    """Return whether the player who moved wins, and the nodes that the solver needs."""
     if loses_by_reflection(after):
         return True, 1
     engine = Engine(after.board, table_mb=SMALLEST_MB)
@@ -114,7 +114,7 @@ def _judged(after: Position) -> tuple[bool, int]:
 
 
 def walk(position: Position, rng: random.Random) -> Iterator[Choice]:
-    """The choices on a way down the tree that the solver searches."""
+    """Yield the choices on a random path down the solver's tree."""
     while moves := moves_of(position):
         upper = len(position.open) >= round(position.board.cells * UPPER_SHARE)
         tried = in_order(moves, present(upper))
@@ -128,7 +128,7 @@ def walk(position: Position, rng: random.Random) -> Iterator[Choice]:
 
 
 def choices(board: Board, split: str, walks: int, seed: int) -> list[Choice]:
-    """The choices of some walks from random openings of a split (`split.py`)."""
+    """Return the choices of random walks from openings of a split (`split.py`)."""
     rng = random.Random(f"{seed}/{split}")
     where = class_splits(board)
     own = [cells for cells, number in classes(board).items() if SPLITS[where[number]] == split]
@@ -139,13 +139,13 @@ def choices(board: Board, split: str, walks: int, seed: int) -> list[Choice]:
 
 
 def cost(some: Sequence[Choice], weights: Weights) -> float:
-    """The nodes that an order takes ÷ those of the present one, in the mean over the choices."""
+    """Return the mean ratio of an order's nodes to those of the present order."""
     ratios = [one.nodes(weights) / one.nodes(present(one.upper)) for one in some]
     return sum(ratios) / max(1, len(ratios))
 
 
 def learned(some: Sequence[Choice], upper: bool) -> Weights:
-    """The weights with the least cost in one part of the tree; a way on is worth 1."""
+    """Return the cheapest weights in one part of the tree; a way on has weight 1."""
     part = [one for one in some if one.upper == upper]
     sizes = range(LARGEST_WEIGHT + 1)
     tried = [(1, *more) for more in product(sizes, sizes if upper else (0,))]

@@ -1,7 +1,7 @@
-"""The page in a browser: how soon it can be played, what it weighs, how long the truth takes.
+"""The web page in a browser: time until it can be played, size, and time to the truth.
 
-Needs playwright and a chromium.  The page is served from this machine, so that no network is
-measured, and begins with an empty cache each time.
+Needs playwright and chromium. The page is served locally, so that no network is measured, and
+starts with an empty cache each time.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ TRUTH = """async (fen) => {
 
 
 def _middle(rng: random.Random) -> Position:
-    """A position after some random plies of a random opening."""
+    """Return a position after some random plies of a random opening."""
     while True:
         position = Position.from_fen(rng.choice(openings(Board.of(7, 7))))
         for _ in range(MIDDLE):
@@ -76,7 +76,7 @@ def _middle(rng: random.Random) -> Position:
 
 
 def _fresh(browser: Any, url: str) -> tuple[Any, float]:
-    """A page without any cache, and the milliseconds until it could be played."""
+    """Return a page without any cache, and the milliseconds until it can be played."""
     page = browser.new_context().new_page()
     page.goto(url)
     page.wait_for_function("() => globalThis.knightfall?.state.ready")
@@ -84,7 +84,7 @@ def _fresh(browser: Any, url: str) -> tuple[Any, float]:
 
 
 def _clicks(page: Any) -> list[float]:
-    """The milliseconds from each click on a cell of a game until the knight stands there."""
+    """Play a game; return the milliseconds from each click until the knight has moved."""
     took = []
     while True:
         page.wait_for_function(TURN)
@@ -94,7 +94,7 @@ def _clicks(page: Any) -> list[float]:
 
 
 def run(loads: int = LOADS, positions: int = POSITIONS) -> Result:
-    """Load the page some times, and ask it for the truth of some positions."""
+    """Load the page several times, and solve some positions in it."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     try:
         from playwright.sync_api import sync_playwright
@@ -150,4 +150,4 @@ def run(loads: int = LOADS, positions: int = POSITIONS) -> Result:
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Nobody wants to read that."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""The positions the benchmarks search: fixed, so that node counts can be compared for ever."""
+"""Fixed positions that the benchmarks search, so that node counts stay comparable."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import random
 
 from knightfall.position import Position
 
-# Twenty 7×7 positions, four each with 47 (an opening), 45, 43, 41 and 39 open cells: from
-# random.Random(1), both placements and 0, 2, 4, 6, 8 random legal moves in turn.  Games over by
-# then were thrown away, and so were positions that id(improved, depth=14) proves won or lost.
+# Twenty 7×7 positions, four each with 47 (an opening), 45, 43, 41 and 39 open cells. They are made
+# with random.Random(1): both placements, then 0, 2, 4, 6, 8 random legal moves in turn. Finished
+# games were dropped, and so were positions that id(improved, depth=14) proves won or lost.
 FENS = (
     "7/1N5/7/7/7/2n4/7 w",
     "4*2/2n4/7/7/7/4N2/6* w",
@@ -32,8 +32,8 @@ FENS = (
     "5*1/7/4*1*/3n2N/4**1/1**4/3*3 w",
 )
 
-# Twenty more by the same recipe from random.Random(20261116), drawn after the search was last
-# tuned: nothing was ever chosen for their sake.
+# Twenty more made the same way with random.Random(20261116), after the search was last tuned:
+# nothing was ever tuned on them.
 HELD_OUT = (
     "7/6N/n6/7/7/7/7 w",
     "7/7/7/4*2/2nN3/5*1/7 w",
@@ -59,17 +59,17 @@ HELD_OUT = (
 
 
 def fixed_positions() -> list[Position]:
-    """The twenty on which the search was tuned."""
+    """Return the twenty positions on which the search was tuned."""
     return [Position.from_fen(fen) for fen in FENS]
 
 
 def held_out_positions() -> list[Position]:
-    """The twenty it was not tuned on."""
+    """Return the twenty positions on which it was not tuned."""
     return [Position.from_fen(fen) for fen in HELD_OUT]
 
 
 def sampled_positions(how_many: int, seed: int) -> list[Position]:
-    """Positions from all of random 7×7 games: both knights placed, the side to move can move."""
+    """Return positions from random 7×7 games: both knights placed, the side to move can move."""
     rng = random.Random(seed)
     found: list[Position] = []
     while len(found) < how_many:

@@ -27,7 +27,7 @@ LEAN = "nothing but a list of cells"
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
-    """All search the same trees (checked: nodes, scores and moves are equal)."""
+    """Measure all searches on the same trees (checked: nodes, scores and moves)."""
     improved = evaluator("improved")
     nodes, spent = 0, dict.fromkeys(["compiled", *BOARDS, LEAN], 0.0)
     for fen in POSITIONS:
@@ -64,7 +64,7 @@ def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
 
 
 def _in_python(kind: type[CourseBoard], position: Position, call: Call, depth: int) -> None:
-    """Search in plain Python what `call` has searched; raises if the two do not agree."""
+    """Repeat the search of `call` in plain Python. Raise an AssertionError if they differ."""
     board, search = position.board, CourseSearch()
     order = [(board.row(cell), board.column(cell)) for cell in call.root_order]
     value, move = search.best(set_up(kind, position, search), order, depth)

@@ -1,7 +1,7 @@
-"""What mirror images of positions are worth near the beginning: classes, nodes and depth.
+"""The worth of mirror images near the beginning of a game: classes, nodes and depth.
 
-An author wished to "consider reflections of the board near the beginning of the game", so that
-searches get deeper.  Counts are exact and the same on every machine.
+An author wished to "consider reflections of the board near the beginning of the game", to search
+deeper. The counts are exact and the same on every machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PLIES, LATER, DEPTH = 6, 4, 9
 BUDGETS = (2_500, 100_000, 1_000_000)
 
 Spot = tuple[frozenset[int], int | None, int | None]
-"""Cells that are not open, the mover's cell and the waiter's, before they stand None."""
+"""Occupied cells, the mover's cell and the waiter's; None before placement."""
 
 
 def _key(spot: Spot) -> tuple[tuple[int, ...], int, int]:
@@ -56,9 +56,9 @@ def following(board: Board, spot: Spot) -> Iterable[Spot]:
 
 
 def layers(board: Board, plies: int) -> list[tuple[int, int]]:
-    """Return how many positions and how many classes there are after 0, 1, … plies.
+    """Return the number of positions and of symmetry classes after 0, 1, … plies.
 
-    Only one position of each class is followed; a class has as many positions as images.
+    Only one position of each class is expanded; a class has as many positions as images.
     """
     layer: list[Spot] = [(frozenset(), None, None)]
     found = [(1, 1)]
@@ -75,7 +75,7 @@ def layers(board: Board, plies: int) -> list[tuple[int, int]]:
 
 
 def from_openings(board: Board, plies: int) -> list[tuple[int, int]]:
-    """Return the same for what follows an opening, added up over one of each class of openings."""
+    """Return the same counts after an opening, summed over the opening classes."""
     openings = {
         min(images(board, (frozenset((one, two)), one, two)), key=_key)
         for one in range(board.cells)
@@ -96,14 +96,14 @@ def from_openings(board: Board, plies: int) -> list[tuple[int, int]]:
 
 
 def searched(position: Position, budget: Budget, *, mirrored: bool) -> tuple[int, int]:
-    """Return depth and nodes of a search that knows mirror images of openings, or does not."""
+    """Return depth and nodes of a search with or without mirror images of openings."""
     known = replace(evaluator(HEURISTIC), symmetric=mirrored)
     report = run_search(position, SEARCHES["deepening"], known, budget)
     return report.depth, report.nodes
 
 
 def run(plies: int = PLIES, later: int = LATER, depth: int = DEPTH) -> Result:
-    """Count, and search the empty board and an opening with and without mirror images."""
+    """Count positions, and search the empty board and an opening with and without mirror images."""
     board = Board.of(7, 7)
     rows: list[dict[str, Any]] = []
     for start, counts in (

@@ -1,4 +1,4 @@
-"""Results for people: a rich table of ratios and figures on the terminal."""
+"""Print results on the terminal as tables of ratios and figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.table import Table
 
 
 def show(value: Any) -> str:
-    """A figure in as many digits as it deserves."""
+    """Format a value with a sensible number of digits."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: ""}[value]
     if isinstance(value, int):
@@ -28,7 +28,7 @@ def show(value: Any) -> str:
 
 
 def print_results(console: Console, measured: Mapping[str, Any]) -> None:
-    """The machine, then one table of ratios, then each benchmark's figures and notes."""
+    """Print the machine, one table of ratios, then each benchmark's figures and notes."""
     machine, benchmarks = measured["machine"], measured["benchmarks"]
     console.print(" · ".join(f"{key} {value}" for key, value in machine.items()), style="dim")
     ratios = Table("benchmark", "ratio", title="Ratios", title_justify="left")

@@ -1,4 +1,4 @@
-"""What a benchmark hands back: named ratios with their goals, and the raw figures behind them."""
+"""The result of a benchmark: named ratios with their goals, and the raw figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Ratio:
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is met; None if there is no goal."""
+        """Return whether the goal is met; None if there is no goal."""
         if self.at_least is not None:
             return self.value >= self.at_least
         if self.at_most is not None:
@@ -25,7 +25,7 @@ class Ratio:
 
     @property
     def goal(self) -> str:
-        """The goal in a few characters, empty if there is none."""
+        """Return the goal in a few characters; empty if there is none."""
         if self.at_least is not None:
             return f"≥ {self.at_least:g}"
         if self.at_most is not None:
@@ -33,16 +33,16 @@ class Ratio:
         return ""
 
     def to_json(self) -> dict[str, Any]:
-        """The ratio as JSON has it."""
+        """Return the ratio as JSON values."""
         return {"value": self.value, "goal": self.goal, "met": self.met}
 
 
 @dataclass(frozen=True)
 class Result:
-    """A benchmark's outcome.
+    """A benchmark's result.
 
-    `figures` is ready for JSON: names with numbers or texts, or a list of alike rows.  `skipped`
-    says why there is nothing to report.
+    `figures` maps names to numbers or texts for JSON; `rows` is a table. `skipped` says why there
+    is no result.
     """
 
     ratios: dict[str, Ratio] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Result:
     skipped: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The outcome as JSON has it."""
+        """Return the result as JSON values."""
         return {
             "ratios": {name: ratio.to_json() for name, ratio in self.ratios.items()},
             "figures": self.figures,

@@ -1,4 +1,4 @@
-"""Run benchmarks by name, and list them: what ``python -m benchmarks`` calls."""
+"""Run benchmarks by name, and list them, for ``python -m benchmarks``."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ DEFAULT = (
     "signature",
 )
 ON_REQUEST = ("time_budget", "board_size", "million_games")
-"""What takes a minute or more and seldom changes."""
+"""Benchmarks that take a minute or more and seldom change."""
 
 BY_NAME = ("course_process", "student_score", "page", "equal_time", "reflections")
-"""What belongs to one part alone, whose own page in docs/ tells what was measured."""
+"""Benchmarks of one part alone; its own page in docs/ reports the results."""
 
 
 def module(name: str) -> ModuleType:
@@ -57,9 +57,9 @@ def show_names(json: bool = False) -> None:
 
 
 def main(json: bool = False, only: list[str] | None = None, everything: bool = False) -> None:
-    """Run the benchmarks named in `only`, or all of `everything`, else the quicker ones; print.
+    """Run the benchmarks in `only`, or all if `everything`, else the quicker ones; print them.
 
-    As JSON they are what docs/measured.json holds.
+    The JSON output is the format of docs/measured.json.
     """
     from knightfall.display.numbers import duration
     from knightfall.errors import KnightfallError
@@ -68,7 +68,7 @@ def main(json: bool = False, only: list[str] | None = None, everything: bool = F
     names = list(only or (DEFAULT + ON_REQUEST if everything else DEFAULT))
     for name in names:
         if name not in known:
-            raise KnightfallError(f"no benchmark {name!r}: there are {', '.join(known)}")
+            raise KnightfallError(f"unknown benchmark {name!r}; known: {', '.join(known)}")
     measured: dict[str, Any] = {"machine": module("machine").describe(), "benchmarks": {}}
     for name in names:
         print(f"{name} …", end=" ", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""A compiled search called directly: `knightfall.search.run_search` without its clocks."""
+"""Call a compiled search directly: `knightfall.search.run_search` without its clocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from knightfall.search.table import table_for
 
 @dataclass(frozen=True)
 class Found:
-    """What a search answers; two searches of the same tree answer alike."""
+    """The result of a search; two searches of the same tree have equal results."""
 
     nodes: int
     score: float
@@ -23,7 +23,7 @@ class Found:
 
 
 class Call:
-    """One search of one position to a fixed depth, ready to be called any number of times."""
+    """One search of one position to a fixed depth, which can be repeated."""
 
     def __init__(self, position: Position, depth: int) -> None:
         settings = settings_for(SEARCHES["alphabeta"], evaluator("null"), Budget(depth=depth))
@@ -34,7 +34,7 @@ class Call:
 
     def compiled(self, search: Callable[..., None], heuristic: Evaluator) -> None:
         """Run one of knightfall's own searches."""
-        # All calls share this thread's table: each run needs a generation that no other has.
+        # All calls share this thread's table, so each run needs a new generation.
         _, self.states["generation"] = table_for(int(self.states["entries"][0]))
         self.states["symmetric"] = heuristic.symmetric
         self.states["heuristic"] = heuristic.address
@@ -42,13 +42,13 @@ class Call:
 
     @property
     def found(self) -> Found:
-        """What the last run found."""
+        """Return the result of the last run."""
         state = self.states[0]
         pv = tuple(int(cell) for cell in state["pv"][: state["length"]])
         return Found(int(state["nodes"]), float(state["score"]), pv)
 
     @property
     def root_order(self) -> list[int]:
-        """The root's moves in the order the last run (of a search that keeps it) took them."""
+        """Return the root's moves in the order of the last run (for searches that keep it)."""
         number = len(self.position.legal_moves)
         return [int(cell) for cell in self.states[0]["root"][:number]]

@@ -1,7 +1,7 @@
-"""``python -m benchmarks.serve``: how soon the lab answers while it has other things to do.
+"""``python -m benchmarks.serve``: measure the lab's response times under load.
 
-A tournament is played and two searches think, as long as they may; meanwhile somebody asks for
-moves and for opinions, one after the other.  The goal is 100 ms for 95 % of the answers.
+A tournament and two long searches run while a client asks for moves and evaluations, one after the
+other. The goal is 100 ms for 95 % of the responses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .positions import FENS
 
 REQUESTS = 400
 GOAL = 0.1
-"""Seconds."""
+"""In seconds."""
 
 SEARCH = {"agent": "minimax(improved, depth=40)", "fen": FENS[0]}
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -32,7 +32,7 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 class Asking:
-    """Somebody who asks, over a connection of his own."""
+    """A client with a connection of its own."""
 
     def __init__(self, port: int, name: str | None) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
@@ -45,19 +45,19 @@ class Asking:
             self._headers["X-Knightfall-Client"] = name
 
     def post(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
-        """The status and what is answered."""
+        """Send a POST request; return the status and the JSON response."""
         self._connection.request("POST", path, json.dumps(body), self._headers)
         answer = self._connection.getresponse()
         return answer.status, json.loads(answer.read())
 
     def get(self, path: str) -> Any:
-        """What is answered."""
+        """Send a GET request; return the JSON response."""
         self._connection.request("GET", path)
         return json.loads(self._connection.getresponse().read())
 
 
 def measured(requests: int = REQUESTS) -> dict[str, float]:
-    """Milliseconds: the median, the 95th and the 99th of a hundred, and the longest."""
+    """Return the median, the 95th and 99th percentile and the longest time, in milliseconds."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "knightfall", "serve", "--no-browser", "--json"]
         command += ["--port", "0", "--store", f"{folder}/runs.sqlite"]
@@ -74,15 +74,15 @@ def measured(requests: int = REQUESTS) -> dict[str, float]:
 
 def _times(port: int, requests: int) -> list[float]:
     asking = Asking(port, "asking")
-    for path, body in QUESTIONS:  # whoever is asked must be there
+    for path, body in QUESTIONS:  # warm-up: starts the processes that answer
         assert asking.post(path, {**body, "fen": FENS[0]})[0] == 200
-    # It belongs to no tab: what a tab starts ends when there is no such tab.
+    # Started without a tab, because a tab's jobs end with it.
     assert Asking(port, None).post("/api/tournaments", {"pairs": 2000})[0] == 202
     over = threading.Event()
 
     def search() -> None:
         thinking = Asking(port, "searching")
-        with suppress(OSError, http.client.HTTPException):  # the server is gone in the end
+        with suppress(OSError, http.client.HTTPException):  # the server ends first
             while not over.is_set():
                 thinking.post("/api/choose", SEARCH)
 
@@ -98,14 +98,14 @@ def _times(port: int, requests: int) -> list[float]:
         status, _ = asking.post(path, {**body, "fen": FENS[number % len(FENS)]})
         found.append(time.perf_counter() - start)
         assert status == 200
-        time.sleep(0.03)  # a person does not ask all the time
+        time.sleep(0.03)  # a person pauses between requests
     assert asking.get("/api/state")["jobs"][0]["state"] == "playing"
     over.set()
     return found
 
 
 def main() -> int:
-    """Print it; 0 if the goal is met."""
+    """Measure and print; return 0 if the goal is met."""
     found = measured()
     print(", ".join(f"{name}: {value:.1f} ms" for name, value in found.items()))
     return 0 if found["95 %"] < 1e3 * GOAL else 1

@@ -1,9 +1,8 @@
-"""The signature of the searches: nodes spent on a fixed workload, the same on every machine.
+"""The signature of the searches: total nodes on a fixed workload, the same on every machine.
 
-A functional change of a search (what it prunes, in what order it looks, what it remembers)
-changes the signature; anything else must not.  When you mean such a change, update `SIGNATURE`
-(``python -m benchmarks --only signature`` prints the new one, agent by agent) and say why in the
-commit.
+A functional change of a search (pruning, move order, table) changes the signature; nothing else
+may. After an intended change, update `SIGNATURE` (``python -m benchmarks --only signature`` prints
+the new one, agent by agent) and say why in the commit.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ POSITIONS = (
     "7/7/7/3N3/7/7/7[n] b",  # a placement
     "5/5/1N3/3n1/5 w",  # other boards
     "8/8/2N5/8/8/5n2/8/8 b",
-    "1**2*1/*2*1**/*N**1*1/2*1**1/**2*2/*1*1n**/2***1* w",  # late, the knights nearly apart
+    "1**2*1/*2*1**/*N**1*1/2*1**1/**2*2/*1*1n**/2***1* w",  # late, the knights nearly separated
 )
 
 
 def nodes_by_agent() -> dict[str, int]:
-    """What each agent spends on all positions together."""
+    """Return the nodes of each agent over all positions."""
     positions = [Position.from_fen(fen) for fen in POSITIONS]
     return {
         text: sum(parse_agent(text).analyse(position).nodes for position in positions)
@@ -48,7 +47,7 @@ def nodes_by_agent() -> dict[str, int]:
 
 
 def run() -> Result:
-    """Spend them all and compare with the recorded constant."""
+    """Count the nodes and compare the total with the recorded signature."""
     spent = nodes_by_agent()
     total = sum(spent.values())
     notes = []

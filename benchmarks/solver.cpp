@@ -1,7 +1,7 @@
-// Who wins an opening?  The plain method, and one idea at a time on top of it.
+// Decides who wins an opening: the plain method, and one improvement at a time on top of it.
 //
 // Plain: depth first, one word of table per position, moves in the order of
-// 4 * (the opponent's ways on) - 3 * (one's own).  Each -D switch adds an idea:
+// 4 * (the opponent's moves) - 3 * (the own moves).  Each -D switch adds an improvement:
 //
 //   TRAPPED        see the end two plies early: never visit a position that is over next move
 //   TABLE_FROM=n   use the table only where at least n cells are open
@@ -57,7 +57,7 @@ static inline Bits &slot(Bits key) {
   return table[(hash ^ hash >> 32) & mask];
 }
 
-// -- two solitaires --------------------------------------------------------------------------
+// -- separated knights ------------------------------------------------------------------------
 
 static int bound(Bits room, int cell) {
   int other = count(room & dark), same = count(room) - other;
@@ -65,7 +65,7 @@ static int bound(Bits room, int cell) {
   return std::min(2 * other, 2 * same + 1);
 }
 
-// A path that takes the tightest way on, but a dead end last.
+// A greedy path: it moves to the cell with the fewest exits, and to dead ends last.
 static int greedy(Bits open, int cell) {
   for (int steps = 0;; steps++) {
     Bits left = open & knight[cell];

@@ -1,4 +1,4 @@
-"""The exact solver against the plain method in C++, and what each idea is worth."""
+"""The exact solver against the plain method in C++, and what each improvement contributes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPENINGS, SEED = 40, 7
 ROUNDS = 3
 SOURCE = Path(__file__).parent / "solver.cpp"
 BITS = (TABLE_MB << 20).bit_length() - 1 - 3
-"""As large a table as the solver's: that many megabytes of one-word entries."""
+"""Table size in bits: as many megabytes as the solver's table, in one-word entries."""
 SMALL_BITS = 18
 
 PLAIN = {
@@ -35,7 +35,7 @@ PLAIN = {
     "-O3 -march=native": (BITS, "-O3", "-march=native"),
     f"-O3, a table of {8 << SMALL_BITS >> 20} MB": (SMALL_BITS, "-O3"),
 }
-"""The plain method: the size of its table, and how it is compiled."""
+"""The plain method's table size and compiler flags."""
 
 IDEAS = {
     "plain": (),
@@ -57,13 +57,13 @@ Solve = Callable[[Position], tuple[bool, int]]
 
 
 def openings(how_many: int = OPENINGS) -> list[Position]:
-    """Random openings, always the same."""
+    """Return random openings, always the same."""
     rng, board = random.Random(SEED), Board.of(7, 7)
     return [position_of(board, *rng.sample(range(board.cells), 2)) for _ in range(how_many)]
 
 
 def cpp_solver(bits: int, *flags: str) -> Solve:
-    """`solver.cpp` with some flags, as a function of a position."""
+    """Return `solver.cpp`, compiled with these flags, as a function of a position."""
     entry = build_from(SOURCE, *flags).solve
     entry.argtypes = [ctypes.c_int] * 4 + [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
     table, nodes = np.zeros(1 << bits, np.uint64), ctypes.c_int64()
@@ -79,7 +79,7 @@ def cpp_solver(bits: int, *flags: str) -> Solve:
 
 
 def ours(threads: int = 1) -> Solve:
-    """The solver, with an empty table each time."""
+    """Return the solver as a function of a position, with an empty table each time."""
 
     def solve(position: Position) -> tuple[bool, int]:
         engine = Engine(position.board, threads=threads)
@@ -89,7 +89,7 @@ def ours(threads: int = 1) -> Solve:
 
 
 def run(how_many: int = OPENINGS, rounds: int = ROUNDS, classes: bool = True) -> Result:
-    """All must agree on every winner."""
+    """Measure all solvers; they must agree on every winner."""
     positions = openings(how_many)
     solvers, notes = {"knightfall": ours()}, []
     if compiler() is None:
@@ -118,7 +118,7 @@ def run(how_many: int = OPENINGS, rounds: int = ROUNDS, classes: bool = True) ->
 
 
 def _in_cpp() -> dict[str, Solve]:
-    """The plain method, and what each idea is worth to it on this machine if its table is small."""
+    """Return the plain method, and its variants with each improvement and a small table."""
     ideas = {
         f"C++: {name}": (SMALL_BITS, "-O3", "-march=native", *(f"-D{one}" for one in switches))
         for name, switches in IDEAS.items()
@@ -135,7 +135,7 @@ def _in_cpp() -> dict[str, Solve]:
 def _race(
     solvers: dict[str, Solve], positions: list[Position], rounds: int
 ) -> tuple[dict[str, int], dict[str, float]]:
-    """Nodes and shortest time of each solver for all positions, in turns."""
+    """Return nodes and shortest time of each solver over all positions, timed in turns."""
     nodes: dict[str, int] = {}
     winners: list[list[bool]] = []
 
@@ -150,7 +150,7 @@ def _race(
 
 
 def _by_threads(positions: list[Position], rounds: int) -> dict[int, float]:
-    """Time by number of threads, one opening after the other, in turns; new tables not counted."""
+    """Return the time by number of threads, in turns, without the allocation of tables."""
     best = dict.fromkeys((1, 2), float("inf"))
     for _ in range(rounds):
         total = dict.fromkeys(best, 0.0)
@@ -163,7 +163,7 @@ def _by_threads(positions: list[Position], rounds: int) -> dict[int, float]:
 
 
 def _all_classes(ratios: dict[str, Ratio]) -> dict[str, Any]:
-    """Every class of 7×7 openings once, with an empty table each."""
+    """Solve every class of 7×7 openings once, with an empty table each."""
     board = Board.of(7, 7)
     engines = ours()
     spent = []

@@ -1,4 +1,4 @@
-"""How long the command line takes to start: help, an analysis, and the very first analysis."""
+"""Startup time of the command line: help, an analysis, and the very first analysis."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ PYTHON = [sys.executable, "-c", "pass"]
 
 
 def run(rounds: int = ROUNDS) -> Result:
-    """The first analysis finds an empty cache and must say that it compiles; later ones must not.
+    """Measure commands; only the first analysis may compile, and must say so.
 
-    They get a cache folder of their own, so nobody else's runs matter.
+    They use a temporary cache folder, so that other runs have no influence.
     """
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "KNIGHTFALL_CACHE_DIR": cache}

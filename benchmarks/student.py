@@ -1,6 +1,6 @@
-"""The search that imitates students against plain alpha-beta: nodes a second, at a fixed depth.
+"""The search that imitates students against plain alpha-beta: nodes per second at a fixed depth.
 
-The same positions and depth; the trees differ a little, for students value every loss alike.
+Positions and depth are equal; the trees differ a little, because students value every loss alike.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROUNDS = 7
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
-    """Moves in the board's fixed order, and shuffled at every node as the later board does."""
+    """Measure with moves in fixed order, and shuffled at every node as on the later board."""
     agents = {
         "alphabeta": parse_agent(f"alphabeta(improved, depth={depth})"),
         "fixed": parse_agent(f"student(improved, depth={depth}, keeps, order=fixed)"),

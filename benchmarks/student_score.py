@@ -1,8 +1,9 @@
 """A student's score, compiled, against the same score on the course's board in Python.
 
-Alpha-beta to a fixed depth from the same positions: ours in machine code, with the score as it was
-handed in, and a student's in plain Python on `knightfall.course.Board`.  Ours looks four plies
-deeper, or it would be over before it is timed.  Run it with `python -m benchmarks.student_score`.
+Alpha-beta to a fixed depth from the same positions: knightfall's in machine code, with the score as
+it was handed in, and a student's in plain Python on `knightfall.course.Board`. The compiled one
+searches four plies deeper; otherwise it would be too fast to time. Run it with `python -m
+benchmarks.student_score`.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ SIDES = ("compiled", "improved", "plain")
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
-    """Nodes per second of each score on both sides, and of our own `improved`, timed in turns."""
+    """Measure nodes per second of each score on both sides, and of `improved`, in turns."""
     names: dict[str, Any] = {}
     text = SUBMISSION.replace("from sample_players import improved_score", "")
     exec(text, {"improved_score": improved_score}, names)
@@ -89,14 +90,14 @@ def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
 
 
 def _speeds(compiled: Agent, ours: Agent, student: StudentAgent, rounds: int) -> dict[str, float]:
-    """Nodes per second of each, over all positions."""
+    """Return nodes per second of each side, over all positions."""
     nodes, spent = dict.fromkeys(SIDES, 0), dict.fromkeys(SIDES, 0.0)
     for fen in POSITIONS:
         position = Position.from_fen(fen)
 
         def plain(position: Position = position) -> None:
             student.nodes = 0
-            random.seed(1)  # the same shuffles, and so the same tree each time
+            random.seed(1)  # the same shuffles give the same tree
             student.get_move(laid_out(Board, position, student), lambda: 1000.0)
 
         sides: dict[str, Callable[[], object]] = {

@@ -1,4 +1,4 @@
-"""Whether timed agents keep their time: wall time from call to return, thousands of times over."""
+"""Whether timed agents keep their time: wall time per call, over thousands of calls."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ CALLS = {
     "id(main, time=150ms)": 100,
     "id(main, time=10ms)": 1000,
 }
-"""How often each is asked."""
+"""Calls of each agent."""
 
 
 def run(most: int = max(CALLS.values())) -> Result:
-    """The twenty fixed positions and twenty from anywhere in random games, round and round.
+    """Measure on the twenty fixed positions and twenty from random games, repeatedly.
 
-    No agent is asked more than `most` times.
+    No agent is called more than `most` times.
     """
     positions = [*fixed_positions(), *sampled_positions(len(FENS), seed=5)]
     ratios, rows = {}, []

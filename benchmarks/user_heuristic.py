@@ -1,4 +1,4 @@
-"""A heuristic from a user's file against its built-in twin, through the same searches."""
+"""A heuristic from a user's file against the same built-in heuristic, in the same searches."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def {NAME}(board, open, me, opp, to_move):
 
 
 def run(depth: int = DEPTH, rounds: int = ROUNDS) -> Result:
-    """Both search the same trees (checked: nodes, scores and principal variations are equal)."""
+    """Measure both on the same trees (checked: nodes, scores, principal variations)."""
     built_in = evaluator("improved")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mine.py"

@@ -1,4 +1,4 @@
-"""What a node costs with each heuristic: ``python -m benchmarks.costs`` measures it anew.
+"""The cost of a node with each heuristic, measured by ``python -m benchmarks.costs``.
 
-What was measured is part of the program (`knightfall.studies.costs`), how it is measured is not.
+The results are part of the package (`knightfall.studies.costs`); the measurement is not.
 """

@@ -1,6 +1,6 @@
-"""Measure what heuristics cost in compiled searches, and write the files.
+"""Measure the costs of heuristics in compiled searches, and write the files.
 
-With the name of a file, as in ``python -m benchmarks.costs wish_costs.toml``, only that one.
+With a file's name, as in ``python -m benchmarks.costs wish_costs.toml``, write only that one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOLDER = Path(costs.__file__).parent / "data"
 
 
 def main(names: list[str]) -> None:
-    """Write the files named, or all; about a minute each."""
+    """Write the named files, or all; about a minute each."""
     all_studies = studies().values()
     known = published_ids()
     wished = [

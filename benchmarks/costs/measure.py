@@ -1,10 +1,9 @@
-"""Timing a node of each heuristic's search, in plain Python over the course's board and compiled.
+"""Measure the time of a node with each heuristic in compiled searches.
 
-The heuristics take turns, so that a slow spell of the machine hits all of them; the fastest of
-several rounds counts; and time is the processor's, spent on this thread.  What is averaged over the
-positions is how many nodes are searched in the time of one of the baseline's, not how long a node
-takes: a move has so much time, and a heuristic that is dear only towards the end of a game still
-searches far at its beginning.
+The heuristics alternate, so that a slow period of the machine affects all of them; the fastest of
+several rounds counts; time is this thread's processor time. The average over positions is of the
+nodes searched in the time of one baseline node, not of the time per node: a move has a fixed time,
+and a heuristic that is slow only late in the game still searches far early on.
 """
 
 from __future__ import annotations
@@ -31,21 +30,22 @@ from .positions import FENS
 COURSE_ROUNDS, COMPILED_ROUNDS = 5, 25
 
 NODES = 1000
-"""A search in plain Python deepens until it has searched so many: two or three plies short of a
-move's time."""
+"""Nodes at which a search in plain Python stops deepening: two or three plies short of a move's
+time.
+"""
 
 FEW_NODES = 30
-"""The same for the heuristics that play out whole games from nearly every leaf."""
+"""The same for heuristics that play out whole games from nearly every leaf."""
 
 PLAYING_OUT = ("longest_win", "longest_win_difference")
 
 Told = Callable[[int], None]
 Speeds = Mapping[str, Sequence[float]]
-"""Nodes a second, in each position."""
+"""Nodes per second in each position."""
 
 
 def _nobody(round: int) -> None:
-    """Who hears of every finished round, if anybody does."""
+    """Ignore progress reports."""
 
 
 def compiled_costs(
@@ -54,10 +54,10 @@ def compiled_costs(
     rounds: int = COMPILED_ROUNDS,
     told: Told = _nobody,
 ) -> NodeCosts:
-    """The costs in our own searches; `improved` must be among the heuristics.
+    """Return the node costs in compiled searches; `improved` must be among the heuristics.
 
-    A turn is all positions one after the other: a search takes some 30 µs, so its code must be at
-    hand as it is in a game, and the processor must not know the position from the moment before.
+    A turn covers all positions. A search takes some 30 µs, so its code must be in the cache as in a
+    game, and the branch predictor must not know the position from the previous search.
     """
     evaluators = {id: evaluator(id) for id in heuristics}
     _check(evaluators)
@@ -65,7 +65,7 @@ def compiled_costs(
     places = [Position.from_fen(fen) for fen in positions]
     for round in range(rounds):
         for id, heuristic in evaluators.items():
-            _compiled(heuristic, places[-1])  # not counted: brings the code along
+            _compiled(heuristic, places[-1])  # not counted: loads the code into the cache
             for at, position in enumerate(places):
                 best[id][at] = max(best[id][at], _compiled(heuristic, position))
         told(round + 1)
@@ -75,7 +75,9 @@ def compiled_costs(
 
 def _check(heuristics: Iterable[str]) -> None:
     if BASELINE not in heuristics:
-        raise KnightfallError(f"{BASELINE} must be among the heuristics: it is what others cost")
+        raise KnightfallError(
+            f"{BASELINE} must be among the heuristics: the others are compared with it"
+        )
 
 
 def _ratios(best: Speeds) -> dict[str, float]:
@@ -88,7 +90,7 @@ def _ratios(best: Speeds) -> dict[str, float]:
 
 
 def _compiled(heuristic: Evaluator, position: Position) -> float:
-    """Nodes a second of ``id(heuristic, nodes=2500, plain)``, without anything around it."""
+    """Return nodes per second of ``id(heuristic, nodes=2500, plain)``, without overhead."""
     boards = geometry(position.board)
     boards["limit"] = COURSE_NODES
     boards["step_limit"] = LEAF_STEP_LIMIT

@@ -1,9 +1,9 @@
-"""The positions on which heuristics are timed: those in which an agent's time is short.
+"""Positions for timing heuristics: those in which an agent's time is short.
 
-Fourteen 7×7 games of `AB_Improved`, two against each opponent of the later protocol, once from
-either seat, from openings drawn by random.Random(1).  Of the positions in which it was to move and
-could not see the end of the game with its 2,500 nodes, every third.  Where the end is in sight a
-search is over before its time is, so what a node costs there does not matter.
+They come from fourteen 7×7 games of `AB_Improved`, two against each opponent of the later protocol,
+once from either seat, from openings drawn by random.Random(1). They are every third position in
+which it was to move and could not see the end of the game with its 2,500 nodes. If the end is in
+sight the search finishes early, so the cost of a node does not matter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measured costs as the file that the program reads."""
+"""Write measured node costs as the TOML file that knightfall reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .positions import FENS
 
 
 def as_toml(costs: NodeCosts, rounds: int, positions: int = len(FENS)) -> str:
-    """The costs, and what they were measured on.  Nodes follow from the ratio as it is written."""
+    """Return the costs as TOML, with the machine; nodes follow from the rounded ratio."""
     ratios = {id: round(ratio, 3) for id, ratio in costs.ratios.items()}
     written = NodeCosts(ratios, costs.conditions)
     lines = [

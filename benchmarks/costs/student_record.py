@@ -1,4 +1,4 @@
-"""What a student's search costs, as the file that the program reads."""
+"""Write the measured costs of a student's search as the TOML file that knightfall reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS = ("forecast", "listing", "per_move", "call")
 
 
 def as_toml(costs: Mapping[str, BoardCosts], positions: int, rounds: int) -> str:
-    """The costs over each board, and what they were measured on."""
+    """Return the costs on each board as TOML, with the machine."""
     lines = [
         "# What the steps of a student's search cost in plain Python, in nanoseconds, over the",
         "# board that the course began with and the one it ended with.",

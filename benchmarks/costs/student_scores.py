@@ -1,16 +1,16 @@
-"""The heuristics as the studies' authors wrote them, where that tells in what they cost.
+"""The heuristics as the studies' authors wrote them, where that affects their cost.
 
-`course_heuristics` takes it that every score begins as the course's own do.  In the authors' code
-the directional ones and two of the aggressive study do not ask whether the game is over, which
-saves a list of moves; those of the reachability study look whether either player is stuck, which
-costs another.
+`course_heuristics` assumes that every score begins as the course's own do. In the authors' code the
+directional heuristics and two of the aggressive study do not check for the end of the game, which
+saves a list of moves. Those of the reachability study check whether either player is stuck, which
+costs one more.
 
-What the reachability study's code costs is on record (some 15 µs for `static_reach`, on the early
-board 5 µs per open cell for `bfs_reach`), how it is written is not.  It fits if powers stand in a
-table, and if the board is asked for the moves from every cell; so that is what is timed.
+The cost of the reachability study's code is known (some 15 µs for `static_reach`, on the early
+board 5 µs per open cell for `bfs_reach`), but not the code. The costs fit if powers come from a
+table and if the board is asked for the moves from every cell; so that is what is timed.
 
-Some of the staged study play out whole games below some phase.  The author measured the phase from
-the root of each search, so that it never came to that: they are timed above it.
+Some heuristics of the staged study play out whole games below some phase. The author's phase is
+relative to the root of each search, so it never fell that low: they are timed above it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..course_board import Cell, CourseBoard, Score
 from ..course_heuristics import SCORES, reachability, staged
 
 NEVER_ASK = ("aggressive", "open_cluster")
-"""Besides all of the directional study."""
+"""Heuristics that do not check for the end of the game, besides all of the directional study."""
 
 PLAYED_OUT_BELOW = {
     "main": 0.2,
@@ -37,11 +37,11 @@ PLAYED_OUT_BELOW = {
     "main_staggered": 0.2,
     "main_alt_staggered": 0.2,
 }
-"""The part of the board that must be open lest games are played out."""
+"""The least open share of the board at which no games are played out."""
 
 
 def stuck_first(score: Score) -> Score:
-    """Look whether either player has no move before anything else."""
+    """Check first whether either player has no move."""
 
     @wraps(score)
     def whole(game: CourseBoard, player: object) -> float:
@@ -71,7 +71,7 @@ def _reach(game: CourseBoard, player: object) -> float:
 
 
 def bfs_reach(game: CourseBoard, player: object) -> float:
-    """The moves from each cell are the board's answer."""
+    """Return `bfs_reach`, asking the board for the moves from each cell."""
     return _reach(game, player) - _reach(game, game.get_opponent(player))
 
 
@@ -90,7 +90,7 @@ def _powers(width: int, height: int, r: float) -> dict[Cell, dict[Cell, float]]:
 
 
 def static_reach(r: float) -> Score:
-    """The powers of r are looked up, and the open cells listed once."""
+    """Return the score with tabulated powers of r and one list of the open cells."""
 
     def score(game: CourseBoard, player: object) -> float:
         powers = _powers(game.width, game.height, r)
@@ -105,7 +105,7 @@ def static_reach(r: float) -> Score:
 
 
 def as_written(id: str, study: str) -> Score:
-    """A heuristic as its author wrote it."""
+    """Return a heuristic as its author wrote it."""
     bare: Score = getattr(SCORES[id], "__wrapped__", SCORES[id])
     if study == "directional" or id in NEVER_ASK:
         return bare
@@ -125,7 +125,7 @@ _DEAR: dict[str, Score] = {
 }
 
 AS_WRITTEN: dict[str, Score] = {id: as_written(id, study) for id, study in published_ids().items()}
-"""By id; and those that no text defines."""
+"""Scores by id, including those that no text defines."""
 
 AS_WRITTEN["main_prop"] = staged.SCORES["main_prop"]
-AS_WRITTEN["coded:open_cluster"] = AS_WRITTEN["aggressive"]  # the rest of it never ran
+AS_WRITTEN["coded:open_cluster"] = AS_WRITTEN["aggressive"]  # its other part never ran

@@ -1,4 +1,4 @@
-"""Alpha-beta as a student of the course writes it, and what to try it on."""
+"""Alpha-beta as a student of the course writes it, and positions to time it on."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..course_board import Cell, Score
 from .positions import FENS
 
 PATIENCE = 1e12
-"""Milliseconds to the deadline: the clock is read as in a game, and time never runs out."""
+"""Milliseconds to the deadline: the clock is read as in a game, but never runs out."""
 
 
 @dataclass
 class Counts:
-    """The steps of a search that a student pays for."""
+    """Counts of the steps that a student's search pays for."""
 
     forecasts: int = 0
     listings: int = 0
@@ -28,13 +28,13 @@ class Counts:
     calls: int = 0
     scores: int = 0
     open: int = 0
-    """Open cells where positions were evaluated, all together."""
+    """Sum of the open cells over all evaluated positions."""
     moves: int = 0
-    """Moves of both players there."""
+    """Sum of both players' moves over all evaluated positions."""
 
 
 class StudentSearch:
-    """One player's alpha-beta: each call looks at the clock, leaves are calls of their own."""
+    """One player's alpha-beta; each call reads the clock, and leaves are separate calls."""
 
     TIMER_THRESHOLD = 10.0
 
@@ -51,7 +51,7 @@ class StudentSearch:
         beta: float = inf,
         maximizing_player: bool = True,
     ) -> float:
-        """The value of a position for this player."""
+        """Return the value of a position for this player."""
         if self.time_left() < self.TIMER_THRESHOLD:
             raise TimeoutError
         if depth == 0:
@@ -78,9 +78,9 @@ class StudentSearch:
         return best
 
     def count(self, game: Any, depth: int) -> Counts:
-        """The steps of a search to that depth; nothing is to be timed after it.
+        """Count the steps of a search to `depth`. Do not time anything after it.
 
-        (The interpreter learns which class a line of code meets, and here it meets another.)
+        (The interpreter specialises code for the classes it meets, and here it meets another.)
         """
         counts = Counts()
         clock, score = self.time_left, self.score
@@ -131,30 +131,30 @@ def _milliseconds() -> float:
 
 
 class Paper:
-    """A board that stays as it is, with four moves."""
+    """A stub board that never changes, with four moves."""
 
     active_player, inactive_player = "one", "the other"
     MOVES: tuple[Cell, ...] = ((0, 0), (0, 1), (1, 0), (1, 1))
 
     def get_legal_moves(self, player: object = None) -> tuple[Cell, ...]:
-        """Always the same."""
+        """Return the same four moves."""
         return self.MOVES
 
     def forecast_move(self, move: Cell) -> Paper:
-        """This board again."""
+        """Return this board."""
         return self
 
     def get_blank_spaces(self) -> tuple[Cell, ...]:
-        """None worth mentioning."""
+        """Return no cells."""
         return ()
 
     def score(self, player: object) -> float:
-        """Nothing."""
+        """Return 0."""
         return 0.0
 
 
 DEEPER = (0, 3, 6, 9)
-"""Plies from the positions of games to those that are evaluated: leaves lie deeper than roots."""
+"""Plies from game positions to evaluated ones, because leaves lie deeper than roots."""
 
 
 def _both_can_move(position: Position) -> bool:
@@ -162,7 +162,7 @@ def _both_can_move(position: Position) -> bool:
 
 
 def leaves(fens: Sequence[str] = FENS, deeper: Sequence[int] = DEEPER) -> list[Position]:
-    """Positions of games and others so many plies deeper; both players can move."""
+    """Return game positions and positions `deeper` plies below; both players can move in each."""
     draw = random.Random(1)
     found = []
     for fen in fens:

@@ -1,13 +1,13 @@
-"""What each step of a student's search costs: ``python -m benchmarks.costs.students``.
+"""Measure the cost of each step of a student's search: ``python -m benchmarks.costs.students``.
 
-A search over the course's board pays for four things: a forecast, a list of moves, a call of the
-search itself, and an evaluation.  Each is timed alone, over the board the course began with
-(`early`) and the one it ended with (`later`).  A list of moves is taken to cost so much and so much
-per move found; an evaluation so much, so much per open cell and so much per move of either player.
-At last a few whole searches are held against what their steps add up to.
+A search on the course's board pays for four things: a forecast, a list of moves, a call of the
+search itself, and an evaluation. Each is timed alone, on the course's first board (`early`) and on
+its last (`later`). A list of moves has a fixed cost and a cost per move; an evaluation a fixed
+cost, a cost per open cell and a cost per move of either player. Finally some whole searches are
+compared with the sum of their steps.
 
-Everything takes turns, and the fastest of many rounds counts: on a shared machine a slow spell
-lasts for seconds, and hits whatever is timed alone.
+All jobs alternate, and the fastest of many rounds counts: on a shared machine a slow period lasts
+for seconds and would hit whatever is timed alone.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from .student_search import Counts, Paper, StudentSearch, leaves
 
 ROUNDS = 20
 TIMES = 3
-"""A step is over so soon that some are timed together."""
+"""Repetitions of a short step in one timing."""
 
 MANY = 100
-"""Of calls that take next to no time."""
+"""Repetitions of calls that take almost no time."""
 
 FEW_ROUNDS, FEW = 3, 16
-"""Heuristics that play out whole games are timed less often, in every so many-th position."""
+"""Rounds, and stride of positions, for heuristics that play out whole games."""
 
 KINDS = {"early": EarlyBoard, "later": CourseBoard}
 
@@ -53,19 +53,19 @@ DEPTH = 3
 
 @dataclass(frozen=True)
 class Fit:
-    """What an evaluation costs in nanoseconds, and how far off that is as a rule, relatively."""
+    """The cost of an evaluation in nanoseconds, and the relative error of the fit."""
 
     score: int
     open: int
     move: int
     residual: float
     mean: float
-    """What it costs on average where it was timed."""
+    """Mean cost over the timed positions."""
 
 
 @dataclass(frozen=True)
 class BoardCosts:
-    """All that was measured over one board; `whole` is the time of searches over their steps'."""
+    """The costs on one board; `whole` is the time of whole searches ÷ the sum of their steps."""
 
     forecast: int
     listing: int
@@ -80,7 +80,7 @@ class BoardCosts:
 
 @dataclass
 class Job:
-    """Something to be timed, and the nanoseconds of its fastest turn."""
+    """A piece of work to time, and the nanoseconds of its fastest turn."""
 
     work: Callable[[], object]
     times: int = TIMES
@@ -90,7 +90,7 @@ class Job:
 def time_all(
     jobs: Sequence[Job], rounds: int, told: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Let the jobs take turns; what the clock itself costs is left out."""
+    """Time the jobs in turns, without the cost of the clock itself."""
     clock = time.perf_counter_ns
     own = min(-clock() + clock() for _ in range(1000))
     with no_collection():
@@ -105,8 +105,8 @@ def time_all(
 
 
 def fitted(columns: Sequence[Sequence[float]], costs: Sequence[float]) -> tuple[list[int], float]:
-    """What a unit of each column costs, nothing being less than free; and the relative error."""
-    from scipy.optimize import nnls  # here: it takes longer to import than all the rest
+    """Fit nonnegative unit costs of the columns; return them and the relative error."""
+    from scipy.optimize import nnls  # slow to import
 
     matrix = np.column_stack([np.asarray(column, float) for column in columns])
     target = np.asarray(costs, float)
@@ -119,7 +119,7 @@ def fitted(columns: Sequence[Sequence[float]], costs: Sequence[float]) -> tuple[
 
 
 class CallJobs:
-    """A call of the search with its look at the clock, over a board that costs nothing."""
+    """Jobs that time a call of the search and its clock reading, on a free board."""
 
     def __init__(self, depth: int = 5) -> None:
         self.paper, self.depth = Paper(), depth
@@ -131,7 +131,7 @@ class CallJobs:
         self.all = [self.whole, self.forecast, self.listing, self.score]
 
     def cost(self) -> int:
-        """Without what is left of the board there, which is calls of empty methods."""
+        """Return the cost of a call, without the stub board's empty methods."""
         counted = self.search.count(self.paper, self.depth)
         board = self.forecast.best * counted.forecasts + self.listing.best * counted.listings
         board += self.score.best * counted.scores
@@ -139,7 +139,7 @@ class CallJobs:
 
 
 class BoardJobs:
-    """All there is to time over a board of one kind."""
+    """All jobs on one kind of board."""
 
     def __init__(
         self, kind: type[Any], positions: Sequence[Position], scores: Mapping[str, Score]
@@ -164,7 +164,7 @@ class BoardJobs:
         self.whole = {id: self._searches(id) for id in WHOLE if id in scores}
 
     def _evaluations(self, id: str) -> list[Job]:
-        """For the player to move and for the other."""
+        """Return jobs that evaluate for the player to move and for the other."""
         boards = [set_up(self.kind, position, object()) for position in self.evaluated[id]]
         return [
             Job(partial(self.scores[id], board, player), 1 if id in PLAYING_OUT else TIMES)
@@ -184,7 +184,7 @@ class BoardJobs:
         ]
 
     def jobs(self, *, playing_out: bool) -> list[Job]:
-        """Everything that is timed often, or what is not."""
+        """Return the jobs that are timed seldom (`playing_out`) or often."""
         evaluations = [
             job
             for id, jobs in self.score.items()
@@ -197,7 +197,7 @@ class BoardJobs:
         return [*self.forecast, *self.listing, *evaluations, *searches]
 
     def costs(self, call: int) -> BoardCosts:
-        """What the fastest turns say."""
+        """Return the costs given by the fastest turns."""
         forecast = round(sum(job.best for job in self.forecast) / len(self.forecast))
         ones = [1] * len(self.found)
         lists = [job.best for job in self.listing]
@@ -217,7 +217,7 @@ class BoardJobs:
         return Fit(score, open, move, error, sum(best) / len(best))
 
     def _whole(self, steps: tuple[int, int, int, int], scores: Mapping[str, Fit]) -> float:
-        """How much longer whole searches take than their steps, each heuristic counting alike."""
+        """Return the time of whole searches ÷ that of their steps, averaged over heuristics."""
         ratios = []
         for id, jobs in self.whole.items():
             fit = scores[id]
@@ -232,7 +232,7 @@ class BoardJobs:
 
 
 def model(costs: StudentCosts, counts: Counts) -> int:
-    """What a search costs by its steps."""
+    """Return the cost of a search by its steps, in nanoseconds."""
     return (
         costs.forecast * counts.forecasts
         + costs.listing * counts.listings
@@ -250,7 +250,7 @@ def measured(
     rounds: int = ROUNDS,
     told: Callable[[int], None] = lambda _: None,
 ) -> dict[str, BoardCosts]:
-    """Everything, over both boards."""
+    """Measure all costs on both boards."""
     call = CallJobs()
     boards = {name: BoardJobs(KINDS[name], positions, scores) for name in BOARDS}
     often = [job for board in boards.values() for job in board.jobs(playing_out=False)]
@@ -262,7 +262,7 @@ def measured(
 
 
 def main() -> None:
-    """Some two minutes."""
+    """Measure the costs and write the file; takes some two minutes."""
     positions = leaves()
     found = measured(
         positions,

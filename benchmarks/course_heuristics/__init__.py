@@ -1,7 +1,7 @@
-"""Every heuristic of the studies once more, as a student writes it over the course's board.
+"""The studies' heuristics as students write them, on the course's board.
 
-It is here to be timed: for what it costs (`costs`), and in whole games (`course_games`).  The
-values are those of `knightfall.heuristics`; the work is what the course's board makes of it.
+They exist to be timed, alone (`costs`) and in whole games (`course_games`). The values are those of
+`knightfall.heuristics`; the cost is that of the course's board.
 """
 
 from __future__ import annotations
@@ -28,4 +28,4 @@ _WRITTEN: dict[str, Score] = {
 }
 
 SCORES: dict[str, Score] = {id: _WRITTEN[id] for id in published_ids()}
-"""By id, with the families and sums spelled out, in the order of the registry."""
+"""Scores by id, including families and sums, in the order of the registry."""

@@ -1,4 +1,4 @@
-"""The aggressive study over the course's board."""
+"""The heuristics of the aggressive study on the course's board."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _pressing(game: CourseBoard, player: object) -> float:
 
 
 def _moved(game: CourseBoard, player: object, move: Cell) -> CourseBoard:
-    """`forecast_move` for either player: the board's own moves only the one whose turn it is."""
+    """Return the board after a move of either player; `forecast_move` only moves the active one."""
     if player == game.active_player:
         return game.forecast_move(move)
     board = game.copy()
@@ -26,7 +26,7 @@ def _moved(game: CourseBoard, player: object, move: Cell) -> CourseBoard:
 
 @ends_first
 def lookahead_ratio(game: CourseBoard, player: object) -> float:
-    """Own mobility over the opponent's after an own move, averaged over those moves."""
+    """Own mobility ÷ the opponent's after an own move, averaged over these moves."""
     moves = game.get_legal_moves(player)
     if not moves:
         return -inf
@@ -41,7 +41,7 @@ def lookahead_ratio(game: CourseBoard, player: object) -> float:
 
 
 def _emptiest(game: CourseBoard, open: set[Cell]) -> Cell:
-    """The centre cell of the least-blocked window, the first one down each column of windows."""
+    """Return the centre of the window with the most open cells, the first by columns."""
     high, wide = round(game.height / 2), round(game.width / 2)
     most, center = -1, (0, 0)
     for left in range(game.width - wide + 1):
@@ -58,7 +58,7 @@ def _emptiest(game: CourseBoard, open: set[Cell]) -> Cell:
 
 @ends_first
 def open_cluster(game: CourseBoard, player: object) -> float:
-    """Aggressive, drawn to the emptiest quarter of the board once a fifth of it is blocked."""
+    """`aggressive`, drawn to the emptiest quarter of the board once a fifth of it is blocked."""
     open = set(game.get_blank_spaces())
     cells = game.width * game.height
     if 5 * (cells - len(open)) < cells:

@@ -1,4 +1,4 @@
-"""The course's own heuristics, and the way every score of the course begins."""
+"""The course's own heuristics, and the check with which every score of the course begins."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..course_board import CourseBoard, Score, improved_score
 
 
 def ends_first(score: Score) -> Score:
-    """Look whether the game is over before anything else: −∞ when it is lost, +∞ when it is won.
+    """Wrap a score: first return −∞ if the game is lost, +∞ if it is won.
 
-    The course's own scores begin like this, and a student's begin as a copy of them.
+    The course's own scores begin like this, and students copied them.
     """
 
     @wraps(score)
@@ -26,23 +26,23 @@ def ends_first(score: Score) -> Score:
 
 
 def null(game: CourseBoard, player: object) -> float:
-    """Nothing."""
+    """Return 0."""
     return 0.0
 
 
 def open_moves(game: CourseBoard, player: object) -> float:
-    """Own mobility."""
+    """Return own mobility."""
     return float(len(game.get_legal_moves(player)))
 
 
 def center(game: CourseBoard, player: object) -> float:
-    """Squared distance from (H/2, W/2)."""
+    """Return the squared distance from (H/2, W/2)."""
     row, column = game.get_player_location(player)
     return float((game.height / 2 - row) ** 2 + (game.width / 2 - column) ** 2)
 
 
 def mobility(game: CourseBoard, player: object) -> float:
-    """Own mobility less the opponent's, the end of the game left to the search."""
+    """Return own mobility less the opponent's, without checking for the end of the game."""
     own = len(game.get_legal_moves(player))
     opponent = len(game.get_legal_moves(game.get_opponent(player)))
     return float(own - opponent)

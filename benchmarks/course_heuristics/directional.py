@@ -1,4 +1,4 @@
-"""The directional study over the course's board."""
+"""The heuristics of the directional study on the course's board."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .course import ends_first
 
 
 def _weight(game: CourseBoard, cell: Cell) -> float:
-    """1 in the centre, ¼ in the corners."""
+    """Return the weight of a cell: 1 in the centre, ¼ in the corners."""
     row, column = cell
     middle_row, middle_column = (game.height - 1) / 2, (game.width - 1) / 2
     down = abs(row - middle_row) / middle_row
@@ -21,13 +21,13 @@ def _weighted(game: CourseBoard, player: object) -> float:
 
 @ends_first
 def weighted_mobility(game: CourseBoard, player: object) -> float:
-    """Own mobility times the weight of the own cell."""
+    """Return own mobility times the weight of the own cell."""
     return _weighted(game, player)
 
 
 @ends_first
 def weighted_difference(game: CourseBoard, player: object) -> float:
-    """The same, less the opponent's."""
+    """Return `weighted_mobility` of the player less that of the opponent."""
     return _weighted(game, player) - _weighted(game, game.get_opponent(player))
 
 
@@ -37,7 +37,7 @@ def _weighted_targets(game: CourseBoard, player: object) -> float:
 
 @ends_first
 def weighted_moves(game: CourseBoard, player: object) -> float:
-    """The weights of the cells one can go to, less the opponent's."""
+    """Return the total weight of the player's target cells less that of the opponent's."""
     return _weighted_targets(game, player) - _weighted_targets(game, game.get_opponent(player))
 
 

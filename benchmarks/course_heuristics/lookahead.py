@@ -1,4 +1,4 @@
-"""The lookahead study over the course's board."""
+"""The heuristics of the lookahead study on the course's board."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .course import ends_first, mobility
 
 
 def _ways(game: CourseBoard, player: object) -> int:
-    """Own moves, and the moves that each of them leads on to."""
+    """Count a player's moves and the moves after each of them."""
     moves = game.get_legal_moves(player)
     return len(moves) + sum(len(game.moves_from(move)) for move in moves)
 
 
 @ends_first
 def lookahead_mobility(game: CourseBoard, player: object) -> float:
-    """Moves now and next, less the opponent's."""
+    """Return the moves now and next, less the opponent's."""
     return float(_ways(game, player) - _ways(game, game.get_opponent(player)))
 
 
@@ -27,7 +27,7 @@ def _from_center(game: CourseBoard, player: object) -> float:
 
 @ends_first
 def center_pull(game: CourseBoard, player: object) -> float:
-    """Mobility, and how much nearer the centre than the opponent."""
+    """Return mobility plus how much nearer the player is to the centre than the opponent."""
     nearer = _from_center(game, game.get_opponent(player)) - _from_center(game, player)
     return mobility(game, player) + nearer
 
@@ -40,7 +40,7 @@ def _outside_corners(game: CourseBoard, player: object) -> int:
 
 @ends_first
 def corner_averse(game: CourseBoard, player: object) -> float:
-    """Mobility that does not count moves into corners."""
+    """Return mobility without moves into corners."""
     opponent = game.get_opponent(player)
     return float(_outside_corners(game, player) - _outside_corners(game, opponent))
 

@@ -1,4 +1,4 @@
-"""The reachability study over the course's board."""
+"""The heuristics of the reachability study on the course's board."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ def _from_center(game: CourseBoard, player: object) -> float:
 
 
 def near_center(game: CourseBoard, player: object) -> float:
-    """How much nearer the centre than the opponent."""
+    """Return the opponent's distance to the centre less the player's."""
     return _from_center(game, game.get_opponent(player)) - _from_center(game, player)
 
 
 def near_edges(game: CourseBoard, player: object) -> float:
-    """How much farther from the centre than the opponent."""
+    """Return the player's distance to the centre less the opponent's."""
     return -near_center(game, player)
 
 
 def far_opponent(game: CourseBoard, player: object) -> float:
-    """The farther apart the two knights, the better."""
+    """Return the distance between the two knights."""
     row, column = game.get_player_location(player)
     their_row, their_column = game.get_player_location(game.get_opponent(player))
     return float(abs(row - their_row) + abs(column - their_column))
 
 
 def near_opponent(game: CourseBoard, player: object) -> float:
-    """The closer the two knights, the better."""
+    """Return the negative distance between the two knights."""
     return -far_opponent(game, player)
 
 
 def _steps(start: Cell, open: Container[Cell]) -> dict[Cell, int]:
-    """How many knight's moves through open cells it takes from a cell to each other, by a queue."""
+    """Return the knight's distance through open cells from a cell to each other, by BFS."""
     steps = {start: 0}
     queue = deque([start])
     while queue:
@@ -56,19 +56,18 @@ def _steps(start: Cell, open: Container[Cell]) -> dict[Cell, int]:
 
 @cache
 def steps_on_empty_board(width: int, height: int) -> dict[Cell, dict[Cell, int]]:
-    """Knight's moves from everywhere to everywhere: the empty board does not change, so nobody
-    would walk over it again at every leaf."""
+    """Return the knight's distance between all cells of the empty board, computed once."""
     cells = {(row, column) for row in range(height) for column in range(width)}
     return {cell: _steps(cell, cells) for cell in cells}
 
 
 def static_reach(r: float) -> Score:
-    """Open cells, fading by a factor r with each knight's move on the empty board."""
+    """Return a score: the open cells, weighted by r to the power of the knight's distance."""
 
     def total(game: CourseBoard, player: object) -> float:
         cell = game.get_player_location(player)
         steps = steps_on_empty_board(game.width, game.height)[cell]
-        # A cell that no knight's moves lead to is infinitely far.
+        # A cell that no knight's path reaches is infinitely far.
         return 1 + sum(r ** steps[x] for x in game.get_blank_spaces() if x in steps)
 
     @ends_first
@@ -84,7 +83,7 @@ def _reach(game: CourseBoard, player: object) -> float:
 
 
 def bfs_reach(game: CourseBoard, player: object) -> float:
-    """Cells that can still be reached, the nearer the better, less the opponent's."""
+    """Return the reachable cells, nearer ones weighted more, less the opponent's."""
     return _reach(game, player) - _reach(game, game.get_opponent(player))
 
 

@@ -1,7 +1,7 @@
-"""The staged study over the course's board.
+"""The heuristics of the staged study on the course's board.
 
-Its `mobility` knows no terminal values, which is all that tells it from `improved`; so we take it
-that the study leaves the end of the game to the search, except where it uses `improved` itself.
+Its `mobility` has no terminal values, and differs from `improved` only in that. So the study is
+taken to leave the end of the game to the search, except where it uses `improved` itself.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from .course import mobility
 
 
 def open_space(game: CourseBoard, player: object) -> float:
-    """Open cells that touch the own knight."""
+    """Count the open cells that touch the own knight."""
     row, column = game.get_player_location(player)
     around = [(row + down, column + right) for down in (-1, 0, 1) for right in (-1, 0, 1)]
-    return float(sum(game.move_is_legal(cell) for cell in around))  # its own is never open
+    return float(sum(game.move_is_legal(cell) for cell in around))  # its own cell is never open
 
 
 def open_space_difference(game: CourseBoard, player: object) -> float:
-    """Open cells around the own knight, less those around the opponent's."""
+    """Return the open cells around the own knight less those around the opponent's."""
     return open_space(game, player) - open_space(game, game.get_opponent(player))
 
 
 def open_space_next(game: CourseBoard, player: object) -> float:
-    """Open cells around the own knight after the next move, if it is chosen for that."""
+    """Return the most open cells around the own knight after a next move."""
     after = [game.forecast_move(move) for move in game.get_legal_moves()]
     return max((open_space(board, player) for board in after), default=0.0)
 
 
 def _longest(game: CourseBoard, player: object, step_limit: int) -> int:
-    """The longest line that the player wins, among the first so many positions of all lines."""
+    """Return the length of the longest line that the player wins, among `step_limit` positions."""
     best, left = 0, step_limit
 
     def follow(board: CourseBoard, length: int) -> None:
@@ -49,11 +49,11 @@ def _longest(game: CourseBoard, player: object, step_limit: int) -> int:
 
 
 def longest_win(game: CourseBoard, player: object, step_limit: int = LEAF_STEP_LIMIT) -> float:
-    """Length of the longest continuation, both sides helping, that ends in a win.
+    """Return the length of the longest continuation, both sides helping, that the player wins.
 
-    All continuations are played out one after the other.  Where they have more than `step_limit`
-    positions, the longest found in that many counts.  Our search allows a leaf as many, but does
-    not look at lines that cannot be longer: beyond the limit it finds more, and values differ.
+    All continuations are played out one after the other. If they have more than `step_limit`
+    positions, the longest found in that many counts. The compiled search has the same limit but
+    skips lines that cannot be longer, so beyond the limit it finds more, and values differ.
     """
     return float(_longest(game, player, step_limit))
 
@@ -61,29 +61,29 @@ def longest_win(game: CourseBoard, player: object, step_limit: int = LEAF_STEP_L
 def longest_win_difference(
     game: CourseBoard, player: object, step_limit: int = LEAF_STEP_LIMIT
 ) -> float:
-    """The longest way to win, less the opponent's longest; each side gets half of it."""
+    """Return the longest win of the player less that of the opponent; each gets half the steps."""
     mine = _longest(game, player, step_limit // 2)
     theirs = _longest(game, game.get_opponent(player), step_limit // 2)
     return float(mine - theirs)
 
 
 def _phase(game: CourseBoard) -> float:
-    """The part of the board that is open."""
+    """Return the open share of the board."""
     return len(game.get_blank_spaces()) / (game.width * game.height)
 
 
 def main_less(game: CourseBoard, player: object) -> float:
-    """Mobility, fading as the board fills, and elbow room."""
+    """Return mobility weighted by the open share of the board, plus the open-space difference."""
     return _phase(game) * mobility(game, player) + open_space_difference(game, player)
 
 
 def main_less_more(game: CourseBoard, player: object) -> float:
-    """Improved, fading as the board fills, and elbow room."""
+    """Return `improved` weighted by the open share of the board, plus the open-space difference."""
     return _phase(game) * improved_score(game, player) + open_space_difference(game, player)
 
 
 def _by_shares(game: CourseBoard, player: object) -> float:
-    """Mobility by the open part of the board, elbow room by the rest."""
+    """Weight mobility by the open share of the board and open space by the rest."""
     phase = _phase(game)
     if phase < 0.2:
         return longest_win(game, player)
@@ -91,7 +91,7 @@ def _by_shares(game: CourseBoard, player: object) -> float:
 
 
 def _late(below: float, last: Score) -> Score:
-    """`main_less`, and another score below some phase."""
+    """Return `main_less` with another score below a phase."""
 
     def score(game: CourseBoard, player: object) -> float:
         phase = _phase(game)
@@ -103,7 +103,7 @@ def _late(below: float, last: Score) -> Score:
 
 
 def _staggered(last: Score) -> Score:
-    """First mobility, then elbow room, then another score."""
+    """Return a score of three stages: mobility, then open space, then `last`."""
 
     def score(game: CourseBoard, player: object) -> float:
         phase = _phase(game)

@@ -7,12 +7,16 @@ what was played with it before is another matter.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import os
 import re
+import shutil
+import subprocess
 import sys
 import sysconfig
+import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -24,10 +28,9 @@ from types import ModuleType
 from typing import Any
 
 from knightfall.errors import FileFault, KnightfallError, nearest
-from knightfall.files import cache_folder, data_folder
+from knightfall.files import cache_folder, data_folder, make_private
 from knightfall.isolation.limits import is_expendable
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
-from knightfall.revision import at_revision, commit_of, kept_revisions
 
 REVISION = r"(?:@((?!-)[^\s,()*+]+))?"
 
@@ -348,3 +351,82 @@ def _not_users() -> tuple[tuple[Path, bool], ...]:
         *((Path(place).resolve(), False) for place in strong),
         *((Path(place).resolve(), True) for place in weak),
     )
+
+
+# -- a file as it was at a git revision, with the folder it lay in -------------------------------
+
+
+def kept_revisions() -> Path:
+    """Return the folder that keeps folders as they were at a revision."""
+    return cache_folder().resolve() / "revisions"
+
+
+def commit_of(path: str, revision: str) -> str:
+    """Return the commit that a revision names in the repository a file lies in."""
+    folder = os.path.dirname(path)
+    commit = _git(
+        folder, "rev-parse", "--verify", "--quiet", "--short=12", f"{revision}^{{commit}}"
+    )
+    if commit is None:
+        if _git(folder, "rev-parse", "--show-toplevel") is None:
+            raise KnightfallError(
+                f"{path}@{revision}: {folder} is in no git repository that could know it"
+            )
+        raise KnightfallError(f"{path}@{revision}: git knows no revision {revision!r} here")
+    return commit
+
+
+def at_revision(path: str, revision: str) -> Path:
+    """Return the path of a file as it was; its folder is checked out for that, once."""
+    if (path, revision) in _at_revision:
+        return _at_revision[path, revision]
+    folder, name = os.path.split(path)
+    commit = commit_of(path, revision)
+    inside = _git(folder, "rev-parse", "--show-prefix") or ""
+    kept = hashlib.sha256(inside.encode()).hexdigest()[:8]
+    there = kept_revisions() / f"{commit}-{kept}"
+    file = there / inside / name
+    make_private(there.parent)  # it is code that will be run
+    if not (there.is_dir() or _check_out(folder, inside, commit, there)) or not file.is_file():
+        raise KnightfallError(f"{path}@{revision}: there was no such file at {commit}")
+    if commit == revision:  # and not a name, which may stand for another one next time
+        _at_revision[path, revision] = file
+    return file
+
+
+_at_revision: dict[tuple[str, str], Path] = {}
+
+
+def _check_out(folder: str, inside: str, commit: str, there: Path) -> bool:
+    """Write a folder as it was, if it was; its repository stays as it is, the index included."""
+    with tempfile.TemporaryDirectory(dir=there.parent) as draft:
+        tree, index = Path(draft, "tree"), Path(draft, "index")
+        tree.mkdir()
+        command = (f"--work-tree={tree}", "checkout", "--quiet", commit, "--", inside or ".")
+        options = {"GIT_INDEX_FILE": str(index), "GIT_LITERAL_PATHSPECS": "1"}
+        if _git(folder, *command, **options) is None:
+            return False
+        try:
+            os.replace(tree, there)
+        except OSError:
+            if not there.is_dir():  # somebody else was quicker
+                raise
+    return True
+
+
+def _git(folder: str, *command: str, **environment: str) -> str | None:
+    """Return what git prints, called in a folder; None if it fails."""
+    try:
+        ran = subprocess.run(
+            ["git", *command],
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        if shutil.which("git") is None:
+            raise KnightfallError("a former version is asked of git, which is not here") from None
+        return None  # there is no such folder
+    return os.fsdecode(ran.stdout).strip() if ran.returncode == 0 else None

@@ -15,9 +15,9 @@ from arena_helpers import all_rows
 from cli_runner import run
 
 import knightfall as kf
+from knightfall.arena import runner as runners
 from knightfall.arena.results import RunReport
 from knightfall.arena.run_options import RunKeywords, RunOptions
-from knightfall.arena.runners import runner as runners
 from knightfall.display.report import as_text
 
 SMALL: dict[str, Any] = {"board": "4x4", "workers": 0, "progress": False}
@@ -202,7 +202,7 @@ def test_a_long_run_is_handed_over_and_comes_out_the_same(
 ) -> None:
     monkeypatch.setattr(runners, "TRIAL", 0.0)
     monkeypatch.setattr(runners, "WORTH_STARTING", 0.0)
-    monkeypatch.setattr("knightfall.arena.runners.choose_runner.cores", lambda: 2)
+    monkeypatch.setattr(runners, "cores", lambda: 2)
     started: list[int] = []
     pool = runners.Pool
 

@@ -246,6 +246,9 @@ def test_the_path_of_a_test_and_its_bounds(tested: Results) -> None:
     where = {text.get_text(): text.xy[1] for text in axes.texts}  # type: ignore[attr-defined]
     assert where["H1: better by 40 Elo"] == pytest.approx(test.bounds[1])
     assert where["H0: better by −10 Elo"] == pytest.approx(test.bounds[0])
+    for text in axes.texts:  # each name stands inside of the chart
+        edges = text.get_window_extent()
+        assert axes.bbox.x0 < edges.x0 < edges.x1 < axes.bbox.x1
     low, high = axes.get_ylim()
     assert low < min(levels[0], *naive)
     assert high > max(levels[-1], *naive)

@@ -13,14 +13,13 @@ import pytest
 from arena_helpers import fake_pair, fake_plan
 
 from knightfall.arena import run_loop
+from knightfall.arena import runner as runners
 from knightfall.arena.api import _watching
+from knightfall.arena.chunk_queue import Chunk, ChunkQueue
 from knightfall.arena.plan import Match, Plan, enter, everyone, tournament
 from knightfall.arena.reports.league import LeagueReport
 from knightfall.arena.run_loop import Decided, Separated
-from knightfall.arena.runners import choose_runner
-from knightfall.arena.runners import runner as runners
-from knightfall.arena.runners.chunk_queue import Chunk, ChunkQueue
-from knightfall.arena.runners.runner import Adaptive
+from knightfall.arena.runner import Adaptive
 from knightfall.arena.standings import Compared
 from knightfall.display.progress import Progress
 from knightfall.isolation.executor_pool import ExecutorPool
@@ -35,18 +34,18 @@ def test_games_by_the_clock_are_estimated_by_a_third_of_the_board_for_each_side(
     plan = Plan("league", who, (Match(0, 1), Match(0, 2)), pairs=10, board="5x6")
     first = 20 * (0.2 + 0.5) * 10  # games, seconds of a move of each, moves of each
     second = 20 * (0.2 + 0.0) * 10
-    assert choose_runner._seconds(plan) == pytest.approx(first + second)
+    assert runners._seconds(plan) == pytest.approx(first + second)
 
 
 @pytest.mark.parametrize(("pairs", "here"), [(49, True), (51, False)])
 def test_twenty_seconds_by_the_clock_are_played_in_this_process(
     pairs: int, here: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choose_runner, "cores", lambda: 2)
-    monkeypatch.setattr("knightfall.arena.runners.runner.Pool", lambda *args, **named: "a pool")
+    monkeypatch.setattr(runners, "cores", lambda: 2)
+    monkeypatch.setattr(runners, "Pool", lambda *args, **named: "a pool")
     who = enter(["id(open, time=20ms)", "random"])
     plan = Plan("match", who, (Match(0, 1),), pairs, board="5x6")  # 0.4 s a pair
-    runner = choose_runner.choose_runner(DEFAULT, plan, lambda text: None)
+    runner = runners.choose_runner(DEFAULT, plan, lambda text: None)
     assert (runner == "a pool") == (not here)
 
 

@@ -321,7 +321,7 @@ def test_a_search_that_computes_for_too_long_is_late(monkeypatch: pytest.MonkeyP
 STARVED = """
 import sys
 from knightfall.arena.plan import PairTask
-from knightfall.arena.runners.chunk_queue import make_ready, play_chunk
+from knightfall.arena.chunk_queue import make_ready, play_chunk
 agents = "champion(time=30ms)", "id(improved, time=20ms)"
 make_ready(agents)
 print("ready", flush=True)
@@ -330,6 +330,7 @@ print(*(game.reason for game in pair.games), sep=",", flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs signals")
 def test_searches_lose_no_game_on_time_with_a_tenth_of_a_core() -> None:
     """The process is stopped for nine tenths of the time, for longer at once than it may take."""

@@ -20,7 +20,7 @@ from knightfall.arena.plan import Match, PairRecord, PairTask, Plan, enter, ever
 from knightfall.arena.play import play_pair
 from knightfall.arena.results import results
 from knightfall.arena.run_loop import conduct, scoreboard_of
-from knightfall.arena.runners.runner import InProcess, Pool
+from knightfall.arena.runner import InProcess, Pool
 from knightfall.arena.store import Store
 from knightfall.arena.store_file import IN_MEMORY
 from knightfall.errors import KnightfallError, RunnerFailure
@@ -307,8 +307,8 @@ DRIVER = """
 import sys
 from knightfall.arena import run_loop
 from knightfall.arena.run_loop import conduct
-from knightfall.arena.runners.runner import Pool
-from knightfall.arena.runners.runner import InProcess
+from knightfall.arena.runner import Pool
+from knightfall.arena.runner import InProcess
 from knightfall.arena.stored_plan import read_plan
 from knightfall.arena.store import Store
 if __name__ == "__main__":
@@ -323,6 +323,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_driver_killed_at_any_moment_can_be_started_again(tmp_path: Path) -> None:
     agents = enter(["id(improved, nodes=4000)", "id(open, nodes=4000)", "random"])
     plan = Plan("league", agents, everyone(agents), pairs=80, seed=8)

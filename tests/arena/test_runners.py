@@ -21,10 +21,10 @@ from typing import Any
 import pytest
 from dask_clusters import two_workers
 
+from knightfall.arena import chunk_queue as chunks
+from knightfall.arena.chunk_queue import Chunk, ChunkQueue, PlayingThread, play_chunk
 from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, everyone, gauntlet
-from knightfall.arena.runners import chunk_queue as chunks
-from knightfall.arena.runners.chunk_queue import Chunk, ChunkQueue, PlayingThread, play_chunk
-from knightfall.arena.runners.runner import Elsewhere, InProcess, Pool, Runner
+from knightfall.arena.runner import Elsewhere, InProcess, Pool, Runner
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.user_heuristic import HeuristicWarning
 from knightfall.isolation.parallel_map import RunnerOptions
@@ -296,6 +296,7 @@ def check_the_guilty(runner: Runner, guilty: tuple[str, ...]) -> None:
                 assert "ended with exit status 9" in game.detail
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*cannot be compiled")
 def test_the_guilty_lose_in_a_pool(
     guilty: tuple[str, str], capfd: pytest.CaptureFixture[str]
@@ -307,8 +308,8 @@ def test_the_guilty_lose_in_a_pool(
 
 DRIVER = """
 import sys, warnings
-from knightfall.arena.runners.runner import Pool
-from knightfall.arena.runners.runner import InProcess
+from knightfall.arena.runner import Pool
+from knightfall.arena.runner import InProcess
 from knightfall.arena.plan import Entrant, Plan, gauntlet
 
 def main():

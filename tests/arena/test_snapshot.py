@@ -12,7 +12,7 @@ from knightfall.agents import known_agent
 from knightfall.agents.remote_player import RemotePlayer
 from knightfall.arena.plan import PairRecord, PairTask, match_plan
 from knightfall.arena.play import play_pair
-from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
+from knightfall.arena.snapshot import Snapshot, SnapshotRunner
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.isolation.parallel_map import Closing

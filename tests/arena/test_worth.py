@@ -13,10 +13,10 @@ from chart_runs import decided, five, naive_pairs, play
 from typer.testing import CliRunner
 
 from knightfall.agents import parse_agent
+from knightfall.arena import runner
 from knightfall.arena.plan import PairRecord, PairTask, Plan, game_record
 from knightfall.arena.reports.worth import WorthReport
 from knightfall.arena.results import Results, results
-from knightfall.arena.runners import runner
 from knightfall.arena.store import Store
 from knightfall.arena.stored_plan import read_plan
 from knightfall.arena.worth import (
@@ -212,6 +212,12 @@ def test_time_is_divided_by_what_a_node_costs(monkeypatch: pytest.MonkeyPatch) -
     assert tried == {(250, 250), (50, 50), (125, 500), (1000, 4000)}
     assert nodes_within(a, b, [], book) == []
     assert nodes_within(a, b, [1], book) == [(1, 1)]
+
+
+def test_an_agent_that_never_moved_has_no_cost() -> None:
+    couple = ("id(open, nodes=5)", "id(center, nodes=5)")
+    with pytest.raises(KnightfallError, match=r"id\(open, nodes=5\) made no move"):
+        node_costs([couple], ["3/1N1/2n w"])  # no knight moves from the middle of 3×3
 
 
 def test_a_dear_heuristic_gets_fewer_nodes() -> None:

@@ -1,4 +1,4 @@
-"""The benchmarks still do what they say: equal trees, a known signature.  Never a clock."""
+"""Tests that benchmarks compare equal trees and keep the recorded signature; nothing is timed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def runner() -> ModuleType:
 
 
 def test_the_signature_is_the_recorded_one(runner: ModuleType) -> None:
-    """A functional change of a search changes it; see benchmarks/signature.py."""
+    """A functional change of a search changes the signature; see benchmarks/signature.py."""
     signature = runner.module("signature")
     spent = signature.nodes_by_agent()
     assert sum(spent.values()) == signature.SIGNATURE, spent
@@ -42,7 +42,7 @@ def test_the_signature_covers_every_heuristic_search(runner: ModuleType) -> None
 
 
 def test_plain_python_searches_the_same_tree(runner: ModuleType) -> None:
-    # It raises if nodes, score or move differ.
+    # run() raises if nodes, score or move differ.
     result = runner.module("python_baseline").run(depth=5, rounds=1)
     assert result.figures["nodes"] > 500
 
@@ -50,7 +50,7 @@ def test_plain_python_searches_the_same_tree(runner: ModuleType) -> None:
 def test_cpp_searches_the_same_tree(runner: ModuleType) -> None:
     if runner.module("cpp_build").compiler() is None:
         pytest.skip("no C++ compiler")
-    # It raises if nodes, score or principal variation differ, in whatever turns they are searched.
+    # run() raises if nodes, score or principal variation differ, in any order of the searches.
     result = runner.module("cpp").run(depth=6, rounds=1)
     assert not result.skipped
     assert result.figures["nodes"] > 1000
@@ -74,7 +74,7 @@ def test_cpp_obeys_the_node_limit_at_the_same_node(runner: ModuleType) -> None:
 
 
 def test_users_twin_searches_the_same_tree(runner: ModuleType) -> None:
-    # It raises if nodes, score or principal variation differ, in whatever turns they are searched.
+    # run() raises if nodes, score or principal variation differ, in any order of the searches.
     runner.module("user_heuristic").run(depth=8, rounds=2)
 
 
@@ -94,10 +94,11 @@ def test_every_published_heuristic_is_priced(runner: ModuleType) -> None:
     assert {"static_reach(1/2)", "static_reach(1/10)", "near_opponent+bfs_reach"} <= priced
 
 
+@pytest.mark.slow
 def test_at_equal_time_the_dearer_gets_fewer_nodes(
     runner: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a node costs is given here, in microseconds; in the benchmark it is measured."""
+    """The cost of a node is given here in microseconds; the benchmark measures it."""
     costs = {"learned_net": 0.04, "learned_linear": 0.1, "improved": 0.02, "null": 0.01}
     benchmark = runner.module("equal_time")
     monkeypatch.setattr(
@@ -166,7 +167,7 @@ def test_the_command_line_says_what_to_run(
 def test_an_unknown_name_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command(["--only", "speed"])
-    assert "error: no benchmark 'speed'" in capsys.readouterr().err
+    assert "error: unknown benchmark 'speed'" in capsys.readouterr().err
 
 
 def test_the_list_names_every_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
@@ -255,7 +256,7 @@ def test_timed_agents_are_asked_as_often_as_is_said(runner: ModuleType) -> None:
 
 
 def test_a_store_is_filled_listed_and_reported(runner: ModuleType) -> None:
-    """It raises if nothing is listed, or nothing rated."""
+    """The benchmark raises if nothing is listed or rated."""
     figures = runner.module("million_games").run(games=5000, rounds=1).figures
     assert figures["games"] == 5000
     assert figures["megabytes"] > 1
@@ -272,7 +273,7 @@ def test_the_plot(runner: ModuleType, tmp_path: Path) -> None:
 
 
 def test_the_solvers_in_cpp_agree_with_ours(runner: ModuleType) -> None:
-    """Every variant names the same winners; each idea is worth nodes."""
+    """Every variant finds the same winners; each improvement saves nodes."""
     if runner.module("cpp_build").compiler() is None:
         pytest.skip("no C++ compiler")
     solver = runner.module("solver")
@@ -324,7 +325,7 @@ def test_plain_python_plays_the_same_games(runner: ModuleType) -> None:
 
 
 def test_reflections_are_counted_as_by_playing_every_line(runner: ModuleType) -> None:
-    """By `Position` and its own symmetries of cells; on 4×5, where there are four images."""
+    """Counted with `Position` and separate symmetry code; on 4×5, where there are four images."""
     reflections = runner.module("reflections")
     board = Board.of(4, 5)
     layer, found = {Position.start(4, 5)}, []

@@ -1,4 +1,6 @@
-"""The course's board, search and heuristics in plain Python: the values are the compiled ones."""
+"""Tests of the course's board, search and heuristics in plain Python against the compiled
+values.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ Cell = tuple[int, int]
 IDS = list(published_ids())
 PLAYING_OUT = ["longest_win", "longest_win_difference"]
 FEW = 9
-"""Open cells up to which all lines can be played out within a leaf's share."""
+"""Most open cells at which all lines can be played out within a leaf's step limit."""
 
 LEAVES_THE_END_TO_THE_SEARCH = {
     id for id, study in published_ids().items() if study == "staged" and id != "main_less_more"
@@ -43,7 +45,9 @@ LEAVES_THE_END_TO_THE_SEARCH = {
 
 @cache
 def some_positions() -> tuple[Position, ...]:
-    """From all phases of games on three boards, both placed; and some with hardly a cell open."""
+    """Return positions of all phases on three boards, with both knights placed; some nearly
+    full.
+    """
     found = []
     for seed, (width, height) in enumerate([(7, 7), (5, 6), (9, 6)]):
         found += random_positions(width, height, 30, seed, min_placed=2)
@@ -52,7 +56,7 @@ def some_positions() -> tuple[Position, ...]:
 
 
 def on_course_board(position: Position) -> tuple[Any, dict[Side, object]]:
-    """The board, and the player of each side."""
+    """Return the course board of a position, and the player of each side."""
     board = set_up(CourseBoard, position, "mover")
     return board, {position.to_move: "mover", other(position.to_move): "the other"}
 
@@ -186,7 +190,7 @@ def test_measuring_compiled_code() -> None:
 
 
 def test_costs_are_written_as_they_are_read() -> None:
-    """The nodes are those of the ratio as it is written, not of one with more digits."""
+    """The nodes follow from the ratio as written, not from one with more digits."""
     ratios = {"improved": 1.0, "near_center+bfs_reach": 1.51549}
     text = record.as_toml(NodeCosts(ratios, "compiled searches", 29.4), rounds=3)
     table = tomllib.loads(text)

@@ -1,4 +1,4 @@
-"""The course's first board beside its last one: the same rules, the same values."""
+"""Tests of the course's first board against its last one: the same rules and values."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ PLAYING_OUT = ("longest_win", "longest_win_difference")
 
 
 FEW = 9
-"""Open cells up to which it takes no time to play out all games."""
+"""Most open cells at which playing out all games is fast."""
 
 
 @cache
 def some_positions() -> tuple[Position, ...]:
-    """From all phases of games on three boards, both placed; and some with hardly a cell open."""
+    """Return positions of all phases on three boards, with both knights placed; some nearly
+    full.
+    """
     found = []
     for seed, (width, height) in enumerate([(7, 7), (5, 6), (9, 6)]):
         found += random_positions(width, height, 25, seed, min_placed=2)
@@ -87,7 +89,7 @@ def test_an_empty_board_is_as_the_first_students_knew_it() -> None:
     board.apply_move((5, 5))
     assert (board.__board_state__[3][4], board.__board_state__[5][5]) == (1, 2)
     assert board.__last_player_move__ == {MOVER: (3, 4), OTHER: (5, 5)}
-    # The second player took (5, 5), the rest is in the order of the steps.
+    # The second player took (5, 5); the rest is in the order of the steps.
     order = [(1, 3), (1, 5), (2, 2), (2, 6), (4, 2), (4, 6), (5, 3)]
     assert board.__get_moves__((3, 4)) == board.get_legal_moves() == order
     assert board.move_count == 2
@@ -135,7 +137,9 @@ def test_main_prop_is_its_formula() -> None:
 
 
 def test_who_asks_first_whether_the_game_is_over() -> None:
-    """The course's scores ask for whose turn it is, reachability's for both, directional's not."""
+    """The course's scores check the side to move, reachability's both sides, directional's
+    neither.
+    """
     stuck = Position.from_fen("N1*/n**/*1* w")  # Black cannot move, and it is not its turn
     assert (stuck.targets("w"), stuck.targets("b")) == ([stuck.board.at(2, 1)], [])
     for board in both_boards(stuck):
@@ -171,7 +175,7 @@ def test_a_search_is_counted_step_by_step() -> None:
     for kind in (EarlyBoard, CourseBoard):
         search = student_search.StudentSearch(
             SCORES["lookahead_ratio"]
-        )  # forecasts of its own: not counted
+        )  # its own forecasts are not counted
         board = set_up(kind, position, search)
         counts = search.count(board, 1)
         moves = len(position.legal_moves)
@@ -187,7 +191,7 @@ def test_a_fit_finds_what_things_cost() -> None:
     assert weights == [100, 7, 11]
     assert error < 1e-9
     weights, error = students.fitted([[1] * 5, open], [50 - cells for cells in open])
-    assert weights[1] == 0  # an open cell is never worth money
+    assert weights[1] == 0  # an open cell costs nothing here
     assert error > 0.1
 
 

@@ -1,4 +1,4 @@
-"""The learned order of moves: what it counts, how it is judged, and that the solver keeps to it."""
+"""Tests of the learned move order: its counts, its costs, and that the solver uses it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Cells = frozenset[int]
 
 
 def reached(board: Board, cells: Cells, open: Cells) -> Cells:
-    """The open cells a knight's move from any of some cells."""
+    """Return the open cells a knight's move from any of some cells."""
     return open & {there for cell in cells for there in knight_moves(board, cell)}
 
 
 def sizes(position: Position, cell: int) -> tuple[int, int, int]:
-    """Ways on, contact and meeting of a move, by the definitions."""
+    """Return ways on, contact and meeting of a move, by their definitions."""
     board, waiter = position.board, position.knight(other(position.to_move))
     assert waiter is not None
     in_one = reached(board, frozenset({waiter}), position.open)
@@ -39,14 +39,14 @@ def sizes(position: Position, cell: int) -> tuple[int, int, int]:
 
 @dataclass
 class PlainSearch:
-    """The solver's search of `winloss.py` on sets of cells."""
+    """The solver's search of `winloss.py`, on sets of cells."""
 
     upper: int
     nodes: int = 0
     known: dict[Position, bool] = field(default_factory=dict)
 
     def lost_at_once(self, position: Position) -> bool:
-        """Whether the waiter of a position has no way on, or one that will be taken."""
+        """Return whether the waiter has no way on, or only one that will be taken."""
         ways = position.targets(other(position.to_move))
         return not ways or (len(ways) == 1 and set(ways) <= set(position.targets(position.to_move)))
 
@@ -120,7 +120,7 @@ def test_an_order_costs_what_is_searched_up_to_the_first_win() -> None:
 
 def test_the_weights_with_the_least_cost_are_found() -> None:
     choice = Choice(False, (SLOW, BAIT, GOOD))
-    # From a contact of 3 on, the good move comes before the bait; both have 8 then.
+    # With a contact weight of 3 or more, the good move comes before the bait; both then score 8.
     assert order.learned([choice] * 3, upper=False) == (1, 3, 0)
     assert order.cost([choice], (1, 0, 0)) == 10  # the present order takes 10 nodes
 

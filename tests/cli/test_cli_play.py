@@ -12,11 +12,12 @@ import pytest
 from cli_runner import refused, run, stderr_of
 from helpers import EVERY_BOARD, random_positions
 from rich.console import Console
+from rich.text import Text
 from typer.testing import Result
 
 from knightfall.agents import parse_agent
-from knightfall.cli.board_drawing import draw, layout
-from knightfall.cli.played_game import Game, load, save
+from knightfall.cli.board_drawing import draw, layout, show
+from knightfall.cli.played_game import InteractiveGame, load, save
 from knightfall.errors import AgentFailure
 from knightfall.position import Position, Side
 
@@ -393,7 +394,7 @@ def test_a_folder_is_no_game(data: Path) -> None:
 def test_a_save_that_fails_leaves_the_old_file_whole(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    game = Game([Position.from_fen(SMALL)], "w", RANDOM)
+    game = InteractiveGame([Position.from_fen(SMALL)], "w", RANDOM)
     game.play("c1")
     save(game)
     assert game.file is not None
@@ -507,6 +508,19 @@ def test_every_board_fits_a_small_terminal(size: Any) -> None:
     assert len(lines) <= 24
     for name in ("a1", position.board.name(size.width - 1)):
         assert cells_of(position, screen())[name] == name
+
+
+def test_the_text_beside_the_board_is_one_column() -> None:
+    position = Position.from_moves(["d4", "b2"])
+    console = screen(color_system=None)
+    board = [line.plain.rstrip() for line in draw(position, console)]
+    with console.capture() as capture:
+        show(position, console, [Text("first"), Text("second"), Text("third")])
+    lines = capture.get().splitlines()
+    assert [line.split()[-1] for line in lines[:3]] == ["first", "second", "third"]
+    (column,) = {line.index(line.split()[-1]) for line in lines[:3]}
+    assert column > max(map(len, board))
+    assert [line[:column].rstrip() for line in lines] == board
 
 
 @pytest.mark.parametrize("colours", ["standard", "256", "truecolor"])

@@ -158,7 +158,7 @@ ARRIVES = {
     ),
     "atlas certify, workers": Arrives(
         ["atlas", "certify", "5x5"],
-        "knightfall.cli.commands.certificates.threads_or_map",
+        "knightfall.cli.commands.atlas.threads_or_map",
         dict([one("--workers", "3", "1", 3), one("--dask", "there:1", "2", "there:1")]),
     ),
     "atlas build, workers": Arrives(

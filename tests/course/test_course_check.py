@@ -24,6 +24,7 @@ from knightfall.course.checker.examine import examine
 from knightfall.course.checker.fixtures import Place
 from knightfall.course.checker.recording_board import Watch, scrambled
 from knightfall.course.scores import improved_score
+from knightfall.isolation.host_process import Broken
 from knightfall.position import Position
 
 PLACES = {name: value for name, value in vars(fixtures).items() if isinstance(value, Place)} | {
@@ -493,14 +494,14 @@ BUGS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 SAYS = {
-    "minimax never asks for the time": "never asked self.time_left()",
+    "minimax never asks for the time": "never called self.time_left()",
     "minimax swallows the timeout": "catch it in get_move and nowhere else",
     "alphabeta looks one ply too far": "scored positions 2 plies ahead instead of one ply",
-    "minimax scores for whoever is to move": "It asked for the opponent's score",
+    "minimax scores for whoever is to move": "It called the score for the opponent",
     "alphabeta does not prune": "Textbook alpha-beta",
     "get_move never ends": "does not come to an end within 2 s",
     "get_move ends its process": "exit status 3",
-    "both give up when all is lost": "a move only if that is worth more than -inf. Begin with any",
+    "both give up when all is lost": "only a move with a value above -inf. Start with any",
     "minimax takes the greatest value at the opponent's moves": (
         "Its answers are those of a search that takes the greatest value at the opponent's moves."
     ),
@@ -510,17 +511,17 @@ SAYS = {
     "get_move forgets to return": "The None comes from get_move, which ends without return after",
     "a class is missing": "there is no class MinimaxPlayer",
     "a score raises": "game_agent.py:22 in custom_score_3",
-    "minimax answers None without moves": "came: None",
-    "deepening stops at search_depth": "came: depth 3, then depth 3",
-    "a finished game is a loss, whoever has lost it": "a game that is over counts -inf, whoever",
-    "a finished game is worth 0": "a game that is over counts 0, whoever",
+    "minimax answers None without moves": "got: None",
+    "deepening stops at search_depth": "got: depth 3, then depth 3",
+    "a finished game is a loss, whoever has lost it": "a finished game counts -inf, whoever",
+    "a finished game is worth 0": "a finished game counts 0, whoever",
     "positions are scored for the opponent, negated": "for the opponent and turns the sign around",
     "positions are scored for the player to move, negated if it is the opponent": (
         "for the opponent and turns the sign around"
     ),
     "minimax looks one ply ahead, whatever the depth": "one ply ahead instead of 2 plies",
-    "minimax answers the value as well": "Since 2017b the move alone is wanted.",
-    "alphabeta wants another argument": "alphabeta(game, depth) misses an argument: line",
+    "minimax answers the value as well": "In 2017b it must return the move alone.",
+    "alphabeta wants another argument": "alphabeta(game, depth) fails: it also requires line",
     "each gives up in its own way": (
         "AlphaBetaPlayer.get_move answers None: a forfeit, though there are legal moves. None "
         "comes from game_agent.py, line 80, in get_move: return None"
@@ -562,7 +563,7 @@ def test_each_mistake_is_found_and_nothing_else(bug: str, tmp_path: Path) -> Non
     assert_readable(found)
     said = " ".join(str(found).split())
     assert SAYS.get(bug, "") in said
-    assert "never asked self.score" not in said
+    assert "never called self.score" not in said
     causes = ("ends without return", "(>= instead of >)", "Its answers are those of a search")
     assert [cause for cause in causes if cause in said] == [
         cause for cause in causes if cause in SAYS.get(bug, "") or bug in KNOWN.get(cause, ())
@@ -584,7 +585,7 @@ def assert_readable(found: Examination) -> None:
 
 BROKEN = {
     "syntax": ("class MinimaxPlayer:\n    def get_move(self\n", "syntax error in game_agent.py"),
-    "import": ("import tensorflow_of_2017\n", "imports tensorflow_of_2017, which is not there"),
+    "import": ("import tensorflow_of_2017\n", "imports tensorflow_of_2017, which is not installed"),
     "raises": ("1 / 0\n", "raises ZeroDivisionError"),
     "exits": ("import sys\nsys.exit(0)\n", "raises SystemExit"),
     "really exits": ("import os\nos._exit(7)\n", "ended with exit status 7"),
@@ -651,7 +652,7 @@ def test_what_it_prints_is_shown_with_its_control_characters_written_out(tmp_pat
     found = examine(hand_in(RIGHT_2017B + "\n\nprint('\\x1b[2Jhello')\n", tmp_path))
     assert marks(found) == {}
     assert (found.printed, found.printed_bytes) == ("\x1b[2Jhello\n", 10)
-    assert "It printed 10 bytes meanwhile, which begin: \\x1b[2Jhello" in str(found)
+    assert "During the checks it printed 10 bytes, beginning with: \\x1b[2Jhello" in str(found)
 
 
 def test_what_it_says_in_the_examiners_place_is_refused(tmp_path: Path) -> None:
@@ -677,7 +678,7 @@ def test_what_it_says_in_the_examiners_place_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_an_outcome_is_read_with_distrust(said: Any) -> None:
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(Broken, match=r"an answer in which .+"):
         read_outcome(said, "load")
 
 
@@ -825,7 +826,7 @@ def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
             "game_agent.py",
             "",
             ("--generation", "2017c"),
-            "no generation '2017c' of the course: there are 2017b, 2017a, early, oldest, successor",
+            "unknown generation '2017c' of the course; known: 2017b, 2017a, early, oldest, succ",
         ),
     ],
 )

@@ -129,7 +129,7 @@ def test_what_is_wrong_is_found(text: str, check: str, short: str, tmp_path: Pat
     [
         (ACTS + "self.queue.put(state.actions()[0])\n", "further", "does not look ahead"),
         (ACTS + "self.queue.put(max(state.actions(), key=lambda a: "
-         "len(state.result(a).actions())))\n", "further", "looks no further"),
+         "len(state.result(a).actions())))\n", "further", "searches no deeper"),
         (ACTS + "self.queue.put(state.actions()[0])\n", "ends", "misses a win in one"),
         (ACTS + "self.queue.put(None); self.queue.put(state.actions()[0])\n", "actions",
          "puts None"),
@@ -176,7 +176,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     write(tmp_path, ACTS + "self.queue.put(99)\n", "my_custom_player.py")
     failed = run("course", "check", str(tmp_path), "--generation", "successor")
     assert failed.exit_code == 1
-    assert "1 and to move; X is gone for good." in failed.stdout
+    assert "1 and to move; X is a blocked cell." in failed.stdout
     assert "2017b, 2017a, early, oldest, successor" in refused(
         "course", "check", str(tmp_path), "--generation", "2019"
     )

@@ -107,7 +107,7 @@ def test_compiled_it_is_worth_what_it_is_on_the_courses_board(name: str, submiss
         ("numpys", "line 38: numpy.random is random"),
         ("counted", "line 43: "),
         ("private", "line 48: Unknown attribute '_board_state' of type course board"),
-        ("huge", "where Python says"),
+        ("huge", "where Python returns"),
         ("helped", "line 14: Untyped global name 'VALUES'"),
     ],
 )
@@ -286,9 +286,9 @@ def test_a_file_that_cannot_be_loaded_is_refused(text: str, said: str, tmp_path:
 def test_what_is_no_score_is_refused(submission: Path, tmp_path: Path) -> None:
     for name, said in (
         ("custom_scor", "has no score 'custom_scor'; did you mean 'custom_score'"),
-        ("AlphaBetaPlayer", "is a player, and a heuristic is a function"),
-        ("WEIGHT", "is no function of game and player"),
-        ("reach", "is no function of game and player"),
+        ("AlphaBetaPlayer", "is a player class; a heuristic needs a function"),
+        ("WEIGHT", "is not a function"),
+        ("reach", "is not a function"),
     ):
         with pytest.raises(KnightfallError, match=said):
             evaluator(f"course:{submission}#{name}")
@@ -353,5 +353,5 @@ def test_it_is_taken_wherever_a_heuristic_is(submission: Path) -> None:
 
 def test_what_is_wrong_with_it_is_said_in_one_line(plain: Path) -> None:
     assert "there is no file or folder" in refused("eval", FEN, "--heuristic", "course:nowhere#f")
-    assert "names no student's score" in refused("eval", FEN, "--heuristic", f"course:{plain}")
+    assert "is not a student's score" in refused("eval", FEN, "--heuristic", f"course:{plain}")
     assert "there is no file or folder" in refused("course", "scores", "nowhere")

@@ -45,7 +45,7 @@ def test_a_generation_is_one_value_in_every_process(name: str) -> None:
 
 
 def test_an_unknown_one_is_refused() -> None:
-    with pytest.raises(KnightfallError, match=r"no generation '2018'.*there are 2017b, 2017a"):
+    with pytest.raises(KnightfallError, match=r"unknown generation '2018'.*known: 2017b, 2017a"):
         generation_named("2018")
 
 

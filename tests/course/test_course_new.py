@@ -66,7 +66,7 @@ def test_a_fresh_exercise_fails_and_says_what_is_not_written(
     assert [o.id for o in wrong] == ["scores", "minimax-values", "alphabeta-values"]
     for outcome in wrong:
         assert outcome.short == "is not written yet"
-        assert "fill in that place" in outcome.why[0]
+        assert "write this part" in outcome.why[0]
         assert re.match(r"game_agent\.py:\d+ in ", outcome.trace[-1])
     assert unittests(tmp_path / "mine").returncode == 1
 
@@ -85,7 +85,7 @@ def test_filled_in_it_passes_every_check_and_its_own_tests(generation: str, tmp_
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "README.md").write_text("mine, too")
-    with pytest.raises(KnightfallError, match=r"holds README\.md already"):
+    with pytest.raises(KnightfallError, match=r"already holds README\.md"):
         begin(tmp_path)
     assert sorted(os.listdir(tmp_path)) == ["README.md", "notes.txt"]
     (tmp_path / "README.md").unlink()
@@ -97,7 +97,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 def test_a_link_that_leads_nowhere_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "game_agent.py").symlink_to(tmp_path / "elsewhere.py")
-    with pytest.raises(KnightfallError, match=r"holds game_agent\.py already"):
+    with pytest.raises(KnightfallError, match=r"already holds game_agent\.py"):
         begin(tmp_path)
     assert os.listdir(tmp_path) == ["game_agent.py"]
 
@@ -116,7 +116,7 @@ def test_bad_input_is_refused_in_one_line(tmp_path: Path) -> None:
         assert "\n" not in str(told.value)
     assert not (tmp_path / "new").exists()
     assert "file' is a file: name a folder" in refused("course", "new", str(tmp_path / "file"))
-    assert "there are 2017b and 2017a" in refused(
+    assert "choose 2017b or 2017a" in refused(
         "course", "new", str(tmp_path / "new"), "--generation", "2018"
     )
 

@@ -353,7 +353,7 @@ def test_the_report_says_what_tells_the_generation_and_can_be_corrected(folder: 
     told = run(*few)
     assert "generation oldest: isolation.py beside it keeps rows in __board_state__" in told.stdout
     assert "AssertionError" not in told.stdout
-    assert "no generation '2018' of the course" in refused(*few, "--generation", "2018")
+    assert "unknown generation '2018' of the course" in refused(*few, "--generation", "2018")
     assert "so its generation is not 'successor'" in refused(*few, "--generation", "successor")
 
 

@@ -141,7 +141,7 @@ def test_a_generation_that_is_given_is_believed(tmp_path: Path) -> None:
     write(tmp_path, OLDEST_BOARD, "isolation.py")
     found = read_submission(str(write(tmp_path, in_2017a("return legal_moves[0]"))), "early")
     assert (found.generation.name, found.why) == ("early", "as you say")
-    for wrong, said in (("2018", "there are 2017b, 2017a"), ("successor", "has get_move, so")):
+    for wrong, said in (("2018", "known: 2017b, 2017a"), ("successor", "has get_move, so")):
         with pytest.raises(KnightfallError, match=said):
             read_submission(str(tmp_path), wrong)
 
@@ -156,7 +156,7 @@ def test_a_generation_is_part_of_an_agents_string(tmp_path: Path) -> None:
         assert parse_agent(str(agent)) == agent
         assert "generation=" not in agent.files[0]
         assert str(agent.absolute()).endswith(text.partition("py")[2])
-    with pytest.raises(KnightfallError, match="no generation 'old'"):
+    with pytest.raises(KnightfallError, match="unknown generation 'old'"):
         parse_agent("course(a.py, generation=old)")
 
 

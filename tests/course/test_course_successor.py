@@ -25,7 +25,7 @@ from knightfall.course.generation_successor import (
     StopSearch,
     TimedQueue,
 )
-from knightfall.course.trial.successor_games import SCORES, Search
+from knightfall.course.trial.successor_games import SCORES, SuccessorSearch
 
 
 def after(*actions: int) -> Isolation:
@@ -237,7 +237,10 @@ def test_our_searches_find_what_minimax_finds(score: str) -> None:
             for action in state.actions()
         }
         best = next(action for action in values if values[action] == max(values.values()))
-        whole, cut = Search(SCORES[score], 3, prunes=False), Search(SCORES[score], 3)
+        whole, cut = (
+            SuccessorSearch(SCORES[score], 3, prunes=False),
+            SuccessorSearch(SCORES[score], 3),
+        )
         assert whole.action(state) == cut.action(state) == best
         pruned += whole.nodes - cut.nodes
     assert pruned > 0
@@ -251,7 +254,9 @@ def test_a_search_agrees_with_the_course_s_minimax() -> None:
             player = MinimaxPlayer(state.player())
             if all(abs(plain_value(state.result(a), 2, "improved", 0)) < 100
                    for a in state.actions()):  # fmt: skip
-                assert Search(SCORES["improved"], 3).action(state) == player.minimax(state, 3)
+                assert SuccessorSearch(SCORES["improved"], 3).action(state) == player.minimax(
+                    state, 3
+                )
                 agreed += 1
     assert agreed > 10
 
@@ -264,7 +269,7 @@ def test_deepening_wins_where_it_can() -> None:
             before, state = state, state.result(rng.choice(state.actions()))
         me = before.player()
         if state.utility(me) > 0:  # the last move won
-            found = before.result(Search(SCORES["null"], seconds=5.0).action(before))
+            found = before.result(SuccessorSearch(SCORES["null"], seconds=5.0).action(before))
             assert found.utility(me) > 0
             won += 1
     assert won > 3

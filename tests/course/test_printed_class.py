@@ -443,7 +443,7 @@ def test_each_check_stands_beside_its_own_outcome() -> None:
         assert lines[begin + 1 : begin + 4] == [
             f"  reason {at}",
             f"  expected: wanted {at}",
-            f"  came:     given {at}",
+            f"  got:      given {at}",
         ]
     assert lines[-1] == "11 of 14 checks passed, 1 failed, 1 not tried, 1 warning"
     told = found.to_dict()
@@ -451,4 +451,4 @@ def test_each_check_stands_beside_its_own_outcome() -> None:
     assert [told[key] for key in plain] == [
         "game_agent.py", "2017b", "it says so", False, "hello", 1234,
     ]  # fmt: skip
-    assert "It printed 1,234 bytes meanwhile, which begin: hello" in str(found)
+    assert "During the checks it printed 1,234 bytes, beginning with: hello" in str(found)

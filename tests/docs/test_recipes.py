@@ -167,7 +167,7 @@ def test_a_study(checkout: Checkout) -> None:
     told = checkout.run("knightfall reproduce corner", code=2)
     assert "aggressive, corners; all means all of them" in told
     told = checkout.run("knightfall reproduce corners --budget time --pairs 1", code=2)
-    assert "nobody has timed 'half_corners'" in told
+    assert "the cost of 'half_corners'" in told
     (checkout.folder / "src" / "knightfall" / "studies" / "corners.py").unlink()
     told = checkout.run("knightfall reproduce corners --budget nodes --pairs 1", code=2)
     assert "heuristic 'half_corners' has no function: No module named" in told

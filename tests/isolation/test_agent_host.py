@@ -21,8 +21,8 @@ import pytest
 from knightfall.agents import parse_agent
 from knightfall.agents import remote_player as host
 from knightfall.agents.remote_player import RemotePlayer, move_limit
+from knightfall.arena.chunk_queue import check_agents, play_chunk
 from knightfall.arena.plan import PairTask
-from knightfall.arena.runners.chunk_queue import check_agents, play_chunk
 from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation import host_process
@@ -204,6 +204,15 @@ def test_after_a_failure_the_next_question_begins_another_game(chooser: Writing)
     with pytest.raises(AgentFailure, match="enough"):
         player.analyse(later)
     player.analyse(later)
+
+
+def test_a_process_that_is_killed_is_a_crash_that_says_so(chooser: Writing) -> None:
+    player = hosted(chooser("return position.legal_moves[0]")).start()
+    (child,) = player._children.values()
+    child._process.kill()
+    with pytest.raises(AgentFailure, match="its process was killed by SIGKILL") as failure:
+        player.analyse(START)
+    assert failure.value.reason == "crash"
 
 
 def two_plies_later(position: Position, move: str) -> Position:

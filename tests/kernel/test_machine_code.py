@@ -128,7 +128,8 @@ def test_a_full_disk_does_not_stop_anybody(
             raise OSError(error, os.strerror(error))
 
     def opened(path: str, mode: str) -> Any:
-        return Full(open(path, mode))
+        file = open(path, mode)  # noqa: SIM115
+        return Full(file) if "w" in mode else file
 
     monkeypatch.delenv("KNIGHTFALL_QUIET", raising=False)
     monkeypatch.setattr(compile._announcer, "told_why", False)

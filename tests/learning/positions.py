@@ -1,4 +1,4 @@
-"""Positions of a set as the rules know them."""
+"""Positions of a data set as `Position` objects, and their mirror images."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def position(board: Board, open: int, mover: int, waiter: int) -> Position:
 
 
 def positions(found: Positions) -> Iterator[Position]:
-    """Each of them, the mover being the first player."""
+    """Yield each position, with the mover as the first player."""
     for row in range(len(found)):
         board = Board.named(found.boards[found.board[row]])
         yield position(board, found.open[row], found.mover[row], found.waiter[row])
 
 
 def images(position: Position) -> set[Position]:
-    """A position turned and mirrored in every way: not by the code that is tested."""
+    """Return all rotations and reflections of a position, without the code under test."""
     assert position.white is not None
     assert position.black is not None
     return {
@@ -39,5 +39,5 @@ def images(position: Position) -> set[Position]:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """The Parquet files of a set."""
+    """Return the Parquet files of a set by name."""
     return {file.name: file.read_bytes() for file in folder.glob("*.parquet")}

@@ -1,4 +1,4 @@
-"""Chances that are learned: from which decisions, by which likelihood, and the command itself."""
+"""Tests of learned opponent models: decisions, likelihoods, and the command."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from knightfall.errors import KnightfallError
 from knightfall.learning.learn_chances import (
     POPULATION,
     UNSEEN,
-    Decision,
-    Table,
+    DecisionArrays,
+    HunterReply,
     decisions,
     error_rate,
     fit_shares,
@@ -34,11 +34,11 @@ HUNTERS = ("AB_Improved", "greedy(open)", "random")
 
 
 @pytest.fixture(scope="module")
-def some() -> list[Decision]:
+def some() -> list[HunterReply]:
     return decisions(HUNTERS, "train", 9, 3)
 
 
-def test_decisions_are_of_hunters_who_win(some: list[Decision]) -> None:
+def test_decisions_are_of_hunters_who_win(some: list[HunterReply]) -> None:
     engine = Engine(Board.of(7, 7))
     assert {one.hunter for one in some} == set(HUNTERS)
     for one in some[::4]:
@@ -52,7 +52,7 @@ def test_decisions_are_of_hunters_who_win(some: list[Decision]) -> None:
             assert wrong == (bool(after.legal_moves) and engine.wins(after))
 
 
-def test_the_same_again_and_others_with_another_seed(some: list[Decision]) -> None:
+def test_the_same_again_and_others_with_another_seed(some: list[HunterReply]) -> None:
     again = decisions(HUNTERS, "train", 3, 3)
     assert [(one.position, one.reply) for one in again] == [
         (one.position, one.reply) for one in some[: len(again)]
@@ -62,7 +62,7 @@ def test_the_same_again_and_others_with_another_seed(some: list[Decision]) -> No
 
 
 def test_games_begin_with_openings_of_their_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test opening, nor an image of one, is learned from."""
+    """No test opening, nor a mirror image of one, is learned from."""
     from knightfall.learning import learn_chances as room
 
     begun: list[Position] = []
@@ -90,9 +90,9 @@ def test_games_begin_with_openings_of_their_split(monkeypatch: pytest.MonkeyPatc
             assert SPLITS[where[number]] == split
 
 
-def test_positions_of_the_test_are_left_out(some: list[Decision]) -> None:
+def test_positions_of_the_test_are_left_out(some: list[HunterReply]) -> None:
     turned = [
-        Decision(0, one.hunter, mirrored(one.position), 0, one.features, one.shares, one.wrong)
+        HunterReply(0, one.hunter, mirrored(one.position), 0, one.features, one.shares, one.wrong)
         for one in some[:5]
     ]
     left = without(some, turned)
@@ -104,7 +104,7 @@ def test_positions_of_the_test_are_left_out(some: list[Decision]) -> None:
 
 
 def mirrored(position: Position) -> Position:
-    """Left and right exchanged."""
+    """Exchange left and right."""
     width = position.board.width
     there = {cell: cell - cell % width + width - 1 - cell % width for cell in range(49)}
     assert position.white is not None
@@ -118,8 +118,8 @@ def mirrored(position: Position) -> Position:
     )
 
 
-def drawn(weights: np.ndarray, number: int, seed: int) -> list[Decision]:
-    """Decisions of somebody with known weights, over random features."""
+def drawn(weights: np.ndarray, number: int, seed: int) -> list[HunterReply]:
+    """Return decisions drawn from a logit with known weights, over random features."""
     rng, found = np.random.default_rng(seed), []
     position = Position.from_fen("7/7/1N5/7/7/5n1/7 w")
     for game in range(number):
@@ -129,17 +129,17 @@ def drawn(weights: np.ndarray, number: int, seed: int) -> list[Decision]:
         reply = int(rng.choice(ways, p=powers / powers.sum()))
         shares = np.full((len(OPPONENTS), ways), 1 / ways)
         found.append(
-            Decision(game, "x", position, reply, features, shares, np.zeros(ways, np.bool_))
+            HunterReply(game, "x", position, reply, features, shares, np.zeros(ways, np.bool_))
         )
     return found
 
 
 def test_weights_are_found_again() -> None:
-    """Fitted to draws from known weights, they come out near them."""
+    """Weights fitted to draws from known weights are close to these."""
     weights = np.random.default_rng(1).normal(size=FEATURES)
-    found = fit_weights(Table.of(drawn(weights, 4000, 2)))
+    found = fit_weights(DecisionArrays.of(drawn(weights, 4000, 2)))
     assert np.abs(found - weights).max() < 0.25
-    table = Table.of(drawn(weights, 5, 3))
+    table = DecisionArrays.of(drawn(weights, 5, 3))
     for row, there, features in zip(
         probabilities(found, table), table.there, table.features, strict=True
     ):
@@ -149,7 +149,7 @@ def test_weights_are_found_again() -> None:
 
 
 def test_shares_go_to_those_who_would_have_moved_so() -> None:
-    """Two thirds of the games are an opponent's that always chose the reply that was made."""
+    """In two thirds of the games one opponent always chooses the reply that was made."""
     some = drawn(np.zeros(FEATURES), 90, 4)
     for number, one in enumerate(some):
         who = 5 if number % 3 else 7
@@ -167,7 +167,7 @@ def test_errors_are_counted() -> None:
     some = drawn(np.zeros(FEATURES), 10, 5)
     for one in some[:6]:
         one.wrong[one.reply] = True
-    assert error_rate(some) == pytest.approx(7 / 8)  # one of each is taken for granted
+    assert error_rate(some) == pytest.approx(7 / 8)  # one of each is added as a prior
 
 
 def test_the_command_learns_and_says_how_well(tmp_path: Path) -> None:
@@ -179,16 +179,16 @@ def test_the_command_learns_and_says_how_well(tmp_path: Path) -> None:
     assert [one["hunters"] for one in told["judged"]] == ["known hunters", "other hunters"]
     for one in told["judged"]:
         assert one["any_reply"] < one["stranger"] < 0
-    assert learned.habits[9] > 0  # what five plies of alpha-beta choose is chosen more often
+    assert learned.habits[9] > 0  # what alpha-beta at five plies would play
 
 
 def test_mistakes_are_told_in_a_line(tmp_path: Path) -> None:
-    with pytest.raises(KnightfallError, match="games=3 are too few"):
+    with pytest.raises(KnightfallError, match="games=3 must be 20 or more"):
         learn(tmp_path, games=3)
     (tmp_path / "file").write_text("")
     with pytest.raises(KnightfallError, match="is a file: name a folder"):
         learn(tmp_path / "file" / "in", games=20)
-    with pytest.raises(KnightfallError, match="a split is one of"):
+    with pytest.raises(KnightfallError, match="unknown split 'all'; known"):
         decisions(HUNTERS, "all", 1, 0)
 
 

@@ -1,4 +1,4 @@
-"""From positions to a heuristic, on a small board and from end to end."""
+"""Tests of fitting: from positions to a heuristic on a small board."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ import knightfall as kf
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.features import RACE
 from knightfall.heuristics.model_file import VIEWS, read_model
-from knightfall.learning import fit_models
-from knightfall.learning.data import read
+from knightfall.learning import fit_models, fitting
+from knightfall.learning.data import Positions, read
 from knightfall.learning.fit_models import (
     Course,
+    FeatureTable,
     Labelled,
     Scale,
-    Table,
     fit_net,
     predict_net,
     tables,
@@ -36,7 +36,7 @@ from knightfall.learning.fit_models import (
 from knightfall.learning.fitting import TRUTHFUL, fit, judged, labelled
 
 KINDS = ("linear", "net") if importlib.util.find_spec("torch") else ("linear",)
-"""What can be fitted here: torch is large, and make test does without it."""
+"""The kinds that can be fitted here: torch is large, and make test runs without it."""
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,9 @@ def models(positions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_learns_what_it_never_saw(models: Path) -> None:
-    """Better than the share of wins alone, by either model, in every view."""
+    """Each model, in every view, beats the log-loss of the constant share of wins."""
     found = json.loads((models / "fit.json").read_text(encoding="utf-8"))
     for kind, views in zip(KINDS, (TRUTHFUL, VIEWS), strict=False):
         assert tuple(found["judged"][kind]) == views
@@ -79,7 +80,7 @@ def test_what_was_learned_plays(models: Path) -> None:
 
 
 def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Path) -> None:
-    """As a chance, to a millionth; the library's own net in double precision."""
+    """Probabilities agree to a millionth with PyTorch's own net in double precision."""
     torch = pytest.importorskip("torch", reason="torch fits the net")
     board = kf.Board.of(5, 5)
     one = read(positions, "test", "5x5")
@@ -101,12 +102,12 @@ def test_the_compiled_value_is_the_training_librarys(models: Path, positions: Pa
 
 
 def _side(here: kf.Position, view: str) -> Any:
-    """The side that has such a view of a position."""
+    """Return the side that has such a view of a position."""
     return here.to_move if " " not in view else "b" if here.to_move == "w" else "w"
 
 
 def _of_view(rows: Labelled, board: kf.Board, view: str) -> list[tuple[kf.Position, int]]:
-    """The positions of a view in the table's order, and which rows they are."""
+    """Return the positions of a view in the table's order, with their row numbers."""
     found = []
     for row, (open, mover, waiter) in enumerate(
         zip(rows.open, rows.mover, rows.waiter, strict=True)
@@ -119,7 +120,7 @@ def _of_view(rows: Labelled, board: kf.Board, view: str) -> list[tuple[kf.Positi
 
 
 def test_hunters_learn_the_truth_and_runners_what_came_of_it(positions: Path) -> None:
-    """Each target worked out by hand, from who wins and who won."""
+    """Each target is computed by hand from the solver's winner and the game's winner."""
     board, one = kf.Board.of(5, 5), read(positions, "train", "5x5")
     rows = labelled(one)
     assert 0 < rows.serious.mean() < 1
@@ -137,11 +138,11 @@ def test_hunters_learn_the_truth_and_runners_what_came_of_it(positions: Path) ->
         assert found[view].wins.tolist() == wanted
 
 
-def some_table(rows: int, seed: int = 0) -> Table:
+def some_table(rows: int, seed: int = 0) -> FeatureTable:
     rng = np.random.default_rng(seed)
     features = rng.integers(0, 20, (rows, len(RACE))).astype(np.float32)
     wins = (features[:, 0] > features[:, 1]).astype(np.float32)
-    return Table(features, wins, rng.random(rows, np.float32))
+    return FeatureTable(features, wins, rng.random(rows, np.float32))
 
 
 def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
     class Stop(Exception):
         pass
 
-    def stop_after_two(epoch: int, curve: fit_models.Curve) -> None:
+    def stop_after_two(epoch: int, curve: fit_models.LossCurve) -> None:
         if epoch == 2:
             raise Stop
 
@@ -165,7 +166,7 @@ def test_an_interrupted_fit_ends_with_the_same_weights(tmp_path: Path) -> None:
     assert epochs == [3, 4]
     assert other.validation == curve.validation
     assert all(np.array_equal(whole[name], again[name]) for name in whole)
-    assert curve.validation[-1] < 0.5  # it is learned, too
+    assert curve.validation[-1] < 0.5  # the net also learns
 
 
 def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
@@ -174,7 +175,7 @@ def test_a_damaged_checkpoint_is_told(tmp_path: Path) -> None:
     fit_net(table, table, Course(1, 0), tmp_path / "kept", lambda epoch, curve: None)
     data = (tmp_path / "kept").read_bytes()
     (tmp_path / "kept").write_bytes(data[: len(data) // 2])
-    with pytest.raises(KnightfallError, match=r"is damaged .* delete it to begin anew"):
+    with pytest.raises(KnightfallError, match=r"is damaged .* delete it to start again"):
         fit_net(table, table, Course(1, 0), tmp_path / "kept", lambda epoch, curve: None)
 
 
@@ -183,9 +184,17 @@ def test_scale_leaves_alone_what_never_changes() -> None:
     assert np.abs(Scale.of(features).applied(features)).max() == 0
 
 
+def test_scale_is_exact_for_many_rows() -> None:
+    features = np.full((100_000, 2), 1000, np.float32)
+    features[::2, 1] = 1001  # half of the rows
+    scale = Scale.of(features)
+    assert scale.mean.tolist() == [1000, 1000.5]
+    assert scale.spread.tolist() == [1, 0.5]
+
+
 def test_judgement_by_hand() -> None:
     wins = np.array([1, 1, 0, 0], np.float32)
-    table = Table(np.ones((4, 5), np.float32), wins, np.full(4, 0.5, np.float32))
+    table = FeatureTable(np.ones((4, 5), np.float32), wins, np.full(4, 0.5, np.float32))
     found = judged(np.array([2.0, -1.0, 1.0, -2.0]), table)
     assert found["right"] == 0.5
     assert found["area"] == 0.75
@@ -195,11 +204,23 @@ def test_judgement_by_hand() -> None:
     assert found["log-loss"] == pytest.approx(wanted)
 
 
+def test_calibration_by_hand() -> None:
+    """Ten predictions in ten groups: log-odds of log 3 are a chance of 3/4, of −log 3 one of
+    1/4.
+    """
+    odds = np.log(np.array([3, 1 / 3, 1, 1, 1, 1, 1, 1, 1, 1]))
+    wins = np.array([1, 0, 0, 1, 0, 1, 0, 1, 0, 1], np.float32)
+    found = fitting._calibration(odds, wins)
+    assert [group["predicted"] for group in found] == pytest.approx([0.25, *[0.5] * 8, 0.75])
+    assert [group["won"] for group in found] == [0, 0, 1, 0, 1, 0, 1, 0, 1, 1]
+    assert [group["positions"] for group in found] == [1] * 10
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--kind", "cubic"], "a model is linear or net, not 'cubic'"),
-        (["--kind", "net", "--ablate"], "left out of the linear model: add --kind linear"),
+        (["--kind", "cubic"], "unknown kind of model 'cubic'; known: linear, net"),
+        (["--kind", "net", "--ablate"], "--ablate needs the linear model: add --kind linear"),
         (["--epochs", "0"], "'0' is not accepted: give a whole number, at least 1"),
         (["--epochs", "5000"], "epochs=5000 must be from 1 to 1000"),
     ],
@@ -212,7 +233,7 @@ def test_the_line_needs_no_torch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(KnightfallError, match=r"needs torch .*knightfall\[net\]"):
         fit(tmp_path, tmp_path / "out")
-    with pytest.raises(KnightfallError, match=str(tmp_path)):  # there are no positions
+    with pytest.raises(KnightfallError, match=str(tmp_path)):  # the folder has no positions
         fit(tmp_path, tmp_path / "out", kinds=["linear"])
 
 
@@ -220,3 +241,17 @@ def test_a_folder_without_positions_is_told(tmp_path: Path) -> None:
     with pytest.raises(KnightfallError, match=str(tmp_path)):
         fit(tmp_path, tmp_path / "out", kinds=["linear"])
     assert not (tmp_path / "out").exists()
+
+
+def test_a_split_without_positions_is_told(
+    positions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def empty(folder: Path, split: str) -> Positions:
+        found = read(folder, split)
+        return found.where(found.board < 0)
+
+    monkeypatch.setattr(fitting, "read", empty)
+    with pytest.raises(
+        KnightfallError, match=f"{positions}' has no positions of the split 'train'"
+    ):
+        fit(positions, tmp_path / "out", kinds=["linear"])

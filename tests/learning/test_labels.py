@@ -1,4 +1,4 @@
-"""Games are legal, and what is said of their positions is true."""
+"""Tests that generated games are legal and that their labels are true."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from knightfall.learning.shard_builder import (
     EARLY,
     NAMES,
     RANDOM_PLIES,
-    Judge,
     after,
     draw,
     draw_game,
     harvest,
+    label,
     plies_to_label,
+    position_of,
 )
 from knightfall.learning.split import canonical_forms, classes
 from knightfall.position import Position
 from knightfall.solver.atlas import canonical
+from knightfall.solver.engine import Engine, Limits
 
 
 def shard(board: str, positions: int, seed: str = "seed") -> Columns:
@@ -89,7 +91,7 @@ def test_rows_tell_of_the_game() -> None:
     assert (columns["game"] >> 16 == 3).all()
     for row, one in enumerate(all_of("5x6", columns)):
         assert (one.hunter == "w") == columns["hunter"][row]
-        # Both knights have left as many cells as moves were made.
+        # The knights have left as many cells as moves were made.
         assert len(one.open) == board.cells - 2 - columns["ply"][row]
         assert one.winner is None
         if columns["ply"][row] == 0:
@@ -98,7 +100,7 @@ def test_rows_tell_of_the_game() -> None:
         here = columns["game"] == game
         assert len(np.unique(columns["opening"][here])) == 1
         turns = columns["ply"][here] % 2
-        for turn in (0, 1):  # each player keeps its name, its role and its fate
+        for turn in (0, 1):  # each player keeps its name, its role and its result
             for name in ("mover_agent", "hunter", "result"):
                 assert len(np.unique(columns[name][here][turns == turn])) <= 1
                 if name != "mover_agent" and len(set(turns)) == 2:
@@ -108,18 +110,18 @@ def test_rows_tell_of_the_game() -> None:
 def test_a_label_needs_no_question_where_the_game_shows_it() -> None:
     board, rng, asked = Board.of(5, 5), random.Random(3), 0
 
-    class Counting(Judge):
-        def wins(self, position: tuple[int, int, int]) -> bool:
+    class CountingEngine(Engine):
+        def wins(self, position: Position, limits: Limits | None = None) -> bool:
             nonlocal asked
             asked += 1
-            return super().wins(position)
+            return super().wins(position, limits)
 
-    judge, taken = Counting(board), 0
+    engine, taken = CountingEngine(board), 0
     for _ in range(40):
         game = draw_game(board, rng)
         plies = plies_to_label(game, rng)
-        told = judge.label(game, plies)
-        assert told == [judge.wins(game.positions[ply]) for ply in plies]
+        told = label(engine, game, plies)
+        assert told == [engine.wins(position_of(board, game.positions[ply])) for ply in plies]
         asked -= len(plies)
         taken += len(plies)
         assert len(game.positions) - 1 not in plies

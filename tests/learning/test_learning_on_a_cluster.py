@@ -1,4 +1,4 @@
-"""Labelled positions and tuned weights are the same, whoever makes them."""
+"""Labelled positions and tuned weights are the same with any number of workers."""
 
 from __future__ import annotations
 

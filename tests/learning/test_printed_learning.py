@@ -1,4 +1,4 @@
-"""Reports of learning say under each heading what their JSON says."""
+"""Tests that the tables of learning reports agree with their JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from printed_table import markdown_rows, printed_rows
 from knightfall.display.numbers import interval, percent, plus_minus, signed
 from knightfall.learning.dataset_card import readme
 from knightfall.learning.fitting import FitReport
-from knightfall.learning.learn_chances import ChancesReport, Judged
+from knightfall.learning.learn_chances import ChancesReport, ReplyLikelihoods
 from knightfall.learning.tune_report import Confirmation, Step, TuneReport
 from knightfall.learning.tune_settings import TuneSettings
 from knightfall.learning.weights import Sum, numbers, read_sum
@@ -22,14 +22,18 @@ from knightfall.statistics.pairs import of_pairs
 
 def test_the_chances_stand_under_their_headings() -> None:
     judged = [
-        Judged("known", 1234, 0.1, -1.5, -1.4, -1.3, -1.2, ((0.11, 0.12, 31), (0.21, 0.22, 32))),
-        Judged("unseen", 987, 0.2, -2.5, -2.4, -2.3, -2.2, ((0.31, 0.32, 33), (0.41, 0.42, 34))),
+        ReplyLikelihoods(
+            "known", 1234, 0.1, -1.5, -1.4, -1.3, -1.2, ((0.11, 0.12, 31), (0.21, 0.22, 32))
+        ),
+        ReplyLikelihoods(
+            "unseen", 987, 0.2, -2.5, -2.4, -2.3, -2.2, ((0.31, 0.32, 33), (0.41, 0.42, 34))
+        ),
     ]
     habits = np.arange(1, len(NAMES) + 1) / 10
     shares = tuple((at + 1) / 100 for at in range(len(OPPONENTS)))
     found = ChancesReport(Chances(habits, shares), 777, judged, "there", 5, 61.0)
     told, shown = found.to_dict(), str(found)
-    above, _, below = shown.partition("The win is let go")
+    above, _, below = shown.partition("Probability of losing the win")
     fields = {
         "any reply alike": "any_reply",
         "winning replies alike, with a rate of errors": "winning_replies",
@@ -241,8 +245,8 @@ def test_the_card_s_tables_stand_under_their_headings() -> None:
         {"agent to move": name, "positions": str(times)} for name, times in card["agents"].items()
     ]
     for sentence in (
-        "knightfall 1.2: 9,001 positions of 302 games, of which 403 were there already",
-        "8,598 are left; the mover wins 51.3 % of them, and in 78.4 % whoever",
+        "knightfall 1.2: 9,001 positions of 302 games, of which 403 were duplicates",
+        "8,598 are left. The mover wins 51.3 % of them with best play, and in 78.4 % the game's",
         "It took 3,601 seconds of one process, 8,999 positions an hour.",
         "55 positions occur in several splits",
     ):

@@ -1,4 +1,4 @@
-"""Whole sets: the same whoever makes them and however often they are interrupted."""
+"""Tests that a set is the same with any workers and after any interruption."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WANTED = DataSettings.of(3000, 0, ("4x4", "5x5"), 400)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A set that nobody changes."""
+    """Make a set that tests only read."""
     folder = tmp_path_factory.mktemp("sets") / "made"
     shard_builder.generate(folder, WANTED, progress=False)
     return folder
@@ -42,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(made: Path, tmp_path: Path) -> Path:
-    """The same, for whoever damages it."""
+    """Copy the set for tests that damage it."""
     return Path(shutil.copytree(made, tmp_path / "copy"))
 
 
@@ -60,7 +60,7 @@ def test_no_test_opening_nor_any_image_of_a_test_position_is_for_training(made: 
         found = data.read(made, split)
         assert len(found) > 100
         seen[split] = set(positions(found))
-        assert len(seen[split]) == len(found)  # each is there once
+        assert len(seen[split]) == len(found)  # each position occurs once
         classes_of[split] = {*zip(found.board.tolist(), found.opening.tolist(), strict=True)}
     for held in ("test", "validation"):
         turned = {image for one in seen[held] for image in images(one)}
@@ -68,7 +68,7 @@ def test_no_test_opening_nor_any_image_of_a_test_position_is_for_training(made: 
             if split != held:
                 assert not turned & seen[split]
                 assert not classes_of[held] & classes_of[split]
-        # Nor are there openings that nobody drew: the split is one of classes.
+        # Every mirror image of an opening is in the same split, whether it was drawn or not.
         for one in turned:
             if len(one.open) == one.board.cells - 2:
                 cells = canonical(one)
@@ -82,7 +82,7 @@ def test_what_is_there_twice_is_kept_for_the_test(made: Path) -> None:
     for one, split in zip(positions(found), found.split.tolist(), strict=True):
         where.setdefault(one, set()).add(split)
     several = {one: splits for one, splits in where.items() if len(splits) > 1}
-    assert several  # or the test would show nothing
+    assert several  # otherwise the test would show nothing
     kept = {split: set(positions(data.read(made, split))) for split in SPLITS}
     for one, splits in where.items():
         assert [one in kept[split] for split in SPLITS] == [at == max(splits) for at in range(3)]
@@ -111,7 +111,7 @@ def test_the_reader_gives_columns_of_one_board_or_all(made: Path) -> None:
             data.read(made, wrong)
     with pytest.raises(KnightfallError, match="no board 6x6: it has 4x4, 5x5"):
         data.read(made, "test", "6x6")
-    with pytest.raises(KnightfallError, match="holds no positions"):
+    with pytest.raises(KnightfallError, match="holds no labelled positions"):
         data.read(made.parent, "test")
 
 
@@ -198,7 +198,7 @@ def test_a_set_goes_on_after_a_kill(kill: signal.Signals, made: Path, tmp_path: 
         assert said == f"knightfall: interrupted with {done} of 8 files; the same command goes on\n"
     else:
         (folder / ".4x4-00009.parquet.abcd.part").write_bytes(b"PAR1")  # what a kill may leave
-    with pytest.raises(KnightfallError, match=f"not complete: {done} of 8 files"):
+    with pytest.raises(KnightfallError, match=f"not complete: it has {done} of 8 files"):
         data.read(folder, "train")
     assert 0 < len(data.read(folder, "train", partial=True)) < len(data.read(made, "train"))
     before = {file: file.stat().st_mtime_ns for file in folder.glob("*.parquet")}
@@ -246,16 +246,16 @@ def test_a_damaged_file_is_noticed_and_named(copy: Path) -> None:
     for at in range(4, len(good), len(good) // 60):  # a bit, anywhere
         file.write_bytes(good[:at] + bytes([good[at] ^ 16]) + good[at + 1 :])
         told = keys_or_error(copy)
-        assert told == keys or str(file) in told  # some corners say nothing
+        assert told == keys or str(file) in told  # damage in unused bytes goes unnoticed
     shutil.copy(copy / "5x5-00000.parquet", file)
-    assert "belongs to another set, or to another place" in str(failure(copy))
+    assert "its settings, name or board are those of another file" in str(failure(copy))
     file.unlink()
     answer("learn", "data", str(copy), *ARGS, "--json")
     assert file.read_bytes() == good
 
 
 def keys_or_error(folder: Path) -> str:
-    """What a reader gets to see."""
+    """Return what a reader sees: the keys, or the error."""
     try:
         return str(data.read(folder, "train").key.tolist())
     except KnightfallError as error:
@@ -279,11 +279,11 @@ def test_positions_that_cannot_be_are_refused_even_if_the_checksum_is_right(copy
         bad = columns[name].copy()
         bad[7] = value
         write_shard(copy, WANTED, shard, {**columns, name: bad}, agents)
-        assert "cannot be" in str(failure(copy))
+        assert "impossible positions" in str(failure(copy))
     bad = columns["waiter"].copy()
     bad[7] = columns["mover"][7]
     write_shard(copy, WANTED, shard, {**columns, "waiter": bad}, agents)
-    assert "cannot be" in str(failure(copy))
+    assert "impossible positions" in str(failure(copy))
     write_shard(copy, WANTED, shard, columns, (*agents[:-1], agents[-1] + "!"))
     assert len(data.read(copy, "train"))
 
@@ -318,7 +318,7 @@ def test_damaged_settings_are_named(copy: Path) -> None:
         (["--board", "7"], "'7'"),
         (["--board", "2x9"], "too small"),
         (["--board", "5x6", "--board", "5x6"], "given twice"),
-        (["--board", "5x6", "--board", "6x5"], "the same, turned"),
+        (["--board", "5x6", "--board", "6x5"], "rotations of each other"),
         (["--workers", "9999"], "workers=9999"),
         (["--seed", "-1"], "'-1'"),
     ],
@@ -362,7 +362,7 @@ def test_boards_share_the_positions() -> None:
         assert len({shard.seed for shard in planned}) == len(planned)
         assert 0 < max(shard.positions for shard in planned) <= wanted.shard
     planned = DataSettings.of().shards()
-    for part in (planned[:20], planned[20:]):  # whoever stops early has a bit of everything
+    for part in (planned[:20], planned[20:]):  # an unfinished set has files of every board
         share = np.mean([shard.board == "7x7" for shard in part])
         assert 0.55 < share < 0.75
 

@@ -1,4 +1,4 @@
-"""Mirror images are one position, and no position is on both sides of the split."""
+"""Tests that mirror images are one position and no position is in two splits."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_keys_differ_where_positions_or_boards_do() -> None:
 
 
 def mixed(word: int) -> int:
-    """The end of splitmix64, by the book."""
+    """Return the finaliser of splitmix64, from its definition."""
     word &= 2**64 - 1
     word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64

@@ -1,4 +1,4 @@
-"""Weights by play: found where there are better ones, and not claimed where there are none."""
+"""Tests of tuning: better weights are found where they exist, and not claimed elsewhere."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from knightfall.heuristics.expression import Expression, parse_heuristic
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.learning import tune_report, tune_settings, tuning
 from knightfall.learning.split import class_splits, classes
-from knightfall.learning.start_positions import sample, starts
-from knightfall.learning.tune_settings import TuneSettings
+from knightfall.learning.tune_settings import TuneSettings, sample, starts
 from knightfall.learning.tuning import Optimiser, generation_plan, tune
 from knightfall.learning.weights import (
     decimal,
@@ -42,7 +41,7 @@ from knightfall.position import Position
 from knightfall.solver.atlas import canonical
 
 WRONG = "improved-bfs_reach"
-"""Whoever plays it runs from where one can go."""
+"""A sum with the wrong sign of bfs_reach: it avoids reachable cells."""
 
 SMALL = (
     *("--board", "5x5", "--nodes", "60", "--second", "120", "--sprt", "0,60"),
@@ -51,7 +50,7 @@ SMALL = (
 
 
 def asked(expression: str = WRONG, **other: Any) -> TuneSettings:
-    """The same as Python is asked."""
+    """Return the settings of `SMALL`, made in Python."""
     where = {"board": "5x5", "nodes": 60, "second": 120, "sprt": (0, 60)}
     size = {"generations": 3, "population": 6, "pairs": 25, "step": 1.0}
     return TuneSettings.of(expression, **{**where, **size, **other})
@@ -59,7 +58,7 @@ def asked(expression: str = WRONG, **other: Any) -> TuneSettings:
 
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tuning that nobody changes."""
+    """Make a tuning that tests only read."""
     folder = tmp_path_factory.mktemp("tuning") / "tuned"
     tune(folder, asked(), progress=False)
     return folder
@@ -67,12 +66,12 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(tuned: Path, tmp_path: Path) -> Path:
-    """The same, for whoever damages it."""
+    """Copy the tuning for tests that damage it."""
     return Path(shutil.copytree(tuned, tmp_path / "copy"))
 
 
 def texts(folder: Path) -> dict[str, str]:
-    """All that was written for people and programs."""
+    """Return all result files as texts."""
     names = ("tuning.json", "result.json", "expression.txt")
     return {name: (folder / name).read_text(encoding="utf-8") for name in names}
 
@@ -93,7 +92,7 @@ def test_a_wrong_sign_is_found_and_the_gain_is_confirmed(tuned: Path) -> None:
     assert found["expression"] == found["tuned"]
     expression = (tuned / "expression.txt").read_text(encoding="utf-8").strip()
     assert expression == found["expression"]
-    # It is so on other openings, too, and against others.
+    # The gain also shows on other openings and against other agents.
     agents = f"id({expression}, nodes=60)", f"id({WRONG}, nodes=60)"
     report = kf.match(*agents, pairs=60, board="5x5", seed=7, workers=0, progress=False)
     assert report.statistics.low > 0.5
@@ -103,8 +102,8 @@ def test_where_there_is_nothing_to_gain_it_says_so_and_keeps_the_start(tmp_path:
     few = "--generations", "1", "--population", "4"
     args = "learn", "tune", "improved+0*null", str(tmp_path / "out"), *SMALL, *few
     said = run(*args).stdout
-    assert "Nothing was gained: at nodes=60 and nodes=120 the weights as given are as good" in said
-    assert "null was not measured to vary" in said
+    assert "Nothing was gained: at nodes=60 and nodes=120 the given weights are as good" in said
+    assert "The spread of null is unknown" in said
     assert "Play it: id(improved + 0*null, nodes=60)" in said
     found = answer(*args, "--json")
     assert found["verdict"] == "nothing was gained"
@@ -139,7 +138,7 @@ def test_a_gain_is_claimed_only_if_every_budget_shows_it(verdicts: list[str], wa
 
 
 def test_candidates_are_counted_as_a_match_counts_them(tuned: Path) -> None:
-    """All from the same positions, with the same broken ties."""
+    """All candidates play from the same positions with the same tie-breaking."""
     wanted = asked()
     told = json.loads((tuned / "tuning.json").read_text(encoding="utf-8"))["generations"][1]
     candidates = [parse_heuristic(text) for text in told["candidates"]]
@@ -180,7 +179,7 @@ def test_two_workers_find_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     confirm = tuning.confirmed
 
     def here(*given: Any) -> Any:
-        """A match is the same whoever plays it, and has tests of its own."""
+        """Play the match in this process; matches have tests of their own."""
         *what, options, progress = given
         assert options == RunnerOptions(workers=2)
         return confirm(*what, RunnerOptions(workers=0), progress)
@@ -228,7 +227,7 @@ def test_after_ctrl_c_the_same_command_ends_with_the_same(
         assert "after 3 of 3 generations" in stderr_of(run(*args))
     assert answer(*args, "--json") == json.loads(texts(tuned)["result.json"])
     assert texts(folder) == texts(tuned)
-    # What is finished is shown again without a game.
+    # A finished tuning is shown again without playing a game.
     monkeypatch.setattr(tuning, "played", confirm)
     assert answer(*args, "--json") == json.loads(texts(tuned)["result.json"])
 
@@ -316,7 +315,7 @@ def test_an_expression_with_its_own_numbers_is_itself(expression: Expression) ->
 
 
 def test_a_strategy_that_shifts_is_tuned(tmp_path: Path) -> None:
-    """The wrong sign is in the second stage; what is found plays as it is written."""
+    """The wrong sign is in the second stage; the expression found plays as it is written."""
     text = "stage(0.5: improved, -improved)+0.1*phase*near_edges"
     done = run("learn", "tune", text, str(tmp_path / "tuned"), *SMALL)
     assert done.exit_code == 0, done.output
@@ -332,7 +331,7 @@ def test_a_strategy_that_shifts_is_tuned(tmp_path: Path) -> None:
 
 
 def test_sizes_are_spreads_over_positions() -> None:
-    """By other code: a weight of size 1 makes both terms vary alike."""
+    """Checked with separate code: a weight of size 1 makes both terms vary alike."""
     some = sample(starts(Board.of(5, 5)).tuning, 0)
     found = measured(parse_heuristic("2*improved+3*bfs_reach-0*null"), some)
     improved, reach = (
@@ -364,19 +363,19 @@ def test_the_optimiser_comes_near_the_best_through_noise(weights: int) -> None:
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        (["improved"], "'improved': there is nothing to tune: it has one term"),
+        (["improved"], "'improved' has one term, so there is nothing to tune"),
         (["2*improved"], "there is nothing to tune"),
         (["improved+0.5*bfs_rech"], "unknown heuristic 'bfs_rech'"),
         (["improved+nan*open"], "nan"),
         (["improved+inf*open"], "inf"),
         (["improved+1/0*open"], "divides by zero"),
         (["improved+1e5*open"], "1e5"),
-        (["0*improved+open"], "its weight is 0"),
-        (["improved+open+2*improved"], "improved stands there twice"),
+        (["0*improved+open"], "the first term has weight 0"),
+        (["improved+open+2*improved"], "the term improved occurs twice"),
         (["improved+nowhere.py:f"], "no file"),
         ([WRONG, "--nodes", "0"], "'0'"),
         ([WRONG, "--nodes", "9" * 30], "9" * 30),
-        ([WRONG, "--nodes", "50", "--second", "50"], "second=50 is the budget"),
+        ([WRONG, "--nodes", "50", "--second", "50"], "second=50 must differ from nodes=50"),
         ([WRONG, "--generations", "20000"], "generations=20000 must be from 1 to 10,000"),
         ([WRONG, "--population", "3"], "population=3 must be from 4 to 1,000"),
         ([WRONG, "--pairs", "819"], "pairs=819 must be from 1 to 818 on 5x5"),
@@ -386,7 +385,7 @@ def test_the_optimiser_comes_near_the_best_through_noise(weights: int) -> None:
         ([WRONG, "--sprt", "30,0"], "30,0"),
         ([WRONG, "--sprt", "5"], "'5'"),
         ([WRONG, "--board", "3x"], "'3x'"),
-        ([WRONG, "--against", "id(improved, time=10ms)"], "plays by the clock"),
+        ([WRONG, "--against", "id(improved, time=10ms)"], "uses a clock"),
         ([WRONG, "--against", "idd(improved)"], "idd"),
         ([WRONG, "--workers", "-1"], "-1"),
         ([WRONG, "--workers", "999"], "999"),
@@ -422,7 +421,7 @@ def test_another_version_is_refused(copy: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def _resigned(change: Callable[[Any], None], file: Path) -> None:
-    """Change what a file says, and its checksum with it."""
+    """Change the content of a file, and its checksum with it."""
     content = json.loads(file.read_text(encoding="utf-8"))
     change(content)
     del content["checksum"]
@@ -445,7 +444,7 @@ def test_a_damaged_file_is_noticed_and_named(copy: Path) -> None:
         said = refused("learn", "tune", WRONG, str(copy), *SMALL)
         assert f"{str(file)!r} is damaged" in said
         assert named in said
-        assert "delete it to begin anew" in said
+        assert "delete it to start again" in said
 
     def another(content: Any) -> None:
         content["generations"][1]["candidates"][0] = "improved + 7*bfs_reach"
@@ -457,8 +456,8 @@ def test_a_damaged_file_is_noticed_and_named(copy: Path) -> None:
         content["generations"] *= 2
 
     for change, named in (
-        (another, "generation 2 has 'improved + 7*bfs_reach'"),
-        (fewer, "generation 2 has other numbers of pairs"),
+        (another, "generation 2 has the candidate 'improved + 7*bfs_reach'"),
+        (fewer, "generation 2 has the wrong number of pairs"),
         (longer, "it has 6 generations"),
     ):
         file.write_text(good, encoding="utf-8")

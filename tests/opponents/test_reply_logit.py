@@ -17,7 +17,7 @@ from naive_search import search
 from knightfall.agents import parse_agent
 from knightfall.errors import KnightfallError
 from knightfall.opponents import opponent_models
-from knightfall.opponents.opponent_models import JUDGES, MODELS, OPPONENTS, Model
+from knightfall.opponents.opponent_models import JUDGES, MODELS, OPPONENTS, OpponentModel
 from knightfall.opponents.practice import TRUTH_CELLS, reply_features, thread_workspace
 from knightfall.opponents.reply_logit import weigh_up
 from knightfall.position import Position, other
@@ -197,5 +197,5 @@ def test_chances_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_judges_are_models() -> None:
-    assert all(isinstance(one, Model) and one in MODELS for one in JUDGES)
+    assert all(isinstance(one, OpponentModel) and one in MODELS for one in JUDGES)
     assert len(OPPONENTS) == len(set(OPPONENTS)) == len(MODELS) + 1

@@ -22,8 +22,8 @@ from knightfall.oracle import annotate as annotate_module
 from knightfall.oracle.annotate import Annotation, annotate, questions
 from knightfall.oracle.grade import grade
 from knightfall.oracle.swing import svg, text
-from knightfall.oracle.truth import Truth
 from knightfall.position import Position, other
+from knightfall.solver.solve import Solver
 
 GAME = "4/4/4/4[Nn] w d3 c2 c1 d4 a2 b3 b4 d2"
 """The second player places badly, the first gives the win back at move 5."""
@@ -92,6 +92,29 @@ def test_annotations_of_random_games_agree_with_the_plain_solver(seed: int) -> N
     assert [int(dot.get("data-ply", "")) for dot in dots] == marks
 
 
+def test_the_image_names_bars_and_plies_inside_its_frame() -> None:
+    annotation = annotate(GAME)
+    root = ElementTree.fromstring(svg(annotation))
+    width, height = int(root.get("width", "")), int(root.get("height", ""))
+    bars = [each for each in root.iter() if (each.get("class") or "").startswith("wins")]
+    tops = {str(bar.get("class")): int(bar.get("y", "")) for bar in bars}
+    (tall,) = {int(bar.get("height", "")) for bar in bars}
+    assert tops["wins w"] + tall == tops["wins b"]
+    texts = [each for each in root.iter() if each.tag.endswith("}text")]
+    for each in texts:
+        assert 0 < float(each.get("x", "")) < width
+        assert 0 < float(each.get("y", "")) < height
+    heights = {each.text: float(each.get("y", "")) for each in texts}
+    assert tops["wins w"] < heights["first"] < tops["wins b"] < heights["second"]
+    plies = {each.text: float(each.get("x", "")) for each in texts if str(each.text).isdigit()}
+    assert list(plies) == [str(ply) for ply in range(0, len(annotation.winners), 5)]
+    assert min(heights[ply] for ply in plies) > tops["wins b"] + tall
+    # The number of a ply stands below the middle of its column; the first bar begins with ply 0.
+    column = sum(int(bar.get("width", "")) for bar in bars) / len(annotation.winners)
+    left = min(int(bar.get("x", "")) for bar in bars)
+    assert [x - left for x in plies.values()] == [(int(ply) + 0.5) * column for ply in plies]
+
+
 def test_placements_on_the_real_board() -> None:
     annotation = annotate("b5 e2 d4")
     first, second, third = annotation.remarks
@@ -108,13 +131,13 @@ def test_ctrl_c_leaves_the_end_of_the_game(monkeypatch: pytest.MonkeyPatch) -> N
     game = GAME
     whole = annotate(game)
 
-    class Interrupted(Truth):
+    class Interrupted(Solver):
         def winning_moves(self, position: Position, tick: Any = lambda: None) -> tuple[str, ...]:
             if not position.placed:
                 raise KeyboardInterrupt
             return super().winning_moves(position, tick)
 
-    monkeypatch.setattr(annotate_module, "Truth", Interrupted)
+    monkeypatch.setattr(annotate_module, "Solver", Interrupted)
     part = annotate(game)
     assert part.partial
     assert [remark.quality for remark in part.remarks[:2]] == ["unknown", "unknown"]
@@ -162,6 +185,7 @@ def test_a_grade_draws_itself(tmp_path: Path) -> None:
     assert [label.get_text() for label in keeping.get_yticklabels()] == kinds
     rates = [100 * (found.keeping[kind].kept.rate or 0) for kind in kinds]
     assert list(keeping.lines[0].get_xdata()) == pytest.approx(rates)
+    assert all(line.get_visible() for line in keeping.get_xgridlines())
     won = [100 * (each.won.rate or 0) for each in found.reliability.bins]
     assert list(curve.lines[0].get_ydata()) == pytest.approx(won)
     bars = curve.collections[0].get_segments()

@@ -27,7 +27,7 @@ from knightfall.heuristics import REGISTRY, count, mobility
 from knightfall.heuristics.evaluator import evaluator
 from knightfall.oracle import check as check_module
 from knightfall.oracle import questions
-from knightfall.oracle.check import Check, Finding
+from knightfall.oracle.check import Check, CheckResult
 from knightfall.oracle.questions import sample
 from knightfall.position import Position
 
@@ -53,7 +53,7 @@ def the_same_positions() -> Iterator[None]:
         yield
 
 
-def found(check: Check, about: str) -> Finding:
+def found(check: Check, about: str) -> CheckResult:
     return next(finding for finding in check.findings if finding.about == about)
 
 

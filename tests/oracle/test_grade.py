@@ -34,9 +34,9 @@ from knightfall.oracle.measures import (
     quantile_bins,
 )
 from knightfall.oracle.record import Analyst, draw_openings, phase_of, records_of
-from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.search.budget import Report
+from knightfall.solver.solve import Solver
 from knightfall.statistics.rates import Share
 
 PATIENCE = 120
@@ -190,14 +190,14 @@ def test_boards_on_which_games_may_be_over_at_once(board: Board) -> None:
     result = grade("greedy(improved)", openings=every, board=board)
     assert result.games == every
     assert result.first_blunder.without.of == every
-    truth = Truth(board)
+    truth = Solver.of(board)
     for opening in draw_openings(board, every, 0):
         assert truth.wins(opening) == mover_wins(opening)
 
 
 def test_truth_about_a_large_board_agrees_with_separate_questions() -> None:
     position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
-    truth = Truth(position.board)
+    truth = Solver.of(position.board)
     assert truth.wins(position)  # known
     winning = truth.winning_moves(position)
     for move in position.legal_moves:

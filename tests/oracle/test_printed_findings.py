@@ -11,13 +11,20 @@ from printed_table import html_rows, printed_rows
 import knightfall as kf
 from knightfall.board import Board
 from knightfall.display.numbers import percent
-from knightfall.heuristics.explain import Cluster, Explanation, Share
+from knightfall.heuristics.explain import Cluster, Contribution, Explanation
 from knightfall.oracle.annotate import Remark
-from knightfall.oracle.check import Agreement, Check, Cost, Finding, _told_agreement, _told_cost
+from knightfall.oracle.check import (
+    Agreement,
+    Check,
+    CheckResult,
+    Cost,
+    _told_agreement,
+    _told_cost,
+)
 from knightfall.oracle.grade import FirstBlunder, Grade, Keeping, Reliability
 from knightfall.oracle.measures import Auc, Bin
 from knightfall.position import Position
-from knightfall.statistics.rates import Share as Rate
+from knightfall.statistics.rates import Share
 
 # -- grade -----------------------------------------------------------------------------------
 
@@ -28,16 +35,16 @@ GRADE = Grade(
     seed=77,
     games=29,
     keeping={
-        "overall": Keeping(901, 450, 123, Rate(251, 327), 0.0213, 0.456),
-        "hunter": Keeping(500, 300, 99, Rate(171, 201), 0.0345, 0.512),
-        "runner": Keeping(401, 150, 24, Rate(80, 126), 0.0111, 0.398),
+        "overall": Keeping(901, 450, 123, Share(251, 327), 0.0213, 0.456),
+        "hunter": Keeping(500, 300, 99, Share(171, 201), 0.0345, 0.512),
+        "runner": Keeping(401, 150, 24, Share(80, 126), 0.0111, 0.398),
     },
-    first_blunder=FirstBlunder(Rate(7, 29), {3: 4, 5: 9, 8: 6, 13: 3}),
+    first_blunder=FirstBlunder(Share(7, 29), {3: 4, 5: 9, 8: 6, 13: 3}),
     reliability=Reliability(
         scored=612,
-        proven=Rate(51, 53),
+        proven=Share(51, 53),
         auc=Auc(0.7654, 0.0321),
-        bins=[Bin(-4.0, -1.5, Rate(20, 160)), Bin(-1.0, 2.5, Rate(90, 210))],
+        bins=[Bin(-4.0, -1.5, Share(20, 160)), Bin(-1.0, 2.5, Share(90, 210))],
     ),
     seconds=83.0,
 )
@@ -95,7 +102,7 @@ def test_the_first_blunder_is_told_by_its_quartiles() -> None:
     none = told["games_without"]
     low, high = limits(none["low"], none["high"]).split("–")
     assert f"none in 7 of 29 games: {percent(7 / 29)} ({low}–{high})" in str(GRADE)
-    later = FirstBlunder(Rate(7, 29), {2: 1, 4: 1, 9: 1, 17: 1, 20: 1})
+    later = FirstBlunder(Share(7, 29), {2: 1, 4: 1, 9: 1, 17: 1, 20: 1})
     assert later.quartiles == (4, 9, 17)
     assert list(later.parts())[1] == "otherwise at move 9 (median), half between 4 and 17"
 
@@ -134,8 +141,8 @@ def test_scores_against_truth_stand_under_their_headings() -> None:
 def test_what_was_found_stands_beside_its_promise() -> None:
     cost, truth = Cost(240.0, 80.0), Agreement(95, Auc(0.71, 0.02), Auc(0.64, 0.03))
     findings = (
-        Finding("pure", "the same again"),
-        Finding("symmetric", "differs when mirrored", wrong=True, example={"fen": "x"}),
+        CheckResult("pure", "the same again"),
+        CheckResult("symmetric", "differs when mirrored", wrong=True, example={"fen": "x"}),
         _told_cost(cost),
         _told_agreement(truth),
     )
@@ -265,7 +272,11 @@ def test_players_are_named_by_seat_and_name_in_text_and_notebook() -> None:
 
 def test_shares_stand_under_their_headings() -> None:
     position = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
-    shares = (Share("reach", 3.0, -0.25), Share("near", 7.0, 0.5), Share("never", 0.0, 4.0))
+    shares = (
+        Contribution("reach", 3.0, -0.25),
+        Contribution("near", 7.0, 0.5),
+        Contribution("never", 0.0, 4.0),
+    )
     found = Explanation(position, "mine", 2.75, shares, "w")
     told = found.to_dict()
     rows = printed_rows(str(found), "count", "weight", "share")

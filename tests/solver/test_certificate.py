@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import knightfall.solver.verify as verifier
 from knightfall.board import Board
 from knightfall.cli.app import app
-from knightfall.cli.commands.certificates import certify as certify_command
+from knightfall.cli.commands.atlas import certify as certify_command
 from knightfall.errors import KnightfallError
 from knightfall.position import Position
 from knightfall.solver.certificate import MIRROR, Certificate, certify, sealed, written_out

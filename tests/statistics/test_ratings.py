@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knightfall.errors import KnightfallError
-from knightfall.statistics.bradley_terry import Model, _seat_is_unlimited
+from knightfall.statistics.bradley_terry import BradleyTerryFit, _seat_is_unlimited
 from knightfall.statistics.ratings import (
     FIRSTS,
     LL,
@@ -54,7 +54,7 @@ def of_games(
     for couple, (first, second) in games.items():
         won[couple] += first
         played[couple] += first + second
-    model = Model(won, played, seat)
+    model = BradleyTerryFit(won, played, seat)
     return _ratings(model, model.inverse)
 
 

@@ -1,4 +1,4 @@
-"""What tests of the studies share."""
+"""Fixtures shared by the tests of the studies."""
 
 from __future__ import annotations
 

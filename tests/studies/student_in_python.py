@@ -1,7 +1,8 @@
-"""A student's agent as it was written: plain Python over a board of the course's kind.
+"""A student's agent as it was written: plain Python on a board of the course's kind.
 
-Two functions that call each other, a board that is copied for every move, an exception when the
-time is up.  Only the clock is ours: it advances by what the board and the heuristic are asked.
+Two functions call each other, the board is copied for every move, and an exception ends the search
+when time is up. Only the clock is simulated: each call of the board and of the heuristic advances
+it.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ WORD = 2**64 - 1
 
 
 class SearchTimeout(Exception):
-    """The time is up."""
+    """Raised when the time is up."""
 
 
 @dataclass
 class Clock:
-    """Nanoseconds that went, and the state of the board's random numbers."""
+    """Nanoseconds spent, and the state of the board's random numbers."""
 
     costs: dict[str, int]
     limit: int
@@ -41,7 +42,7 @@ class Clock:
             raise SearchTimeout
 
     def in_order(self, moves: list[Cell]) -> Iterator[Cell]:
-        """The moves as the board hands them out, one at a time."""
+        """Yield the moves in the order in which the board returns them."""
         left = list(moves)
         while left:
             at = 0
@@ -52,7 +53,7 @@ class Clock:
 
 
 class StudentsBoard:
-    """A course-like board: cells are (row, column), player 1 is the one who thinks."""
+    """A course-like board: cells are (row, column), player 1 is the one that searches."""
 
     def __init__(self, position: Position, clock: Clock) -> None:
         where = position.board
@@ -65,9 +66,9 @@ class StudentsBoard:
         self.active = 1
 
     def moves(self, player: int) -> list[Cell]:
-        """Without being charged for it."""
+        """Return a player's moves without advancing the clock."""
         here = self.at[player]
-        if here is None:  # still to be placed: anywhere
+        if here is None:  # not placed yet: any open cell
             return sorted(self.blank)
         row, column = here
         near = [(row + down, column + right) for down, right in STEPS]
@@ -113,7 +114,7 @@ SCORES = {"improved": improved, "open_space": open_space, "null": null}
 
 @dataclass
 class Student:
-    """The agent."""
+    """A student's agent."""
 
     options: StudentOptions
     score_name: str
@@ -121,7 +122,7 @@ class Student:
     clock: Clock
 
     def get_move(self, board: StudentsBoard) -> Cell | None:
-        """The move, or None: then it answered (-1, -1)."""
+        """Return the move, or None where the student's program answered (-1, -1)."""
         first = list(board.moves(1))
         self.clock.spend("list")
         self.clock.spend("list_move", len(first))

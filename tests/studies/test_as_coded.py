@@ -1,5 +1,5 @@
-"""Heuristics as the studies' programs computed them: their values, and that nobody gets them who
-does not ask.
+"""Tests of heuristics as the studies' programs computed them: their values, and that they are used
+only on request.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from knightfall.studies.study_files import WISHED, heuristic_table
 VARIANTS = [row for row in heuristic_table().rows if row.study != WISHED]
 SIDES: tuple[Side, Side] = ("w", "b")
 FEW = 12
-"""Open cells up to which the slow twin of the longest win is quick enough."""
+"""Most open cells at which the slow reference of the longest win is fast enough."""
 ALWAYS = {"coded:longest_win", "coded:longest_win_difference"}
-"""Those that search whatever the phase."""
+"""Heuristics that search in every phase."""
 SEARCHING = {id for id in CODED if "main" in id and "less" not in id} | ALWAYS
 
 PUBLISHED_RATIO = "7/7/3*3/4N*1/1*2*1*/2n*3/5*1 b"
 
 
 def value(id: str, position: Position, side: Side, blanks: int = 0) -> float:
-    """What a heuristic says in a search from a root with so many open cells."""
+    """Return a heuristic's value in a search whose root has `blanks` open cells."""
     boards = geometry(position.board)
     assert boards["blanks"][0] == 0
     boards["blanks"] = blanks
@@ -54,7 +54,7 @@ def value(id: str, position: Position, side: Side, blanks: int = 0) -> float:
 
 @cache
 def questions() -> list[tuple[Position, int]]:
-    """Positions of all phases, each with some numbers of open cells at the root."""
+    """Return positions of all phases, each with several numbers of open cells at the root."""
     rng = random.Random(9)
     positions = []
     for seed, (width, height) in enumerate([(7, 7), (8, 8), (5, 5), (4, 6), (3, 9), (10, 6)]):
@@ -66,7 +66,7 @@ def questions() -> list[tuple[Position, int]]:
     found = []
     for position in positions:
         here, most = len(position.open), position.board.cells
-        # Around every share of the root's cells at which something changes.
+        # Values around every phase at which the formula changes.
         for roots in (here, 5 * here / 2, 5 * here, 10 * here / 7):
             near = {math.floor(roots) + more for more in (-1, 0, 1)}
             found += [(position, root) for root in near if here <= root <= most and root > 0]
@@ -79,7 +79,7 @@ def questions() -> list[tuple[Position, int]]:
 def test_the_value_is_that_of_the_slow_twin(id: str, step: int) -> None:
     tried = 0
     for position, blanks in questions()[::step]:
-        # Above two fifths only those that always do count the lines.
+        # Above a phase of two fifths only the heuristics in ALWAYS count lines.
         late = id in ALWAYS or 5 * len(position.open) < 2 * blanks
         if id in SEARCHING and len(position.open) > FEW and late:
             continue
@@ -119,18 +119,18 @@ def test_the_ratio_is_the_words_for_the_mover() -> None:
 
 
 def test_the_ratio_by_hand() -> None:
-    # Black to move is put on b1, where white could go: it has c3 from there, white nothing.
+    # Black, to move, is put on b1, where white could go: from there it has c3, white nothing.
     ring = Position.from_fen("N2/2n/3 b")
     assert value("coded:lookahead_ratio", ring, "w") == 0
     stuck = Position.from_fen("***/*Nn/3 b")
     assert value("coded:lookahead_ratio", stuck, "w") == -math.inf
-    # b1 leads nowhere but to a3, which is white's.
+    # b1 leads only to a3, where white stands.
     dead_end = Position.from_fen("N1*/2n/3 b")
     assert value("coded:lookahead_ratio", dead_end, "w") == math.inf
 
 
 def longest_line(position: Position, side: Side, *, carries: bool, length: int = 0) -> int:
-    """`heuristic5`'s helper by its words: a length whoever wins; it does not ask for the side."""
+    """Return the longest line as `heuristic5`'s text defines it, whoever wins."""
     longest = length
     for move in position.legal_moves:
         below = length + 1 if not carries else longest + 1
@@ -141,7 +141,7 @@ def longest_line(position: Position, side: Side, *, carries: bool, length: int =
 
 @pytest.mark.parametrize("carries", [False, True])
 def test_by_its_words_heuristic5_is_always_zero(carries: bool) -> None:
-    """Its words compare the longest line of either player, whoever wins: it is the same line."""
+    """By its text it compares the longest lines of both players, which are the same line."""
     lengths = set()
     for position in small_positions():
         mine, theirs = (longest_line(position, side, carries=carries) for side in SIDES)
@@ -163,7 +163,7 @@ def test_as_printed_heuristic5_and_heuristic6_count_lines() -> None:
 
 
 def counted_lines(position: Position, side: Side) -> tuple[int, int, int]:
-    """Positions below, and lines to the end that a side wins and loses."""
+    """Return the positions below, and the lines to the end that a side wins and loses."""
     if not position.legal_moves:
         return (0, 0, 1) if position.to_move == side else (0, 1, 0)
     parts = [counted_lines(position.play(move), side) for move in position.legal_moves]
@@ -172,7 +172,7 @@ def counted_lines(position: Position, side: Side) -> tuple[int, int, int]:
 
 
 def small_positions() -> list[Position]:
-    """Positions that are not over, with few open cells."""
+    """Return unfinished positions with few open cells."""
     late = [position for position, root in questions() if not root and len(position.open) < 10]
     return [position for position in late if position.legal_moves]
 
@@ -238,7 +238,8 @@ def test_mirrored_positions_have_the_same_value_iff_promised(step: int) -> None:
                 for id in CODED
                 if value(id, mirrored, "w", blanks) != value(id, position, "w", blanks)
             }
-    # Those that count lines promise nothing, for they may run out of steps; these do not.
+    # Heuristics that count lines are not declared symmetric, because they may run out of steps;
+    # here they do not.
     assert differs == {id for id in CODED if not REGISTRY[id].symmetric} - ALWAYS
 
 
@@ -266,7 +267,7 @@ def test_the_count_is_no_part_of_the_rules_and_begins_at_nothing() -> None:
 
 @pytest.mark.parametrize("plain", [False, True])
 def test_users_may_read_the_count(files: Files, plain: bool) -> None:
-    half = "eval('0.5')" if plain else "0.5"  # which Numba does not know
+    half = "eval('0.5')" if plain else "0.5"  # an expression that Numba cannot compile
     text = f"def asks(board, open, me, opp, to_move):\n    return board.blanks + {half}\n"
     id = f"{files.write('mine.py', text)}:asks"
     ready = slow_evaluator(id) if plain else evaluator(id)
@@ -354,7 +355,7 @@ def test_one_may_be_added_to_plain_python(files: Files) -> None:
     assert ready.value(position, "w") == pytest.approx(lookahead_ratio(position, "w") + 1)
 
 
-# -- nobody gets them who does not ask --------------------------------------------------------
+# -- used only on request ---------------------------------------------------------------------
 
 
 def test_variants_stand_behind_the_published_and_in_no_other_list() -> None:

@@ -1,4 +1,4 @@
-"""Claims are judged on made-up results of which the truth is known."""
+"""Tests that judge claims on simulated results whose truth is known."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ FEW, MANY, VERY_MANY = 20, 1_000, 20_000
 
 
 def results(strength: dict[str, float], openings: int, seed: int = 0) -> dict[str, Any]:
-    """Pair scores of agents that win each game with this chance, give or take what the opening and
-    the opponent do to all of them."""
+    """Return pair scores of agents that win each game with this chance, varied by opening and
+    opponent.
+    """
     rng = np.random.default_rng(seed)
     opponent = rng.uniform(-0.1, 0.1, (OPPONENTS, 1))
     opponent -= opponent.mean()
@@ -89,7 +90,7 @@ def verdict(form: Form, a: float, b: float, openings: int, **more: Any) -> str:
         (0.65, 0.75, MANY, "does not hold", "holds"),
         (0.70, 0.70, FEW, "cannot be told apart", "cannot be told apart"),
         (0.70, 0.70, VERY_MANY, "does not hold", "holds"),
-        # Small, but beyond doubt.
+        # Small, but significant.
         (0.708, 0.700, 2 * VERY_MANY, "holds", "does not hold"),
     ],
 )
@@ -133,7 +134,7 @@ def test_alike(ahead: float, openings: int, expected: str) -> None:
 @pytest.mark.parametrize(
     ("a", "b", "openings", "expected"),
     [
-        (0.95, 0.55, MANY, "holds"),  # who wins nearly always varies least
+        (0.95, 0.55, MANY, "holds"),  # an agent that nearly always wins varies least
         (0.55, 0.95, MANY, "does not hold"),
         (0.60, 0.60, VERY_MANY, "does not hold"),
         (0.70, 0.60, FEW, "cannot be told apart"),
@@ -162,7 +163,7 @@ def test_a_judgement_tells_its_numbers() -> None:
 
 
 def test_errors_of_the_verdicts_are_as_rare_as_they_should_be() -> None:
-    """Equal agents, few games: no more than one in twenty is called better or worse."""
+    """For equal agents and few games, at most one in twenty is called better or worse."""
     said = []
     for seed in range(400):
         measured = results({"a": 0.7, "b": 0.7}, 60, seed)
@@ -177,7 +178,7 @@ def test_all_must_be_borne_out() -> None:
     strong = results({"a": 0.80, "b": 0.60, "c": 0.65, "d": 0.70}, MANY)
     found = judge(claim("better", than="b c d"), strong)
     assert found.verdict == "holds"
-    # The closest comes first.
+    # The closest comparison comes first.
     assert found.words.startswith("3 of 3 comparisons borne out; the closest: a against d:")
     assert found.difference == pytest.approx(100 * (strong["a"] - strong["d"]).mean())
 
@@ -201,7 +202,7 @@ def test_one_that_is_in_doubt_leaves_all_in_doubt() -> None:
 
 
 def test_many_comparisons_take_more_to_refute_than_one() -> None:
-    """The opposite of one part is only believed after Holm's correction."""
+    """The opposite of one comparison must be significant after Holm's correction."""
     ids = [f"h{n}" for n in range(20)]
     level = np.full((OPPONENTS, 40), 0.5)
     lucky = level.copy()
@@ -279,7 +280,7 @@ def test_the_chance_to_win_a_tournament_is_that_of_many_tournaments(a: float, b:
         (0.60, 0.75, VERY_MANY, 8, "does not hold"),
         (0.80, 0.60, VERY_MANY, 3, "does not hold"),
         (0.70, 0.70, 5, 3, "cannot be told apart"),
-        (0.70, 0.70, FEW, 9, "cannot be told apart"),  # unlikely at level, but they may not be
+        (0.70, 0.70, FEW, 9, "cannot be told apart"),  # unlikely at equal strength
     ],
 )
 def test_tournaments_won(a: float, b: float, openings: int, won: int, expected: str) -> None:
@@ -462,7 +463,7 @@ def test_facts_can_turn_out_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
         (0.05, 0.30, 2000, "does not hold"),  # it prevents many, but not all
         (0.30, 0.05, 2000, "does not hold"),
         (0.0, 0.0, 2000, "does not hold"),  # there was nothing to prevent
-        (0.0, 0.30, 40, "cannot be told apart"),  # some might be left
+        (0.0, 0.30, 40, "cannot be told apart"),  # some might remain
         (0.0, 0.0, 40, "cannot be told apart"),
         (0.0, 0.01, 300, "cannot be told apart"),
     ],
@@ -494,7 +495,7 @@ def test_the_interval_of_two_shares_is_newcombe_s() -> None:
 
 
 def duels(rate: float, openings: int, rows: int, seed: int = 0) -> dict[str, Any]:
-    """Pair scores of games that a wins against b with this chance, less or more by opening."""
+    """Return pair scores of games that a wins against b with this chance, varied by opening."""
     rng = np.random.default_rng(seed)
     p = np.clip(rate + rng.uniform(-0.2, 0.2, (1, openings)), 0, 1)
     won = (rng.random((rows, openings)) < p) / 2 + (rng.random((rows, openings)) < p) / 2
@@ -515,7 +516,7 @@ def test_a_ply_deeper(rate: float, openings: int, expected: str) -> None:
     evidence = Evidence(Grounds(studies()["aggressive"], "later"), plies=measured)
     found = judge_claim(claim("better", measure="ply"), evidence)[ONCE]
     assert found.verdict == expected
-    # The same from the games won and lost, without regard to who is called what.
+    # The same from the games won and lost.
     assert found.difference == pytest.approx(100 * (2 * measured["a"].mean() - 1))
     assert found.games == 2 * measured["a"].size
     for depth, row in zip(PLIES, measured["a"], strict=True):
@@ -534,9 +535,9 @@ def made_up_nothing() -> Evidence:
     ("small", "large", "openings", "expected"),
     [
         (0.50, 0.56, VERY_MANY, "holds"),
-        (0.40, 0.46, VERY_MANY, "holds"),  # still behind, but less so
+        (0.40, 0.46, VERY_MANY, "holds"),  # still behind, but by less
         (0.56, 0.50, VERY_MANY, "does not hold"),
-        (0.60, 0.60, 16 * VERY_MANY, "does not hold"),  # ahead on both alike
+        (0.60, 0.60, 16 * VERY_MANY, "does not hold"),  # ahead by the same on both
         (0.50, 0.50, FEW, "cannot be told apart"),
         (0.50, 0.56, 0, "cannot be told apart"),
     ],
@@ -609,7 +610,7 @@ than = ["open"]
 def test_the_order_of_a_table_is_judged_couple_by_couple() -> None:
     measured = results({"a": 0.8, "b": 0.6, "c": 0.6, "d": 0.7}, MANY)
     found = judge_order({"a": 70.0, "b": 65.0, "c": 65.0, "d": 60.0}, measured)
-    # a ahead of all is right, d behind b and c is wrong, b and c are level in print.
+    # a ahead of all is right, d behind b and c is wrong, b and c are equal in print.
     assert (found.confirmed, found.reversed, found.open) == (3, 2, 0)
     few = {id: row[:, :3] for id, row in results({"a": 0.6, "b": 0.6}, FEW).items()}
     assert judge_order({"a": 1.0, "b": 0.0}, few).open == 1
@@ -619,7 +620,7 @@ def test_the_order_of_a_table_is_judged_couple_by_couple() -> None:
 
 
 def made_up_evidence(study: Study) -> Evidence:
-    """As if the published figures were the truth."""
+    """Return evidence in which the published figures are the truth."""
     strength = {name: float(study.figure(name)) / 100 for name in study.heuristics}
     games = results(strength, VERY_MANY)
     asked = (*choosing_heuristics([study]), CHANCE)
@@ -653,14 +654,14 @@ def test_every_claim_of_every_study_can_be_judged(id: str) -> None:
                 assert one.high is not None
                 assert one.difference is not None
                 assert one.low <= one.difference <= one.high
-            # Were the published figures the truth, these are the claims they would bear out.
+            # The claims that would hold if the published figures were the truth.
             if by_games and each.form in ("better", "not_better") and each.against is None:
                 assert one.verdict == "holds", one.words
 
 
 def test_results_that_do_not_fit_are_refused() -> None:
     measured = results({"a": 0.7, "b": 0.7}, FEW)
-    with pytest.raises(KnightfallError, match="no results of 'c': there are some of a, b"):
+    with pytest.raises(KnightfallError, match="no results of 'c'; there are results of a, b"):
         judge(claim("better", than="c"), measured)
     with pytest.raises(KnightfallError, match=r"\(7, 20\) and \(7, 19\)"):
         judge(claim("better"), {**measured, "b": measured["b"][:, 1:]})

@@ -1,4 +1,4 @@
-"""How the studies' agents really played: likelihoods by hand, fits that find what was put in."""
+"""Tests of the studies' conditions: likelihoods by hand, and fits that recover the truth."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_heuristics_are_as_they_were_coded() -> None:
         "student(coded:near_center, time=25ms, ends=either)"
     )
     assert agent("reachability", "improved") == "student(improved, time=25ms)"
-    # What the author wished for is made of the terms as they were coded.
+    # The wished sum is composed of the terms as they were coded.
     assert agent("reachability", "phase*near_edges+(1-phase)*near_center+bfs_reach") == (
         "student(phase*coded:near_edges+(1-phase)*coded:near_center+bfs_reach, time=25ms, "
         "ends=either)"
@@ -94,7 +94,7 @@ def test_without_their_mistakes() -> None:
 
 
 def made_up(study: Study, rates: np.ndarray, pairs: int = 400, seed: int = 1) -> Prediction:
-    """What games with these chances to win would predict."""
+    """Return the prediction of simulated games with these chances to win."""
     rng = np.random.default_rng(seed)
     heuristics = sorted(study.heuristics, key=lambda id: id != "improved")
     opponents = [name.rpartition(":")[2] for name in study.opponents]
@@ -123,13 +123,13 @@ def test_cells_by_hand() -> None:
 
 
 def with_wins(study: Study, wins: Mapping[str, tuple[int, ...]]) -> Study:
-    """The study with one table of such wins and nothing else."""
+    """Return the study with one table of these wins and nothing else."""
     cells = {id: tuple(map(read_cell, row)) for id, row in wins.items()}
     return replace(study, tables=(PrintedTable("made up", "here", cells, {}),))
 
 
 def test_every_published_cell_is_evidence() -> None:
-    """Counted from the tables' texts: no cell is left out, and none is there twice."""
+    """Counted from the tables' texts: no cell is left out, and none is counted twice."""
     total = 0
     for study in ALL:
         prediction = made_up(study, np.full((len(study.heuristics), 7), 0.7))
@@ -172,7 +172,7 @@ def test_a_cell_of_a_later_tournament_moves_the_fit() -> None:
 
 
 def test_a_true_condition_gives_one_per_cell() -> None:
-    """Results drawn from the predicted chances deviate as much as they should."""
+    """Results drawn from the predicted chances have a chi-square of about 1 per cell."""
     study, rng = studies()["reachability"], np.random.default_rng(2)
     rates = rng.uniform(0.5, 0.9, (19, 7))
     prediction = made_up(study, rates, pairs=200)
@@ -229,7 +229,7 @@ def test_a_fit_finds_what_was_put_in(id: str) -> None:
         assert half.time == 16_000
         assert half.chi_square / half.cells < 2
     assert sum(half.cells for half in fit.halves) == 7 * rows
-    # Each half is judged by the tables of the other: by every second row, from the other one on.
+    # Each half is judged by the tables of the other half, every second row.
     shown = [name for name in published.heuristics if name in published.wins]
     assert len(fit.halves) == 2
     for part, half in enumerate(fit.halves):
@@ -241,7 +241,7 @@ def test_a_fit_finds_what_was_put_in(id: str) -> None:
 
 
 def test_each_half_is_fitted_on_its_own_rows() -> None:
-    """The truth of even rows is another time than that of odd ones: each half finds its own."""
+    """Even and odd rows have different true times; each half finds its own."""
     study, rng = studies()["lookahead"], np.random.default_rng(4)
     rows, games, times = len(study.heuristics), 300, (8_000, 32_000)
     tried = [replace(variant, time=time) for variant in variants(study) for time in times]
@@ -334,7 +334,7 @@ def test_what_is_on_record_is_what_was_published() -> None:
 
 
 def test_the_committed_report_by_other_means() -> None:
-    """Chi-squares and chances from the numbers of report.json alone, in a few lines."""
+    """Chi-squares and p-values are recomputed from report.json alone."""
     report = json.loads((DOCS / "report.json").read_text("utf-8"))
     for study in report["studies"]:
         fit, published = study["fit"], studies()[study["id"]]

@@ -1,4 +1,4 @@
-"""What heuristics cost is on record, and makes a budget for every agent of every study."""
+"""Tests that the recorded costs give a budget for every agent of every study."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def test_what_is_on_record() -> None:
 
 
 def test_costs_are_in_the_order_they_must_be() -> None:
-    """Whatever the machine: who does the same and more costs more."""
+    """On every machine a heuristic that does the same and more costs more."""
     compiled = compiled_costs().ratios
-    assert compiled["mobility"] == pytest.approx(1, abs=0.05)  # improved by another name
+    assert compiled["mobility"] == pytest.approx(1, abs=0.05)  # improved under another name
     assert compiled["bfs_reach"] > 1.5
 
 

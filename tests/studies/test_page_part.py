@@ -1,4 +1,4 @@
-"""The studies' view of the lab's page shows under each heading what its data say."""
+"""Tests that the studies' tables on the lab's page agree with their data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from knightfall.studies import page_part
 
 
 class Tables(HTMLParser):
-    """The tables of a page by caption: rows of cells by heading."""
+    """A parser that collects a page's tables by caption: rows of cells by heading."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

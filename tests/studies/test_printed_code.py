@@ -1,4 +1,4 @@
-"""What the errata say of printed code and printed tables, computed anew."""
+"""Tests that recompute the errata about printed code and printed tables."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def erratum(study: str, where: str) -> str:
 
 
 def printed_corners(rows: int, columns: int) -> set[Cell]:
-    """The lookahead study's list of corners."""
+    """Return the lookahead study's list of corners."""
     return {(0, 0), (0, rows - 1), (columns - 1, 0), (columns - 1, rows - 1)}
 
 
 def printed_weight(cell: Cell, rows: int, columns: int) -> Fraction:
-    """The directional study's weight: the first coordinate is measured by the board's width."""
+    """Return the directional study's weight, which divides the row by the board's width."""
 
     def part(at: int, size: int) -> Fraction:
         half = Fraction(size - 1, 2)
@@ -72,7 +72,7 @@ def test_on_other_boards_weights_fall_below_a_quarter() -> None:
 
 
 def printed_windows(rows: int, columns: int) -> list[Cell]:
-    """Where the aggressive study's scan finds its windows, by the place it tells of each."""
+    """Return the positions of the windows that the aggressive study's scan reports."""
     high, wide = round(rows / 2), round(columns / 2)
     last = rows * columns - high - rows * (wide - 1)
     at, column, found = 0, 0, []
@@ -112,7 +112,7 @@ def test_more_than_a_fifth_is_not_a_fifth(side: int, differs: list[int]) -> None
 
 
 def test_ours_begins_with_a_fifth() -> None:
-    """Five of 25 cells: two knights and three visited ones."""
+    """Blocking starts at five of 25 cells: two knights and three visited ones."""
     position = Position.from_fen("N***1/5/5/5/4n w")
     assert len(position.open) == 20
     assert evaluator("open_cluster").value(position) != evaluator("aggressive").value(position)
@@ -125,20 +125,20 @@ def test_ours_begins_with_a_fifth() -> None:
 
 EXAMPLE = Position.from_fen("2*1*/**N2/3*1/1*3/3n1 w")
 STATIC = ["32323", "23232", "34121", "41234", "32303"]
-"""The distances printed for player 2, on the empty board."""
+"""The distances printed for player 2 on the empty board."""
 THROUGH = ["52X2X", "XXX32", "341X1", "2X232", "32303"]
-"""Those through open cells."""
+"""The distances printed for player 2 through open cells."""
 
 
 def open_or_own() -> list[Cell]:
-    """The cells that count for player 2."""
+    """Return the cells that count for player 2."""
     board = EXAMPLE.board
     assert EXAMPLE.black is not None
     return [divmod(cell, board.width) for cell in [*EXAMPLE.open, EXAMPLE.black]]
 
 
 def halves(slips: dict[Cell, int]) -> Fraction:
-    """The sum of (1/2)^distance as printed, but for some cells."""
+    """Return the sum of (1/2)^distance as printed, with `slips` replaced."""
     return sum(
         (
             Fraction(1, 2) ** slips.get(cell, int(STATIC[cell[0]][cell[1]]))
@@ -149,7 +149,7 @@ def halves(slips: dict[Cell, int]) -> Fraction:
 
 
 def shares(rows: range, slips: dict[Cell, int]) -> Fraction:
-    """The sum of 1/(1 + distance) as printed over some rows, but for some cells."""
+    """Return the sum of 1/(1 + distance) as printed over some rows, with `slips` replaced."""
     found = Fraction()
     for row, column in product(rows, range(5)):
         if THROUGH[row][column] != "X":

@@ -1,4 +1,4 @@
-"""The names that authors printed: each is found, and means the heuristic it was printed for."""
+"""Tests that every name printed by an author resolves to its heuristic."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ IN_THE_DOCUMENTS = {
     "heuristic_mainalt_prop heursitic2 heurisic3 improved_score",
     "aggressive": "custom_score custom_score_2 custom_score_3 AB_Custom AB_Custom_2 AB_Custom_3",
 }
-"""Read off the documents, where helpers such as get_directional_weights have names, too."""
+"""Names read from the documents, including helpers such as get_directional_weights."""
 
 
 @pytest.mark.parametrize("study", IN_THE_DOCUMENTS)

@@ -1,4 +1,4 @@
-"""Tables of the studies' report: under each heading stands the number that report.json has."""
+"""Tests that the tables of the studies' report agree with report.json."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def report() -> StudiesReport:
 
 
 def study(id: str) -> tuple[Any, Any]:
-    """A study as data and as a part of the report."""
+    """Return a study as data and as a part of the report."""
     at = [one["id"] for one in data()["studies"]].index(id)
     return data()["studies"][at], report().studies[at]
 
@@ -53,12 +53,12 @@ def per_cell(cells: list[Any]) -> str:
 
 
 def rate(found: Any) -> str:
-    """A rate as all tables write it, from its JSON."""
+    """Return a rate as all tables write it, from its JSON."""
     return f"{found['rate']:.1f} ({found['low']:.1f}–{found['high']:.1f})"
 
 
 def gap(found: Any) -> str:
-    """A difference as all tables write it, from its JSON."""
+    """Return a difference as all tables write it, from its JSON."""
     return f"{signed(found['points'], 1)} ({signed(found['low'], 1)} to {signed(found['high'], 1)})"
 
 
@@ -263,7 +263,7 @@ def test_claims_stand_beside_their_own_verdicts(id: str) -> None:
 
 @pytest.mark.parametrize("id", IDS)
 def test_printed_cells_stand_under_their_opponents(id: str) -> None:
-    """With other numbers than those printed, of which some are equal."""
+    """Checked with changed numbers, because some printed ones are equal."""
     _, found = study(id)
     tables = [one for one in found.printed if one.cells]
     for one in tables:
@@ -287,7 +287,7 @@ def test_printed_cells_stand_under_their_opponents(id: str) -> None:
 
 @pytest.mark.parametrize("id", IDS)
 def test_printed_rates_stand_under_their_heuristics(id: str) -> None:
-    """With other numbers than those printed, of which some are equal."""
+    """Checked with changed numbers, because some printed ones are equal."""
     _, found = study(id)
     bare = [one for one in found.printed if not one.cells]
     numbers = count(10)

@@ -1,4 +1,4 @@
-"""What the studies published: the figures add up but for the known slips, and all can be played."""
+"""Tests of the published data: figures add up except for known slips, and all can be played."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from knightfall.studies.study_files import FIRST, study_files
 
 ALL = list(studies().values())
 FIVE = list(read_studies(study_files()[FIRST]).values())
-"""Those whose documents were read for what is written below; other files may tell of more."""
+"""The studies whose documents were read for these tests; other files may add more."""
 CLAIMS = [claim for study in ALL for claim in study.claims]
 
 
@@ -97,7 +97,7 @@ def test_names_mean_the_agents_of_that_name(id: str) -> None:
 
 
 def test_every_table_of_every_document_is_there() -> None:
-    """Tables, distinct tournaments and distinct cells, as counted in the documents by hand."""
+    """Tables, distinct tournaments and distinct cells, as counted by hand in the documents."""
     counted = {study.id: (len(study.tables), len(study.played), cells_of(study)) for study in FIVE}
     assert counted == {
         "lookahead": (8, 6, 28),
@@ -109,7 +109,7 @@ def test_every_table_of_every_document_is_there() -> None:
 
 
 def cells_of(study: Study) -> int:
-    """How many cells of distinct tournaments are known."""
+    """Return how many cells of distinct tournaments are known."""
     return sum(
         won is not None
         for tournament in study.played
@@ -119,7 +119,7 @@ def cells_of(study: Study) -> int:
 
 
 def test_the_aggressive_study_shows_eight_tournaments_whole_and_three_of_them_twice() -> None:
-    """The repetitions are those that a comparison of whole columns as texts finds."""
+    """The repetitions found are those of a text comparison of whole columns."""
     study = studies()["aggressive"]
     columns = [
         {id: " ".join(map(str, row)) for id, row in one.cells.items()} for one in study.tables
@@ -140,7 +140,7 @@ def test_the_aggressive_study_shows_eight_tournaments_whole_and_three_of_them_tw
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two columns agree but for illegible numbers, which complement to ten games."""
+    """Return whether two columns agree except for illegible numbers, which add up to ten games."""
     for a, b in zip(one.split(), other.split(), strict=True):
         pairs = zip(a.split("|"), b.split("|"), strict=True)
         if any("?" not in pair and pair[0] != pair[1] for pair in pairs):
@@ -149,7 +149,7 @@ def alike(one: str, other: str) -> bool:
 
 
 def test_the_garbled_screenshot_is_of_no_other_tournament() -> None:
-    """Its loose numbers of the first agents fit no other screenshot, so it is the ninth."""
+    """Its unplaced numbers fit no other screenshot, so it is the ninth tournament."""
     study = studies()["aggressive"]
     (garbled,) = (one for one in study.tables if one.unplaced)
     assert garbled.name == "screenshot 8"
@@ -169,7 +169,7 @@ def test_the_garbled_screenshot_is_of_no_other_tournament() -> None:
 
 
 def in_order(few: Sequence[int], many: Sequence[int]) -> bool:
-    """Whether the few are among the many in this order."""
+    """Return whether `few` is a subsequence of `many`."""
     rest = iter(many)
     return all(one in rest for one in few)
 
@@ -215,17 +215,18 @@ def test_cells_are_read_as_they_are_written() -> None:
         assert (cell.won, cell.lost, cell.wins(10)) == (won, lost, wins)
         assert str(cell) == str(text)
     for wrong in ("8", "8|", "8/2", "", "8|2|"):
-        with pytest.raises(KnightfallError, match="is no cell"):
+        with pytest.raises(KnightfallError, match="invalid cell"):
             read_cell(wrong)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ('"9|1", "5|5", "9|1", "9|1",', '"9|1", "5|5", "9-1", "9|1",', "no cell"),
+        ('"9|1", "5|5", "9|1", "9|1",', '"9|1", "5|5", "9-1", "9|1",', "invalid cell"),
         ('["9|1", "5|5", "9|1", "9|1",', '["9|1", "5|5", "9|1",', "6 cells, not 7"),
-        ("average_of = [2, 3", "average_of = [99, 3", "no table 99"),
-        ("rates = { improved = 67.1,", "rates = { imroved = 67.1,", "'imroved' is none"),
+        ("average_of = [2, 3", "average_of = [99, 3", "names table 99"),
+        ("rates = { improved = 67.1,", "rates = { imroved = 67.1,", "'imroved' is not one of"),
+        ("module = ", "modul = ", '"module" is missing in'),
     ],
 )
 def test_a_damaged_table_is_refused(old: str, new: str, told: str) -> None:
@@ -236,7 +237,7 @@ def test_a_damaged_table_is_refused(old: str, new: str, told: str) -> None:
 
 
 def test_what_the_texts_state_is_what_the_tables_have() -> None:
-    """Two games are a match in the later course, four in the earlier, which plays them twice."""
+    """A match is two games in the later course, and four in the earlier, which plays them twice."""
     for study in ALL:
         stated = study.stated
         per_match = 4 if study.protocol == "2017a" else 2
@@ -270,7 +271,7 @@ def test_recomputing_finds_the_known_misprints_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("study", ALL, ids=named)
 def test_rates_are_those_of_the_cells(study: Study) -> None:
-    """The same once more, in floating point and put together from all tables."""
+    """The same check in floating point, combined from all tables."""
     for tournament in study.played:
         for id in study.heuristics:
             printed, made = tournament.printed_rate(id), tournament.rate_of_cells(id)
@@ -288,7 +289,7 @@ def test_figures_are_what_the_studies_go_by() -> None:
 
 
 def test_games_that_were_printed_twice_count_once() -> None:
-    """The aggressive study's games, added up by hand from the screenshots' totals."""
+    """The aggressive study's games are added up by hand from the screenshots' totals."""
     study = studies()["aggressive"]
     won = {
         "improved": [45, 44, 51, 46, 45, 46, 45, 39],
@@ -314,7 +315,7 @@ def test_games_that_were_printed_twice_count_once() -> None:
 
 def test_totals_without_cells_count_once_too() -> None:
     lookahead, staged = studies()["lookahead"], studies()["staged"]
-    # Of seven one is shown whole, and one is the same again.
+    # One of seven is printed in full, and one repeats it.
     assert lookahead.other_tournaments("improved") == pytest.approx(
         [0.614, 0.714, 0.671, 0.657, 0.614]
     )
@@ -378,7 +379,7 @@ def repeated_later(study: Study) -> Study:
 def test_a_wrong_figure_is_found(spoil: Callable[[Study], Study], where: set[str]) -> None:
     study = studies()["lookahead"]
     known = {slip.where for slip in misprints(study)}
-    # A tournament that no longer equals another is no misprint any more.
+    # A changed tournament no longer counts as a repetition.
     assert {slip.where for slip in misprints(spoil(study))} - known == where
 
 
@@ -399,8 +400,9 @@ def test_one_cell_that_differs_makes_another_tournament() -> None:
 
 
 def test_a_few_equal_numbers_do_not_make_one_tournament() -> None:
-    """Totals of 70 games are equal by chance; screenshots 2 and 7 agree in two, and 5 and 11 in
-    that of improved."""
+    """Totals of 70 games may be equal by chance: screenshots 2 and 7 agree in two, and 5 and 11 in
+    that of improved.
+    """
     rates = {"improved": Decimal("64.3"), "aggressive": Decimal("62.9")}
     one, other = (PrintedTable(name, "", {}, rates) for name in ("one", "other"))
     assert not same_tournament(one, other, 10)
@@ -416,7 +418,7 @@ def grid_sum(rows: Sequence[str]) -> Fraction:
 
 
 def test_the_worked_examples_by_their_own_squares() -> None:
-    """Three of the four sums are those of the printed squares; the last one is 1.25 short."""
+    """Three of the four sums are those of the printed squares; the last one is 1.25 too small."""
     geometric, by_steps = studies()["reachability"].examples
     assert [str(n) for n in geometric.numbers.values()] == ["5.25", "4.1875", "1.0625"]
     assert [str(n) for n in by_steps.numbers.values()] == ["6.65", "5.033", "1.62"]
@@ -437,7 +439,7 @@ def test_the_worked_examples_by_their_own_squares() -> None:
 
 
 def steps(board: str, start: int, *, over_blocked: bool) -> list[int | None]:
-    """A knight's distances on a 5x5 board, the slow and obvious way."""
+    """Return a knight's distances on a 5x5 board by a simple search."""
     found: dict[int, int] = {start: 0}
     for length in range(25):
         for cell in [one for one, steps in found.items() if steps == length]:
@@ -449,7 +451,7 @@ def steps(board: str, start: int, *, over_blocked: bool) -> list[int | None]:
 
 
 def test_where_the_worked_examples_go_wrong() -> None:
-    """By square: what is printed, and what the printed distances and the board make of it."""
+    """For each square: the printed number, and the one that follows from distances and board."""
     geometric, by_steps = studies()["reachability"].examples
     wrong = []
     for example, over_blocked in ((geometric, True), (by_steps, False)):
@@ -476,7 +478,7 @@ def test_where_the_worked_examples_go_wrong() -> None:
 
 
 def test_the_weights_of_the_squares() -> None:
-    """Printed to a digit, by the formula of the text."""
+    """Weights are printed to one digit and follow from the formula of the text."""
     (example,) = studies()["directional"].examples
     rows = [row.split() for row in example.grids["weights"]]
     assert (len(rows), {len(row) for row in rows}) == (7, {7})
@@ -574,7 +576,7 @@ PLACES = {
         Conclusion, second paragraph
     """,
 }
-"""Every place of the five documents that claims something, read from these and not from the data.
+"""Every place of the five documents that makes a claim, read from the documents.
 
 `test_claims` checks that each claim gets a verdict.
 """
@@ -612,7 +614,7 @@ def by_sentence(text: str) -> Claim:
 
 
 def test_claims_are_what_the_authors_wrote() -> None:
-    """The five that were once misquoted."""
+    """Five claims that were once misquoted."""
     sums = by_sentence("the best of the four sums")
     assert all(id.endswith("+bfs_reach") for id in (*sums.who, *sums.than))
     assert len(sums.pairs) == 3
@@ -710,7 +712,7 @@ WISHES = {
         AB_Custom_3, Less occupied cluster search; Conclusion, first paragraph, last sentence
     """,
 }
-"""Every place of the five documents that wishes for something, read from these."""
+"""Every place of the five documents that makes a wish, read from the documents."""
 
 
 @pytest.mark.parametrize("study", FIVE, ids=named)
@@ -729,7 +731,7 @@ def test_every_wish_of_every_document_is_there(study: Study) -> None:
 
 
 def test_commands_of_wishes_are_understood() -> None:
-    """Each is read by the program itself, without being run."""
+    """Each command is parsed by the program itself, without running it."""
     group: Any = typer.main.get_command(app)
     lines = {
         line
@@ -775,5 +777,5 @@ def test_a_wish_that_nothing_measures_is_refused() -> None:
     text = study_files()[FIRST]
     spoilt = text.replace('finding = "reflections"\n', "")
     assert spoilt != text
-    with pytest.raises(KnightfallError, match="staged: nothing measures the wish 'reflections"):
+    with pytest.raises(KnightfallError, match="staged: the wish 'reflections"):
         read_studies(spoilt)

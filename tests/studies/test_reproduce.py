@@ -1,4 +1,4 @@
-"""The studies re-run: verdicts are recomputed by other means, pages say all there is to say."""
+"""Tests of reproduce: verdicts are recomputed by separate code, and the pages are complete."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ from knightfall.studies.study_files import FIRST, study_files
 
 app = typer.Typer(cls=GuardedGroup, pretty_exceptions_enable=False)
 app.command(name="reproduce")(reproduce)
-app.command(name="other")(lambda: None)  # with a single command there would be no group
+app.command(name="other")(lambda: None)  # a single command would not form a group
 
 PAGES = ("studies.md", "index.html")
 NO_PICTURES = mock.patch("knightfall.studies.studies_charts._svg", return_value="<svg></svg>")
-"""For tests of what is beside them, which takes less time to write."""
+"""Replaces the charts in tests that do not need them, to save time."""
 DOCS = Path(__file__).parents[2] / "docs" / "studies"
 
 
 def run(folder: Path, *args: str, code: int = 0) -> Any:
-    """The command, with a store and an output of its own."""
+    """Run the command with a store and an output folder of its own."""
     where = ["--store", str(folder / "runs.sqlite"), "--output", str(folder / "out")]
     found = CliRunner().invoke(app, ["reproduce", *args, *where])
     assert found.exit_code == code, found.output
@@ -71,7 +71,7 @@ def run(folder: Path, *args: str, code: int = 0) -> Any:
 
 @pytest.fixture(scope="module")
 def all_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every study at every budget, in no depth at all and without pictures."""
+    """Run every study at every budget with very few games and without charts."""
     folder = tmp_path_factory.mktemp("all")
     with NO_PICTURES:
         run(folder, "all", "--pairs", "2", "--no-league", "--workers", "0")
@@ -80,7 +80,7 @@ def all_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def deeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study deep enough for verdicts of every kind, without its pictures."""
+    """Run one study with enough games for verdicts of every kind, without charts."""
     folder = tmp_path_factory.mktemp("deeper")
     args = ["staged", "--pairs", "60", "--budget", "never"]
     with NO_PICTURES:
@@ -90,7 +90,7 @@ def deeper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_without_matplotlib_all_but_the_charts_is_written(tmp_path: Path) -> None:
     args = ["lookahead", "--pairs", "2", "--budget", "course", "--workers", "0", "--no-grades"]
-    with pytest.MonkeyPatch.context() as patch:  # which keeps what is imported meanwhile
+    with pytest.MonkeyPatch.context() as patch:  # keeps modules imported meanwhile
         for name in ("matplotlib", "matplotlib.figure"):
             patch.setitem(sys.modules, name, None)
         found = run(tmp_path, *args)
@@ -121,7 +121,7 @@ def report_of(folder: Path) -> Any:
 
 
 class Query:
-    """One study's tournament at one budget, straight from the table of games."""
+    """One study's tournament at one budget, read from the table of games."""
 
     def __init__(self, folder: Path, study: str, budget: str) -> None:
         db = sqlite3.connect(folder / "runs.sqlite")
@@ -152,7 +152,7 @@ class Query:
             self.openings.setdefault(heuristic, {}).setdefault(opponent, []).append(opening)
 
     def against(self, opponents: tuple[int, ...] | None) -> Query:
-        """The same with some of the opponents only."""
+        """Return the tournament restricted to some of the opponents."""
         if opponents is None:
             return self
         names = [self.study.opponents[at].rpartition(":")[2] for at in opponents]
@@ -183,18 +183,18 @@ class Query:
 
 
 def squares(row: list[float]) -> list[float]:
-    """How far each is from the mean, squared."""
+    """Return squared deviations from the mean."""
     mean = fmean(row)
     return [(x - mean) ** 2 for x in row]
 
 
 def variance(row: list[float]) -> float:
-    """What `statistics.pvariance` says, without its fractions, which take long."""
+    """Return `statistics.pvariance` without its slow fractions."""
     return fmean(squares(row))
 
 
 def interval(a: list[float], b: list[float]) -> tuple[float, float, float, float]:
-    """Mean, standard error and 95 % interval of a − b, two imagined differences in the variance."""
+    """Return mean, standard error and 95 % interval of a − b, with two imagined differences."""
     gaps = [x - y for x, y in zip(a, b, strict=True)]
     mean, se = fmean(gaps), sqrt(variance([*gaps, 0.5, -0.5]) / len(gaps))
     reach = scipy.special.stdtrit(len(gaps) + 1, 0.975) * se
@@ -202,7 +202,7 @@ def interval(a: list[float], b: list[float]) -> tuple[float, float, float, float
 
 
 def tail(mean: float, se: float, limit: float, side: int, freedom: int) -> float:
-    """Two-sided p-value of being beyond a limit, to the right (1) or to the left (−1) of it."""
+    """Return the two-sided p-value of being right (1) or left (−1) of a limit."""
     if side * (mean - limit) <= 0:
         return 1.0
     return (
@@ -284,7 +284,7 @@ def each_study(folder: Path) -> Iterator[tuple[Any, str, Query]]:
             yield study, budget, Query(folder, study["id"], budget)
 
 
-@pytest.mark.parametrize("which", ["all_studies", "deeper"])
+@pytest.mark.parametrize("which", ["all_studies", pytest.param("deeper", marks=pytest.mark.slow)])
 def test_verdicts_follow_from_the_games(which: str, request: pytest.FixtureRequest) -> None:
     kinds, folder = set(), request.getfixturevalue(which)
     for study, budget, everyone in each_study(folder):
@@ -316,7 +316,7 @@ def test_verdicts_follow_from_the_games(which: str, request: pytest.FixtureReque
 
 
 def told_of(folder: Path, text: str) -> Any:
-    """The one claim of the report whose sentence has these words."""
+    """Return the one claim of the report whose sentence contains these words."""
     claims = [claim for study in report_of(folder)["studies"] for claim in study["claims"]]
     (found,) = [claim for claim in claims if text in claim["sentence"]]
     return found["verdicts"][ONCE]
@@ -366,7 +366,7 @@ def test_forfeits_follow_from_the_games(all_studies: Path) -> None:
 
 
 def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
-    """From the same openings as the study's own heuristics, at every budget it asks for."""
+    """From the same openings as the study's own heuristics, at every budget of the wish."""
     for study in report_of(all_studies)["studies"]:
         wishes = studies()[study["id"]].wishes
         assert [wish["wish"] for wish in study["wishes"]] == [wish.wish for wish in wishes]
@@ -375,7 +375,7 @@ def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
             pairs = [(one.who, than) for one in wish.comparisons for than in one.than]
             assert [(one["who"], one["than"]) for one in told["comparisons"]] == pairs
             for one in told["comparisons"]:
-                # Two pairs are too few for the dear ones at equal nodes.
+                # Two pairs are too few for expensive heuristics at equal nodes.
                 dear = {one["who"], one["than"]} & set(plans.DEAR)
                 assert set(one["gaps"]) == set(wish.budgets) - ({"nodes"} if dear else set())
                 for budget, gap in one["gaps"].items():
@@ -395,7 +395,7 @@ def test_every_wish_is_measured_by_its_games(all_studies: Path) -> None:
 
 @pytest.mark.parametrize("committed", [False, True])
 def test_no_wish_is_without_a_result(committed: bool, all_studies: Path) -> None:
-    """In a report that was just made, and in the committed one."""
+    """Checked in a new report, and in the committed one."""
     there = DOCS if committed else all_studies / "out"
     report = StudiesReport.from_dict(json.loads((there / "report.json").read_text("utf-8")))
     text, page = ((there / name).read_text("utf-8") for name in PAGES)
@@ -522,7 +522,7 @@ SMALL = ("directional", "--pairs", "2", "--budget", "course", "--no-grades")
 
 
 def files(folder: Path) -> dict[str, str]:
-    """All files of a report, without the day and the timings."""
+    """Return all files of a report, without the date and the timings."""
     found = {}
     for path in sorted((folder / "out").iterdir()):
         text = path.read_text("utf-8")
@@ -568,7 +568,7 @@ def test_same_seed_same_report_after_any_interruption(
     before = (whole / "out" / "report.json").read_bytes()
     with NO_PICTURES:
         assert "; to play now: 0\n" in run(whole, *SMALL).stderr
-        assert (whole / "out" / "report.json").read_bytes() == before  # nothing was played anew
+        assert (whole / "out" / "report.json").read_bytes() == before  # nothing was played again
         run(whole, *SMALL, "--seed", "1", "--workers", "0")
     for name in ("report.json", "studies.md"):
         assert files(whole)[name] != files(parts)[name]
@@ -606,7 +606,7 @@ VOID = {"meta", "br", "link", "img", "hr"}
 
 
 class Checker(HTMLParser):
-    """Every element is closed where it must be, no id comes twice, nothing is loaded."""
+    """A parser that checks that elements are closed, ids are unique, and nothing is loaded."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -636,7 +636,7 @@ class Checker(HTMLParser):
 
 @pytest.mark.parametrize("pictures", [False, True])
 def test_the_page_is_well_formed_and_needs_nothing_else(pictures: bool, all_studies: Path) -> None:
-    """One that was just written, and the committed one, which has its pictures."""
+    """Checked for a new page, and for the committed one with its charts."""
     text = ((DOCS if pictures else all_studies / "out") / "index.html").read_text("utf-8")
     checker = Checker()
     checker.feed(text)
@@ -661,7 +661,7 @@ def test_verdicts_are_explained_before_the_first_table(all_studies: Path) -> Non
 
 
 def test_the_page_is_read_in_ten_minutes() -> None:
-    """What is not folded has as many words as one reads in that time, and names every study."""
+    """The text outside folds has at most the words of ten minutes and names every study."""
     text = (DOCS / "studies.md").read_text("utf-8")
     shown = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
     words = [word for word in shown.split() if re.search("[a-z]", word)]
@@ -683,7 +683,7 @@ def test_tables_scroll_by_themselves(all_studies: Path) -> None:
 
 
 def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
-    """Letter by letter, without the markup of either."""
+    """The texts are equal, letter by letter, without markup."""
     text, page = ((all_studies / "out" / name).read_text("utf-8") for name in PAGES)
     page = re.sub(r"<figure>.*?</figure>", "", page.rpartition("</nav>")[2], flags=re.DOTALL)
     page = unescape(re.sub(r"<[^>]+>", "", page))
@@ -695,7 +695,7 @@ def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
 
 
 def test_every_claim_is_told_once_per_budget(all_studies: Path) -> None:
-    """Each with its place and its meaning; budgets that do not matter to it are left out."""
+    """Each claim has its place and its meaning; budgets that do not matter are left out."""
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     for study in studies().values():
         part = text.partition(f'<a id="{study.id}"></a>')[2]
@@ -758,7 +758,7 @@ def test_every_published_number_is_in_the_report(all_studies: Path) -> None:
 
 
 def test_every_printed_table_is_in_the_report(all_studies: Path) -> None:
-    """Cell by cell, with its place, from the fold of the study alone."""
+    """Every cell is found, with its place, in the fold of its study."""
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     page = (all_studies / "out" / "index.html").read_text("utf-8")
     assert page.count("<summary>Everything that was printed</summary>") == len(studies())
@@ -837,7 +837,7 @@ def test_the_committed_report_is_what_its_numbers_make() -> None:
     assert report.league is not None
     assert report.league.correlations
     assert report.sweep is not None
-    # What the re-run is held to: the published numbers are explained.
+    # The goal of the re-run: the published numbers are explained.
     cells = [cell for fit in report.fits for cell in fit.cells]
     totals = [cell for fit in report.fits for cell in fit.totals]
     assert (len(cells), len(totals)) == (441, 43)

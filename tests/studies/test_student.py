@@ -1,4 +1,4 @@
-"""Agents as students wrote them: the compiled search against the same in plain Python."""
+"""Tests of student agents: the compiled search against the same search in plain Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from knightfall.studies.student_options import CHOICES, StudentOptions
 
 EVERY = [
     dict(zip(CHOICES, choice, strict=True)) for choice in product(*CHOICES.values())
-]  # every combination of the parts
+]  # every combination of the options
 TIMES = ("300", "1000", "4000")
 WORD = 2**64 - 1
 
@@ -33,7 +33,7 @@ def scrambled(word: int) -> int:
 
 
 def in_python(agent: Agent, position: Position) -> str | None:
-    """What the student's own program answers: a cell's name, or None."""
+    """Return the answer of the student's own program: a cell's name, or None."""
     options = agent.student_options
     assert options is not None
     board = position.board
@@ -192,7 +192,7 @@ def test_bad_habits_are_refused(text: str, told: str) -> None:
 
 
 def test_who_never_resigns_always_answers() -> None:
-    """The student forfeits where another, who sees the same, still moves."""
+    """One agent forfeits where another, which sees the same lines, still moves."""
     resigning = parse_agent("student(improved, time=20ms, seed=5)")
     lost = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
     while (move := compiled(resigning, lost)) is not None:

@@ -1,4 +1,4 @@
-"""What a step of a student's search cost is on record, and found for every heuristic there is."""
+"""Tests that the recorded costs of a student's steps cover every heuristic."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_every_published_heuristic_was_timed(board: str) -> None:
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_costs_are_in_the_order_they_must_be(board: str) -> None:
-    """Whatever the machine: who does the same and more costs more."""
+    """On every machine a heuristic that does the same and more costs more."""
     for more, less in [
         ("improved", "open"),
         ("open", "null"),
@@ -93,7 +93,7 @@ def test_a_sum_costs_what_its_parts_do_unless_it_was_timed_itself(board: str) ->
         ("static_reach(0.5)", "static_reach(1/2)"),
         ("static_reach(1/50)", "static_reach(1/10)"),
         ("static_reach(9/10)", "static_reach(1/2)"),
-        ("static_reach(7/24)", "static_reach(1/3)"),  # between 1/3 and 1/4, and nearer the first
+        ("static_reach(7/24)", "static_reach(1/3)"),  # between 1/3 and 1/4, and nearer to 1/3
         ("coded:main", "main"),
         ("coded:near_edges", "near_edges"),
         ("coded:near_center+bfs_reach", "near_center+bfs_reach"),
@@ -138,7 +138,7 @@ def test_names_that_nobody_knows() -> None:
 def test_a_broken_file_is_told(old: str, new: str, what: str) -> None:
     broken = TEXT.replace(old, new, 1)
     assert broken != TEXT
-    with pytest.raises(KnightfallError, match=f"what a move cost a student .*({what})"):
+    with pytest.raises(KnightfallError, match=f"the costs of a student's search .*({what})"):
         read_student_costs(broken)
 
 

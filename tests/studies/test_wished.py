@@ -1,4 +1,4 @@
-"""What the studies' authors wished for: the shortest win, steps that are left, the cluster."""
+"""Tests of wished heuristics: the shortest win, the steps left, the cluster."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ START = Position.from_fen("7/7/1N5/7/7/4n2/7 w")
 
 
 def scattered(number: int, most: int, seed: int) -> list[Position]:
-    """Knights and up to so many open cells anywhere, on boards of several sizes."""
+    """Return random positions with at most `most` open cells, on boards of several sizes."""
     rng = random.Random(seed)
     found = []
     for _ in range(number):
@@ -63,7 +63,7 @@ def test_the_shortest_win_is_the_naive_one() -> None:
 
 
 def test_the_shortest_win_of_an_opening_is_found_by_brute_force() -> None:
-    """Breadth first over all continuations, from a position with most of the board open."""
+    """The reference is a breadth-first search over all continuations on a nearly open board."""
     for position in (START, Position.from_fen("7/7/7/7/5N1/4n2/7 w")):
         for side in SIDES:
             plies, layer = 0, {position}
@@ -192,7 +192,7 @@ def test_a_heuristic_may_ask_for_the_time_left(mine: Path) -> None:
 
 
 def naive_window(position: Position) -> set[int]:
-    """The first least-blocked window, scanning down each column of windows."""
+    """Return the first least-blocked window, scanning down each column of windows."""
     board = position.board
     rows, columns = round(board.height / 2), round(board.width / 2)
     windows = [
@@ -236,7 +236,7 @@ def test_the_cluster_is_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that refuses even root")
 def test_a_picture_that_cannot_be_written_is_bad_input() -> None:
-    """Permissions allow root to write there; the file system does not."""
+    """Root may write there by permission, but the file system refuses."""
     fen = "7/7/1N5/7/7/4n2/7 w"
     refused = run("explain", fen, "--heuristic", "open_cluster", "--svg", "/proc/cluster.svg")
     assert refused.exit_code == 2

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from hostile_agents import HOSTILE, Hostile
 
+from knightfall.arena.chunk_queue import play_chunk
 from knightfall.arena.plan import PairRecord, PairTask
-from knightfall.arena.runners.chunk_queue import play_chunk
-from knightfall.arena.runners.runner import Pool
+from knightfall.arena.runner import Pool
 from knightfall.board import Board
 from knightfall.isolation.limits import enter_namespace
 from knightfall.openings import openings, shuffled

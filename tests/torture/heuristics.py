@@ -26,7 +26,7 @@ from hostile_heuristics import HOSTILE, NODES, Hostile
 from knightfall.arena.api import check, play
 from knightfall.arena.plan import GameRecord, Match, PairRecord, Plan, enter, files_of
 from knightfall.arena.run_options import Notice
-from knightfall.arena.runners.runner import Pool
+from knightfall.arena.runner import Pool
 from knightfall.arena.store import Store
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
@@ -72,7 +72,7 @@ def _run(folder: str, *culprits: str) -> None:
         plan = plan_of(culprits)
         check(plan, DEFAULT)
         with (
-            mock.patch("knightfall.arena.api.choose_runner", _impatient),
+            mock.patch("knightfall.arena.runner.choose_runner", _impatient),
             Store.open(store) as opened,
         ):
             run, interrupted = play(plan, opened, DEFAULT, show_progress=False)

@@ -128,7 +128,7 @@ def test_several_heuristics_speak_beside_the_truth(browser: Any, file: Path) -> 
         assert truth is not None
         page.fill("#heuristic", "cosy")
         page.locator("#heuristic").blur()
-        page.wait_for_selector("#legend:has-text('“cosy” is no heuristic')")
+        page.wait_for_selector("#legend:has-text('“cosy” is not a heuristic')")
 
 
 def test_a_heuristic_that_changes_with_the_phase_plays_and_its_window_is_framed(
@@ -239,7 +239,7 @@ def test_mistakes_are_found_and_done_better(browser: Any, file: Path) -> None:
             until_said(page, f"{bad[0]} loses")
             cell(page, good[0]).click()
             until_said(page, f"{good[0]} keeps the win")
-        until_said(page, "the last of them")
+        until_said(page, "the last mistake")
         page.reload()  # what was tried stays, as variations
         page.wait_for_function("() => globalThis.knightfall?.state.ready")
         assert page.locator("#moves button").count() > len(moves)
@@ -294,12 +294,12 @@ def test_games_can_be_pasted(browser: Any, file: Path) -> None:
 def test_what_cannot_be_read_is_told_and_changes_nothing(browser: Any, file: Path) -> None:
     with opened(browser, file_url(file, of(GAME))) as page:
         for pasted, words in [
-            ("b5 e2 d5", "“d5” is no move after 2 plies"),
-            ("hello world", "“hello” is no position, no game and no link"),
+            ("b5 e2 d5", "“d5” is not a legal move after 2 plies"),
+            ("hello world", "“hello” is not a position, a game or a link"),
             ('{"moves": [1]}', "has no list of moves"),
-            ('{"moves": ', "not whole"),
+            ('{"moves": ', "incomplete"),
             ("   ", "nothing to read"),
-            ("9/9 w", "not played here"),
+            ("9/9 w", "not supported"),
             ("x" * 30000, "too long"),
         ]:
             page.fill("#fen", pasted)

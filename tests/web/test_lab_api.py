@@ -27,8 +27,8 @@ from knightfall.position import Position
 from knightfall.reading import check
 from knightfall.web.lab.archive import Archive
 from knightfall.web.lab.gradings import Gradings
-from knightfall.web.lab.guard import MOST_BYTES, Refused
-from knightfall.web.lab.jobs import Job
+from knightfall.web.lab.guard import MOST_BYTES, RequestRefused
+from knightfall.web.lab.jobs import LabJob
 from knightfall.web.lab.lab import Lab, Tabs
 from knightfall.web.lab.library import KnownFile
 from knightfall.web.lab.names import agent_named, heuristic_named, listed_name, short_names
@@ -128,7 +128,7 @@ def test_views_of_extensions_are_listed_and_sent(server: LabServer) -> None:
     assert part["html"].startswith("<h2>The five studies</h2>")
     missing = server.client.get("/api/parts/nothing")
     assert missing.status_code == 404
-    assert "there is no page part 'nothing': there are studies" in missing.json()["error"]
+    assert "there is no page part 'nothing'; known: studies" in missing.json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_addresses_by_which_we_are_called() -> None:
         ),
         ("/api/choose", {"agent": "random", "fen": "nonsense"}, "nonsense"),
         ("/api/choose", {"agent": "id(open, time=1h)", "fen": FEN}, "time"),
-        ("/api/choose", {"agent": "id(open, time=59s)", "fen": FEN}, "thinks too long"),
+        ("/api/choose", {"agent": "id(open, time=59s)", "fen": FEN}, "allows at most"),
         ("/api/opinions", {"heuristics": [], "fen": FEN}, '"heuristics" must be a list of 1 to '),
         ("/api/opinions", {"heuristics": ["open, seed=1"], "fen": FEN}, "cannot read"),
     ],
@@ -248,7 +248,7 @@ def test_the_archive_says_whether_something_is_missing_or_wrong(tmp_path: Path) 
     archive = Archive(str(tmp_path / "runs.sqlite"))
     missing = archive.answer({"ask": "run", "run": 3})
     assert missing == {
-        "error": "there is no run 3: nothing has been played yet", "found": False
+        "error": "there is no run 3: the store is still empty", "found": False
     }  # fmt: skip
     (tmp_path / "runs.sqlite").write_bytes(b"there is no store in this file " * 200)
     wrong = archive.answer({"ask": "runs", "limit": 5})
@@ -257,6 +257,7 @@ def test_the_archive_says_whether_something_is_missing_or_wrong(tmp_path: Path) 
 
 
 def test_and_the_server_refuses_them_everywhere(server: LabServer) -> None:
+    before = server.get("/api/state")["jobs"]
     for text in PATHS:
         asked: dict[str, dict[str, Any]] = {
             "/api/matches": {"a": text, "b": "random"},
@@ -268,7 +269,7 @@ def test_and_the_server_refuses_them_everywhere(server: LabServer) -> None:
         }
         for path, body in asked.items():
             assert server.post(path, **body).status_code == 422, (path, text)
-    assert server.get("/api/state")["jobs"] == []
+    assert server.get("/api/state")["jobs"] == before
 
 
 def test_files_by_their_names_become_paths() -> None:
@@ -551,6 +552,7 @@ def test_a_run_keeps_the_text_that_it_began_with(tmp_path: Path) -> None:
         assert "edited since" in refused.json()["error"]
 
 
+@pytest.mark.slow
 def test_gradings_are_stored_and_go_on_after_a_kill(tmp_path: Path) -> None:
     asked = {"agent": "python(slow.py:slow, time=10s)", "openings": 12, "board": "5x5", "seed": 3}
     server = LabServer(tmp_path, "slow.py")
@@ -704,7 +706,7 @@ def test_a_run_goes_on_when_the_tab_that_started_it_is_closed() -> None:
 
     async def days() -> None:
         lab = Lab([], "unused.sqlite", grace=0.05)
-        job = Job("1", "match", ["random", "random"])
+        job = LabJob("1", "match", ["random", "random"])
         lab.jobs.all[job.id] = job
         with lab.tabs.stream("watcher"):
             with lab.tabs.stream("starter"):
@@ -772,11 +774,11 @@ def test_searches_are_counted() -> None:
         tabs = Tabs()
         going = [asyncio.create_task(_search(tabs, "one")) for _ in range(2)]
         await asyncio.sleep(0)
-        with pytest.raises(Refused, match="2 searches"):
+        with pytest.raises(RequestRefused, match="2 searches"):
             await _search(tabs, "one")
         going += [asyncio.create_task(_search(tabs, "two")) for _ in range(2)]
         await asyncio.sleep(0)
-        with pytest.raises(Refused, match="4 searches"):
+        with pytest.raises(RequestRefused, match="4 searches"):
             await _search(tabs, "three")
         for task in going:
             task.cancel()
@@ -803,7 +805,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert "cannot listen" in refused("serve", "--no-browser", "--port", port)
-    assert "no port" in refused("serve", "--no-browser", "--port", "99999")
+    assert "is not a port" in refused("serve", "--no-browser", "--port", "99999")
     for bad in ("nothing.py", str(tmp_path)):
         assert "no file" in refused("serve", "--no-browser", "--port", "0", bad)
     (tmp_path / "notes.txt").write_text("")

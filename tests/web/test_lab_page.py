@@ -71,19 +71,19 @@ def test_start_watch_stop_kill_and_go_on(browser: Any, tmp_path: Path) -> None:
         other.click(".job a")
         other.wait_for_url("**/#/lab/run/1")
         other.click("button:has-text('Stop')")
-        page.wait_for_selector("button:has-text('Go on with it'):visible")
-        page.click("button:has-text('Go on with it')")
+        page.wait_for_selector("button:has-text('Resume'):visible")
+        page.click("button:has-text('Resume')")
         page.wait_for_selector("text=being played")
         # The server is killed, and comes back as another one with another token.
         server.process.kill()
         server.process.wait()
-        page.wait_for_selector("text=The server is gone; trying again")
+        page.wait_for_selector("text=The connection to the server is lost; trying again")
         again = LabServer(tmp_path, "slow.py", port=server.port)
         try:
             page.wait_for_selector(".connection", state="hidden")
-            page.wait_for_selector("button:has-text('Go on with it'):visible")
+            page.wait_for_selector("button:has-text('Resume'):visible")
             before = again.get("/api/runs/1")["played"]
-            page.click("button:has-text('Go on with it')")
+            page.click("button:has-text('Resume')")
             page.wait_for_selector("text=being played")
             job = again.get("/api/state")["jobs"][-1]
             again.until_job(job["id"], lambda job: job["done"] > before)
@@ -314,6 +314,7 @@ def test_a_grading_and_what_cannot_be_started(browser: Any, server: LabServer) -
         until_said(page, "won: ")
 
 
+@pytest.mark.slow
 def test_opponents_and_opinions_of_a_file_that_is_edited(browser: Any, tmp_path: Path) -> None:
     with lab(tmp_path, "mine.py") as server, uncertain(browser, server.url) as page:
         page.wait_for_selector(".face >> text=from your files", state="attached")

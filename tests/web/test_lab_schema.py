@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import ignored_auth, positive_data_accept
 
 from knightfall import __version__  # noqa: E402
 from knightfall.web.lab.application import application  # noqa: E402
-from knightfall.web.lab.jobs import Job  # noqa: E402
+from knightfall.web.lab.jobs import LabJob  # noqa: E402
 from knightfall.web.lab.lab import Lab  # noqa: E402
 from knightfall.web.lab.openapi import description  # noqa: E402
 from knightfall.web.lab.server import listen  # noqa: E402
@@ -38,8 +38,8 @@ class IdleLab(Lab):
     def __init__(self, store: str) -> None:
         super().__init__([], store)
 
-        def start(spec: dict[str, Any], names: list[str]) -> Job:
-            return Job("1", spec["kind"], names)
+        def start(spec: dict[str, Any], names: list[str]) -> LabJob:
+            return LabJob("1", spec["kind"], names)
 
         async def think(*asked: Any) -> dict[str, Any]:
             await asyncio.sleep(0)

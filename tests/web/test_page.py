@@ -316,7 +316,7 @@ def test_teaching_says_that_a_game_is_lost_and_what_to_aim_for(browser: Any, fil
         page.click("#cancel")
         page.goto(file_url(file, against(position, "greedy(open)")))
         until_said(page, "this is lost")
-        assert "few replies that win" in said(page)
+        assert "only few replies win" in said(page)
         move = position.legal_moves[0]
         solved = kf.solve(position.play(move), distance=False, progress=False)
         replies = len(position.play(move).legal_moves)
@@ -423,10 +423,10 @@ BROKEN = [
     ("fen=" + quote("N6/7/7/7/7/7/7 w"), "0 knights n"),
     ("fen=" + quote("9" * 500 + " w"), "far too long"),
     ("fen=" + quote("N70/n6/7 w"), "do not fit"),
-    ("board=hello", "is no board"),
-    (of(["d4", "d4"]), "is no move here"),
+    ("board=hello", "is not a board size"),
+    (of(["d4", "d4"]), "is not a legal move here"),
     ("moves=" + "a1." * 9000, "too long"),
-    (of(["d4", "z9"]), "is no move here"),
+    (of(["d4", "z9"]), "is not a legal move here"),
     (of(["d4"]) + "&vs=nobody(1)", "does not play in a browser"),
 ]
 
@@ -597,7 +597,7 @@ def test_a_misspelt_heuristic_is_told_where_it_was_typed(browser: Any, file: Pat
         page.check("#truth")
         page.fill("#heuristic", "improvd")
         page.press("#heuristic", "Enter")
-        page.wait_for_selector("#legend:has-text('is no heuristic')")
+        page.wait_for_selector("#legend:has-text('is not a heuristic')")
         move = position.legal_moves[0]
         cell(page, move).click()
         until_said(page, "to move")  # and not what is wrong with the heuristic

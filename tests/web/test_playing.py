@@ -285,7 +285,7 @@ def test_a_time_that_is_too_short_can_be_prolonged(browser: Any, file: Path) -> 
         )
         page.check("#truth")
         page.wait_for_selector("#search-on:not([hidden])")
-        assert re.match(r"\d of 7 moves known in the time", page.inner_text("#verdict"))
+        assert re.match(r"\d of 7 moves known before time ran out", page.inner_text("#verdict"))
         page.click("#search-on button")
         page.wait_for_selector("#verdict:has-text('Searching')")
 

@@ -15,8 +15,8 @@ from browser import CHROMIUM, file_url, opened
 
 import knightfall as kf
 from knightfall.oracle.record import phase_of
-from knightfall.oracle.truth import Truth
 from knightfall.position import Position, other
+from knightfall.solver.solve import Solver
 from knightfall.web import puzzles as made
 
 SHIPPED = json.loads(made.FILE.read_text(encoding="utf-8"))
@@ -25,15 +25,15 @@ POSITIONS = [Position.from_fen(one["fen"]) for one in PUZZLES]
 
 
 @pytest.fixture(scope="module")
-def truths() -> dict[str, Truth]:
+def truths() -> dict[str, Solver]:
     boards = {position.board for position in POSITIONS} | {kf.Board.of(5, 5)}
-    return {board.text: Truth(board) for board in boards}
+    return {board.text: Solver.of(board) for board in boards}
 
 
 # -- the file --------------------------------------------------------------------------------
 
 
-def test_every_puzzle_has_one_winning_move(truths: dict[str, Truth]) -> None:
+def test_every_puzzle_has_one_winning_move(truths: dict[str, Solver]) -> None:
     for puzzle, position in zip(PUZZLES, POSITIONS, strict=True):
         truth = truths[position.board.text]
         assert len(position.legal_moves) >= made.FEWEST_MOVES
@@ -223,7 +223,7 @@ def test_walks_decide_when_the_knights_are_separated() -> None:
 
 def test_rare_themes_are_chosen_first() -> None:
     alike = [
-        made.Found(puzzle["fen"], puzzle["solution"], number, 0, 0, 0, seeming=0.5)
+        made.PuzzleCandidate(puzzle["fen"], puzzle["solution"], number, 0, 0, 0, seeming=0.5)
         for number, (puzzle, position) in enumerate(zip(PUZZLES, POSITIONS, strict=True))
         if phase_of(position) == "opening" and puzzle["themes"][0] == "runner"
     ]
@@ -239,14 +239,14 @@ def test_rare_themes_are_chosen_first() -> None:
 # -- making them -----------------------------------------------------------------------------
 
 
-def test_the_same_puzzles_are_made_again(truths: dict[str, Truth]) -> None:
+def test_the_same_puzzles_are_made_again(truths: dict[str, Solver]) -> None:
     games = (("5x5", 48),)
     told: list[str] = []
     found = made.make(games, number=8, workers=1, tell=told.append)
     assert found == made.make(games, number=8, workers=2)
     assert json.loads(made.text_of(found))["puzzles"] == found
     assert len(found) == 8
-    assert re.fullmatch(r"2 of 2 rounds of games, \d+ positions", told[-1])
+    assert re.fullmatch(r"2 of 2 tasks done, \d+ positions found", told[-1])
     for one in found:
         position = Position.from_fen(one["fen"])
         assert truths["5x5"].winning_moves(position) == (one["solution"],)
@@ -300,7 +300,7 @@ def wrong_move(number: int) -> str:
 
 @in_a_browser
 def test_a_puzzle_is_solved_and_the_game_won(
-    browser: Any, file: Path, truths: dict[str, Truth]
+    browser: Any, file: Path, truths: dict[str, Solver]
 ) -> None:
     truth, position, puzzle = truths["7x7"], POSITIONS[SHORT - 1], PUZZLES[SHORT - 1]
     with opened(browser, file_url(file, f"/puzzles/{SHORT}")) as page:
@@ -339,7 +339,7 @@ def test_a_puzzle_is_solved_and_the_game_won(
 
 @in_a_browser
 def test_a_puzzle_is_failed_and_explained(
-    browser: Any, file: Path, truths: dict[str, Truth]
+    browser: Any, file: Path, truths: dict[str, Solver]
 ) -> None:
     number = 150
     position, puzzle, wrong = POSITIONS[number - 1], PUZZLES[number - 1], wrong_move(number)

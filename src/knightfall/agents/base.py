@@ -35,7 +35,7 @@ class CompiledSearch(NamedTuple):
     budget: Budget
 
 
-class Clock(NamedTuple):
+class TimeControl(NamedTuple):
     """By which clock an agent has how much time for a move, as in ``150ms``."""
 
     clock: str
@@ -178,10 +178,10 @@ class Agent:
         return self.budget.time is not None
 
     @classmethod
-    def clock(cls, options: tuple[str, ...]) -> Clock | None:
+    def clock(cls, options: tuple[str, ...]) -> TimeControl | None:
         """Return by which clock an agent with such options plays; None if by none."""
         times = [option.removeprefix("time=") for option in options if option.startswith("time=")]
-        return Clock("wall", times[0]) if times else None
+        return TimeControl("wall", times[0]) if times else None
 
     @property
     def time_is_counted(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -13,7 +14,7 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.extensions import added, load_added
 from knightfall.position import Position, Side
 from knightfall.search.budget import KINDS, Budget, Report
-from knightfall.user_files import UserFunction
+from knightfall.user_files import UserFunction, describe, parse_function
 
 COURSE_NODES = 2500
 """A low estimate of what the course's pure-Python agents got out of their 150 ms in 2017.
@@ -190,7 +191,13 @@ class PerfectAgent(Agent):
 
 @dataclass(frozen=True)
 class PythonAgent(Agent):
-    """A user's function or class, which is asked in a process of its own."""
+    """A user's function or class, which is asked for moves in a process of its own.
+
+    A function gets a `Position` and returns the name of the cell to move to.  Of a class, one
+    instance is made for each game, without arguments; its method ``choose(position)`` does the
+    same, and an instance without such a method is called instead.  If there is a method
+    ``new_game()``, it is called once before the first move of the game.
+    """
 
     kind = "python"
     summary = "a function or class of your own that gets a Position and names the cell to move to"
@@ -203,8 +210,6 @@ class PythonAgent(Agent):
     @classmethod
     def read_argument(cls, text: str) -> UserFunction:
         """See `Agent`."""
-        from knightfall.agents.python_agent import parse_chooser
-
         return parse_chooser(text)
 
     def within(self, limit: int, threshold: int) -> Self:
@@ -243,7 +248,6 @@ class PythonAgent(Agent):
         """See `Agent`."""
         from importlib import import_module
 
-        from knightfall.agents.python_agent import load_player
         from knightfall.isolation.limits import seed_random
 
         import_module("numpy")  # so that what a module draws from it is the same always
@@ -255,7 +259,6 @@ class PythonAgent(Agent):
 
     def new_game(self, seed: int, side: Side) -> Any:
         """See `Agent`: a new instance of a class."""
-        from knightfall.agents.python_agent import GamePlayer
         from knightfall.isolation.limits import seed_random
 
         seed_random(seed, side)
@@ -264,6 +267,69 @@ class PythonAgent(Agent):
     def loaded_files(self) -> list[str]:
         """See `Agent`."""
         return [path for function in self.users_functions for path in function.sources()]
+
+
+# -- a user's function or class in its own process ------------------------------------------------
+
+
+def parse_chooser(text: str) -> UserFunction:
+    """Return what ``file.py:name`` names, checked for its form; the file is looked at later."""
+    function = parse_function(text)
+    if function is None:
+        raise KnightfallError(f"{text!r} is not a function or class in a file: mine.py:choose")
+    return function
+
+
+def load_player(text: str) -> Any:
+    """Return the function or class of ``file.py:name``; refuse what cannot be asked for moves."""
+    parsed = parse_chooser(text)
+    found = parsed.load("agent")
+    if callable(getattr(found, "choose", None)):
+        return found
+    if isinstance(found, type):
+        if not any("__call__" in vars(base) for base in found.__mro__):
+            raise KnightfallError(
+                f"agent {text}: class {parsed.name!r} has no method choose(position)"
+            )
+    elif not callable(found):
+        raise KnightfallError(f"agent {text}: {parsed.name!r} is neither a function nor a class")
+    return found
+
+
+class GamePlayer:
+    """A user's agent in one game; whatever it does but move is an `AgentFailure`."""
+
+    def __init__(self, text: str) -> None:
+        """Load the file unless it is loaded, make the instance of a class, begin the game."""
+        self._text = text
+        self._file = str(parse_chooser(text).file("agent"))
+        found = load_player(text)
+        player = self._run(found) if isinstance(found, type) else found
+        self._choose: Callable[[Position], Any] = getattr(player, "choose", player)
+        begin = getattr(player, "new_game", None)
+        if callable(begin):
+            self._run(begin)
+
+    def analyse(self, position: Position) -> Report:
+        """Return the agent's move.  It is not interrupted."""
+        start = time.perf_counter()
+        answer = self._run(self._choose, position)
+        seconds = time.perf_counter() - start
+        if answer is None:
+            raise AgentFailure("forfeit", f"{self._text} answered nothing")
+        if not isinstance(answer, str) or answer not in position.legal_moves:
+            said = f"{self._text} answered {answer!r:.60}, which is no legal move"
+            raise AgentFailure("illegal", said)
+        return Report(answer, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(answer,))
+
+    def _run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except BaseException as error:  # sys.exit() is no way to move, either
+            raise AgentFailure("crash", describe(self._file, error, self._text)) from None
+
+
+# -- all kinds by name ---------------------------------------------------------------------------
 
 
 CORE_KINDS: dict[str, type[Agent]] = {

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from knightfall.agents.base import Agent, Clock
+from knightfall.agents.base import Agent, TimeControl
 from knightfall.agents.kinds import (
     AGENT_KINDS,
     CORE_KINDS,
@@ -263,7 +263,7 @@ def _part(argument: str) -> str:
     return "budget" if key in KINDS else "seed" if key == "seed" else "settings"
 
 
-def timing(text: str) -> Clock | None:
+def timing(text: str) -> TimeControl | None:
     """Return by which clock the agent of a string plays; None if by none.
 
     `text` is in full, as `str` prints an agent.

@@ -34,7 +34,6 @@ from knightfall.arena.run_options import (
     ignore,
     with_run_options,
 )
-from knightfall.arena.runners.choose_runner import check_runner, choose_runner
 from knightfall.arena.store import Run, Store
 from knightfall.arena.store_file import IN_MEMORY, user_store
 from knightfall.arena.tournament_plan import mixture, tournament_plan
@@ -45,6 +44,7 @@ from knightfall.display.progress import progress
 from knightfall.display.report import Part, rendered
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import RunnerOptions
+from knightfall.machine import cores
 from knightfall.openings import checked_book, read_book
 from knightfall.search.budget import Budget, read_budget
 from knightfall.statistics.sprt import Sprt
@@ -260,7 +260,7 @@ def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore) -> None:
 
     A submission is loaded once; `notice` is told which of its players plays, if it has several.
     """
-    from knightfall.arena.runners.chunk_queue import check_agents  # needs the compiler
+    from knightfall.arena.chunk_queue import check_agents  # needs the compiler
 
     check_runner(options, plan)
     check_agents(entrant.agent for entrant in plan.entrants)
@@ -271,6 +271,28 @@ def check(plan: Plan, options: RunnerOptions, notice: Notice = ignore) -> None:
             loaded.add(agent.files)
             for line in agent.rehearse():
                 notice(line)
+
+
+def check_runner(options: RunnerOptions, plan: Plan) -> None:
+    """Raise a `KnightfallError` for what no runner can play, before anything is stored.
+
+    Games by the clock need a core each, or they would disturb one another.  A heuristic that was
+    declared in this process, in a notebook say, is known here alone.
+    """
+    options.check()
+    agents = [known_agent(entrant.agent) for entrant in plan.entrants]
+    here = [agent for agent in agents if agent.only_here]
+    if here and (options.workers or options.leaves):
+        raise KnightfallError(
+            f"{here[0].name} uses a heuristic that was declared in this process: other "
+            "processes do not know it; play in this one, or put it into a file"
+        )
+    timed = [agent for agent in agents if agent.timed]
+    if timed and (options.workers or 0) > cores():
+        raise KnightfallError(
+            f"workers={options.workers}: games by the clock need a core each, and there are "
+            f"{cores()} ({timed[0].name} plays by the clock)"
+        )
 
 
 def tell_generations(plan: Plan, notice: Notice) -> None:
@@ -308,6 +330,8 @@ def play(
     if known is not None and known.finished:
         notice(f"run {known.id} was played before; --again plays it anew")
         return known, False
+    from knightfall.arena.runner import choose_runner  # needs the compiler
+
     # The runner must be there before the run is stored: a cluster may not answer.
     with choose_runner(options, plan, notice) as runner:
         run = store.begin(plan, engine, version.versions(), again=again)
@@ -342,6 +366,8 @@ def play_all(
     with ExitStack() as stack:
         try:
             if not all(run is not None and run.finished for run in found):
+                from knightfall.arena.runner import choose_runner  # needs the compiler
+
                 runner = stack.enter_context(choose_runner(options, everybody, notice))
                 watched = [run or plan for run, plan in zip(found, plans, strict=True)]
                 on_pairs = stack.enter_context(_watching(watched, show=True))

@@ -28,7 +28,7 @@ from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.statistics.sprt import Sprt
 
 if TYPE_CHECKING:
-    from knightfall.arena.runners.runner import Runner
+    from knightfall.arena.runner import Runner
 
 WRITE_EVERY = 0.5
 """Seconds between two writes: what a kill costs, beside pairs that wait for a slower one's turn."""

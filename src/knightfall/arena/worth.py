@@ -259,7 +259,7 @@ def nodes_within(
 
 def node_costs(couples: Sequence[Couple], openings: Sequence[str]) -> list[tuple[float, float]]:
     """Microseconds for a node that both of each couple take in games against each other."""
-    from knightfall.arena.runners.runner import InProcess  # here: it needs the compiler
+    from knightfall.arena.runner import InProcess  # here: it needs the compiler
 
     chosen = shuffled(list(dict.fromkeys(openings)), seed=0)[:OPENINGS]
     # All take turns, so that a busy moment of the machine does not fall on one alone.

@@ -9,9 +9,9 @@ def main() -> None:
     """Run the command line; the console script's entry point."""
     try:
         # Before anything else is imported, so that even an early Ctrl-C ends quietly.
-        from knightfall.isolation.sigint import exit_on_sigint, exit_on_sigint_again
+        from knightfall.isolation import sigint
 
-        exit_on_sigint()
+        sigint.exit_on_sigint()
         from knightfall.cli.app import app
         from knightfall.cli.terminal import close_output, tolerate_any_stream
 
@@ -19,7 +19,11 @@ def main() -> None:
         try:
             app(prog_name="knightfall")
         except SystemExit as exit:
-            exit_on_sigint_again()  # or Ctrl-C would be a traceback while the interpreter winds up
-            sys.exit(close_output(exit))
+            # Or Ctrl-C would be a traceback while the interpreter winds up.
+            sigint.exit_on_sigint_again()
+            code = close_output(exit)
+            if code == sigint.INTERRUPTED:
+                sigint.exit_interrupted()
+            sys.exit(code)
     except KeyboardInterrupt:
         sys.exit(130)

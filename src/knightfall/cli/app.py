@@ -19,7 +19,7 @@ COMMANDS = {
     "analyse": "knightfall.cli.commands.positions:analyse",
     "solve": "knightfall.cli.commands.positions:solve",
     "atlas": "knightfall.cli.commands.atlas:atlas",
-    "verify": "knightfall.cli.commands.certificates:verify",
+    "verify": "knightfall.cli.commands.atlas:verify",
     "check": "knightfall.cli.commands.heuristics:check",
     "eval": "knightfall.cli.commands.eval:evaluate",
     "explain": "knightfall.cli.commands.heuristics:explain",
@@ -42,7 +42,7 @@ COMMANDS = {
     "import": "knightfall.cli.commands.export:import_",
     "backup": "knightfall.cli.commands.export:backup",
     "stats": "knightfall.cli.commands.stats:stats",
-    "sprt": "knightfall.cli.commands.sprt:sprt",
+    "sprt": "knightfall.cli.commands.stats:sprt",
 }
 """Our commands in the order of ``--help``, by import path; each is imported when it is used."""
 

@@ -21,7 +21,7 @@ from knightfall.notation import RESIGNED
 from knightfall.position import Position, Side, other
 
 if TYPE_CHECKING:
-    from knightfall.cli.played_game import Game
+    from knightfall.cli.played_game import InteractiveGame
     from knightfall.search.budget import Report
 
 ADVISER = "id(improved, time=300ms)"
@@ -40,10 +40,10 @@ WORDS = {
 class GameView(Protocol):
     """How a game shows itself: to a person on a terminal, or to a script."""
 
-    def begin(self, game: Game) -> None:
+    def begin(self, game: InteractiveGame) -> None:
         """The game begins or goes on."""
 
-    def your_turn(self, game: Game) -> None:
+    def your_turn(self, game: InteractiveGame) -> None:
         """Show the position before asking for a move."""
 
     def ask(self) -> str:
@@ -52,35 +52,35 @@ class GameView(Protocol):
     def thinking(self, who: str) -> AbstractContextManager[Any]:
         """Show that somebody thinks."""
 
-    def answered(self, game: Game, report: Report) -> None:
+    def answered(self, game: InteractiveGame, report: Report) -> None:
         """The agent has moved."""
 
     def advise(self, report: Report) -> None:
         """Show a hint."""
 
-    def took_back(self, game: Game, moves: list[str]) -> None:
+    def took_back(self, game: InteractiveGame, moves: list[str]) -> None:
         """Moves were taken back, or there was nothing to take back."""
 
-    def show_fen(self, game: Game) -> None:
+    def show_fen(self, game: InteractiveGame) -> None:
         """Print the position."""
 
     def show_words(self) -> None:
         """Say what may be typed."""
 
-    def wrong(self, game: Game, word: str) -> None:
+    def wrong(self, game: InteractiveGame, word: str) -> None:
         """The input was neither a legal move nor a word; say what is legal."""
 
-    def over(self, game: Game) -> None:
+    def over(self, game: InteractiveGame) -> None:
         """The game is over."""
 
-    def left(self, game: Game, resume: str | None) -> None:
+    def left(self, game: InteractiveGame, resume: str | None) -> None:
         """The player leaves; `resume` is the command to go on, None if saving failed."""
 
 
 # -- for scripts ------------------------------------------------------------------------------
 
 
-def _state(game: Game) -> dict[str, Any]:
+def _state(game: InteractiveGame) -> dict[str, Any]:
     position = game.position
     return {
         "fen": position.fen,
@@ -94,10 +94,10 @@ def _state(game: Game) -> dict[str, Any]:
 class JsonView:
     """Prints objects, reads lines."""
 
-    def begin(self, game: Game) -> None:
+    def begin(self, game: InteractiveGame) -> None:
         print_json({"event": "begin", "agent": game.agent.name, **_state(game)})
 
-    def your_turn(self, game: Game) -> None:
+    def your_turn(self, game: InteractiveGame) -> None:
         print_json({"event": "state", **_state(game)})
 
     def ask(self) -> str:
@@ -106,31 +106,31 @@ class JsonView:
     def thinking(self, who: str) -> AbstractContextManager[Any]:
         return nullcontext()
 
-    def answered(self, game: Game, report: Report) -> None:
+    def answered(self, game: InteractiveGame, report: Report) -> None:
         print_json({"event": "move", **report_json(report), "fen": game.position.fen})
 
     def advise(self, report: Report) -> None:
         print_json({"event": "hint", **report_json(report)})
 
-    def took_back(self, game: Game, moves: list[str]) -> None:
+    def took_back(self, game: InteractiveGame, moves: list[str]) -> None:
         if moves:
             print_json({"event": "undo", "taken": moves})
         else:
             print_json({"event": "error", "message": "there is nothing to take back"})
 
-    def show_fen(self, game: Game) -> None:
+    def show_fen(self, game: InteractiveGame) -> None:
         self.your_turn(game)
 
     def show_words(self) -> None:
         print_json({"event": "help", "words": WORDS})
 
-    def wrong(self, game: Game, word: str) -> None:
+    def wrong(self, game: InteractiveGame, word: str) -> None:
         legal = list(game.position.legal_moves)
         print_json(
             {"event": "error", "message": f"{word!r} is not a legal move here", "legal": legal}
         )
 
-    def over(self, game: Game) -> None:
+    def over(self, game: InteractiveGame) -> None:
         print_json(
             {
                 "event": "over",
@@ -143,7 +143,7 @@ class JsonView:
             }
         )
 
-    def left(self, game: Game, resume: str | None) -> None:
+    def left(self, game: InteractiveGame, resume: str | None) -> None:
         if resume is None:
             print_json({"event": "error", "message": "the game could not be saved"})
         else:
@@ -160,7 +160,7 @@ class TerminalView:
         self.console = console()
         self.report: Report | None = None
 
-    def begin(self, game: Game) -> None:
+    def begin(self, game: InteractiveGame) -> None:
         if sys.stdin.isatty():
             import readline  # noqa: F401 (gives input() its line editing)
         if not game.moves:
@@ -169,7 +169,7 @@ class TerminalView:
                 "Type a cell such as c4 to go there; help lists the other words."
             )
 
-    def your_turn(self, game: Game) -> None:
+    def your_turn(self, game: InteractiveGame) -> None:
         self.console.print()
         show(game.position, self.console, [*self._players(game), *self._news(game)])
 
@@ -181,7 +181,7 @@ class TerminalView:
             return nullcontext()
         return self.console.status(Text(f"{who} thinks…"))
 
-    def answered(self, game: Game, report: Report) -> None:
+    def answered(self, game: InteractiveGame, report: Report) -> None:
         self.report = report
 
     def advise(self, report: Report) -> None:
@@ -190,21 +190,21 @@ class TerminalView:
             f"expects {' '.join(report.pv)}"
         )
 
-    def took_back(self, game: Game, moves: list[str]) -> None:
+    def took_back(self, game: InteractiveGame, moves: list[str]) -> None:
         self.report = None
         if moves:
             self.console.print(f"Taken back: {' '.join(moves)}")
         else:
             self.console.print("There is nothing to take back: you have not moved yet.")
 
-    def show_fen(self, game: Game) -> None:
+    def show_fen(self, game: InteractiveGame) -> None:
         print_line(game.position.fen)
 
     def show_words(self) -> None:
         go = "go there, if it is one of the cells with a name on the board"
         show_parts([facts({"c4": go, **WORDS})], self.console)
 
-    def wrong(self, game: Game, word: str) -> None:
+    def wrong(self, game: InteractiveGame, word: str) -> None:
         from knightfall.errors import nearest
 
         placing = game.position.knight(game.position.to_move) is None
@@ -214,7 +214,7 @@ class TerminalView:
             f"Legal: {legal}; help lists the other words"
         )
 
-    def over(self, game: Game) -> None:
+    def over(self, game: InteractiveGame) -> None:
         self.console.print()
         show(game.position, self.console, [*self._players(game), *self._result(game)])
         board = game.start.board
@@ -222,17 +222,17 @@ class TerminalView:
             self.console.print(f"From {game.start.fen}")
         self.console.print(f"Moves: {' '.join(game.moves) or 'none'}")
 
-    def left(self, game: Game, resume: str | None) -> None:
+    def left(self, game: InteractiveGame, resume: str | None) -> None:
         self.console.print()
         if resume:
             print_line(f"The game is saved. To go on with it:\n  {resume}")
 
     # -- beside the board ----------------------------------------------------------------------
 
-    def _players(self, game: Game) -> list[Text]:
+    def _players(self, game: InteractiveGame) -> list[Text]:
         return [self._player(game, "w"), self._player(game, "b"), Text()]
 
-    def _player(self, game: Game, side: Side) -> Text:
+    def _player(self, game: InteractiveGame, side: Side) -> Text:
         who = "you" if side == game.you else game.agent.name
         line = Text(" ").join([knight(self.console, side), Text(who, "bold")])
         if game.position.knight(side) is not None:
@@ -240,7 +240,7 @@ class TerminalView:
             line.append(f"  {count} {'move' if count == 1 else 'moves'}", "dim")
         return line
 
-    def _news(self, game: Game) -> list[Text]:
+    def _news(self, game: InteractiveGame) -> list[Text]:
         lines = []
         if game.moves:
             lines.append(Text(f"It went to {game.moves[-1]}"))
@@ -270,7 +270,7 @@ class TerminalView:
             Text(f"  expects {' '.join(report.pv)}", "dim"),
         ]
 
-    def _result(self, game: Game) -> list[Text]:
+    def _result(self, game: InteractiveGame) -> list[Text]:
         you_won = game.winner == game.you
         headline = Text("You won!" if you_won else "You lost.", "bold")
         loser = other(game.winner) if game.winner else game.you

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Game:
+class InteractiveGame:
     """A person against an agent.
 
     `line` holds every position from the start on, so taking back is dropping the last ones.
@@ -101,7 +101,7 @@ _FORMAT = "knightfall game 1"
 # -- writing -----------------------------------------------------------------------------------
 
 
-def save(game: Game) -> None:
+def save(game: InteractiveGame) -> None:
     """Write the game to its file, or to a new one; whoever reads it sees all of it or nothing."""
     if game.file is None:
         game.file = _new_file()
@@ -131,7 +131,7 @@ def _new_file() -> Path:
     return file
 
 
-def resume_command(game: Game) -> str:
+def resume_command(game: InteractiveGame) -> str:
     """What to type to go on with a saved game."""
     import shlex
 
@@ -144,7 +144,7 @@ def resume_command(game: Game) -> str:
 # -- reading -----------------------------------------------------------------------------------
 
 
-def load(which: str) -> Game:
+def load(which: str) -> InteractiveGame:
     """The game of that name or file; `last` is the newest that is not over."""
     if which == LAST:
         return _last()
@@ -152,7 +152,7 @@ def load(which: str) -> Game:
     return _read(file if file.is_file() else saved_game(which))
 
 
-def _last() -> Game:
+def _last() -> InteractiveGame:
     for file in saved_games():
         try:
             game = _read(file)
@@ -166,7 +166,7 @@ def _last() -> Game:
     )
 
 
-def _read(file: Path) -> Game:
+def _read(file: Path) -> InteractiveGame:
     """Check everything: the file may be damaged, or somebody else's."""
     data = read_bytes(file, MOST_BYTES)
     try:
@@ -186,12 +186,12 @@ _SAVED: dict[Any, Any] = {
 """What a saved game has beside the game itself."""
 
 
-def _game(content: dict[str, Any], file: Path) -> Game:
+def _game(content: dict[str, Any], file: Path) -> InteractiveGame:
     from knightfall.agents import parse_agent
 
     sheet = game_of(content)
     check(_SAVED, content)
-    return Game(
+    return InteractiveGame(
         line=list(sheet.positions),
         you=SIDE[content["you"]],
         agent=parse_agent(content["agent"]),

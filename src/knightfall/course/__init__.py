@@ -1,13 +1,13 @@
-"""The course's boards and players, so that agents written for them run here as they are.
+"""The boards and sample players of the course, for agents written against the course's interface.
 
 >>> from knightfall.course import Board, GreedyPlayer, RandomPlayer
 >>> winner, history, reason = Board(RandomPlayer(), GreedyPlayer()).play(time_limit=60_000)
 >>> reason
 'illegal move'
 
-These are the names of generation 2017b, the last and most common.  The others have modules of
-their own, and `paths.folder` leads to folders from which old scripts import what they used to.
-Nothing here needs the compiler.
+The names exported here are those of generation 2017b, the last and most common one.  Each other
+generation has a module of its own.  `Generation.folder` is a folder that old scripts can put on
+their path to import `isolation` and `sample_players`.  Nothing here needs the compiler.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of generation 2017b on first use: the extension alone needs none of them."""
+    """Import a name of generation 2017b on first use, so that loading the extension stays fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("knightfall.course.generation_2017b"), name)

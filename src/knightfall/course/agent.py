@@ -1,4 +1,4 @@
-"""The kind of agent ``course(PATH…)``: a submission of the course as it was handed in."""
+"""The agent kind ``course(PATH…)``: plays an unmodified submission of the course."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from knightfall.agents.base import Agent, Clock, read_seed
+from knightfall.agents.base import Agent, TimeControl, read_seed
 from knightfall.agents.remote_player import COUNTED, PATIENCE, RemotePlayer
 from knightfall.board import Board
 from knightfall.course.submission import Reference, parse_reference
@@ -21,21 +21,21 @@ from knightfall.reading import Real, Text, Whole
 from knightfall.search.budget import Budget, Report, parse_budget
 
 TIME = 150_000
-"""Microseconds of a move in every generation.  (The oldest board's own default is 200 ms, but
-nearly all repositories that have that board play with 150.)"""
+"""Microseconds per move, the same in every generation.  (The oldest board's own default is 200 ms,
+but nearly all repositories with that board play with 150 ms.)"""
 
 _TEXT = re.compile(r"\s*course(?::\s*(.*\S)|\s*\((.*)\))?:?\s*", re.DOTALL)
 
-# A path may hold whatever it likes, so that its options are looked for from the end.
+# A path may contain commas and parentheses, so options are parsed from the end of the text.
 _OPTION = re.compile(r",\s*(time|clock|seed|generation)\s*=\s*([^,=()]*?)\s*$")
 
 
 @dataclass(frozen=True)
 class CourseAgent(Agent):
-    """A submission; `heuristic` is its `Reference` as a text.
+    """An agent that plays a submission; `heuristic` holds the submission's `Reference` as text.
 
-    By default its clock is `ticks`: microseconds that are counted by the questions it asks of the
-    board, so that its games repeat.  With a budget of time it plays by the wall clock.
+    By default time is counted in `ticks`: each call of `time_left()` costs a fixed number of
+    microseconds, so that games repeat.  With a time budget the agent plays by the wall clock.
     """
 
     kind = "course"
@@ -49,14 +49,14 @@ class CourseAgent(Agent):
 
     ticks: int | None = None
 
-    # -- its string ------------------------------------------------------------------------
+    # -- the agent's string ----------------------------------------------------------------
 
     @classmethod
     def read(cls, text: str) -> Agent:
-        """Return the agent of ``course:PATH#Class(score)`` or ``course(PATH…, clock=ticks)``.
+        """Parse ``course:PATH#Class(score)`` or ``course(PATH…, clock=ticks)`` into an agent.
 
-        Its clock is ticks.  A time alone is by the wall clock, as every other agent's is.  The
-        generation is kept with the path: what reads the submission needs both.
+        The default clock is ``ticks``; if only a time is given, it is the wall clock, as for every
+        other agent.  The generation is stored with the path: reading the submission needs both.
         """
         path, options = _peeled(text)
         if not path:
@@ -88,20 +88,20 @@ class CourseAgent(Agent):
         if self.ticks is not None:
             yield from (str(Budget(time=self.ticks)), "clock=ticks")
 
-    # -- questions about it ----------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------
 
     @property
     def reference(self) -> Reference:
-        """What names the submission, its class and its score."""
+        """Return the parsed reference: the submission's path, class, score and generation."""
         return parse_reference(self.heuristic)
 
     @property
     def time(self) -> int:
-        """Microseconds for a move, by whichever clock."""
+        """Return the microseconds per move, in ticks or by the wall clock."""
         return self.ticks or self.budget.time or self.default.time or 0
 
     @classmethod
-    def clock(cls, options: tuple[str, ...]) -> Clock | None:
+    def clock(cls, options: tuple[str, ...]) -> TimeControl | None:
         """See `Agent`."""
         found = super().clock(options)
         return found._replace(clock="ticks") if found and "clock=ticks" in options else found
@@ -155,31 +155,31 @@ class CourseAgent(Agent):
     # -- in a tournament -------------------------------------------------------------------
 
     def within(self, limit: int, threshold: int) -> Self:
-        """See `Agent`: when to stop is up to the submission."""
+        """See `Agent`; `threshold` is ignored, because the submission decides when to stop."""
         if self.ticks is not None:
             return replace(self, ticks=limit)
         return replace(self, budget=Budget(time=limit))
 
     def of_generation(self, generation: str) -> Self:
-        """See `Agent`: a generation that the agent's own string names stays."""
+        """See `Agent`; a generation named in the agent's own string takes precedence."""
         if self.reference.generation:
             return self
         named = parse_reference(f"{self.heuristic}, generation={generation}")
         return replace(self, heuristic=str(named))
 
     def check(self) -> None:
-        """Refuse a submission that is not there, is no valid Python or has no such class."""
+        """Raise `KnightfallError` for a missing file, invalid Python or a missing class."""
         from knightfall.course.submission import checked
 
         found = checked(self.reference)
         if found.generation.on_11x9:
             raise KnightfallError(
-                f"{found.file} plays the successor's game on 11×9, which knightfall course run "
-                "plays"
+                f"{found.file} plays the successor's game on 11×9; to play it, use "
+                "knightfall course run"
             )
 
     def rehearse(self) -> Iterator[str]:
-        """Refuse a submission that cannot be loaded; yield which player plays, if unclear."""
+        """Raise `KnightfallError` if loading fails; yield which of several classes plays."""
         from knightfall.course.submission import checked
 
         try:
@@ -193,10 +193,10 @@ class CourseAgent(Agent):
             yield from (f"{found.file}: {line}" for line in found.choice())
 
     def notes(self) -> Iterator[str]:
-        """Yield what the submission is taken for, and by which sign."""
+        """Yield the submission's generation and the evidence for it."""
         from knightfall.course.submission import checked
 
-        with suppress(KnightfallError):  # one that cannot be read loses its games
+        with suppress(KnightfallError):  # an unreadable submission loses its games
             found = checked(self.reference)
             yield f"generation {found.generation}: {found.why}"
 
@@ -220,7 +220,7 @@ class CourseAgent(Agent):
         move, seconds = ask(self.heuristic, self.time, position, self.seed, counted=counted)
         return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
 
-    # -- in a process of its own -----------------------------------------------------------
+    # -- in the submission's own process ---------------------------------------------------
 
     def load(self) -> None:
         """See `Agent`."""
@@ -235,15 +235,15 @@ class CourseAgent(Agent):
         self.prepare(board)
 
     def new_game(self, seed: int, side: Side) -> Any:
-        """See `Agent`: its random numbers begin with its first move."""
+        """See `Agent`; random numbers are seeded at the first move of the game."""
         return replace(self, seed=seed)
 
     def loaded_files(self) -> list[str]:
-        """Return nothing: its files are known without loading it."""
+        """Return an empty list: `sources` finds the files without loading the submission."""
         return []
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer what only submissions are asked: actions, opinions, lines, clocks."""
+        """Answer the requests that only submissions support: action, opinions, line and clocks."""
         from knightfall.course.player import session
 
         asked, found = question["ask"], session(self.heuristic, self.time, self.time_is_counted)
@@ -261,48 +261,48 @@ class CourseAgent(Agent):
 
 
 def course_agent(reference: Reference, time: int, counted: bool) -> CourseAgent:
-    """Return a submission's agent with so many microseconds a move, counted or by the wall."""
+    """Return the agent of a submission with `time` microseconds a move, as ticks if `counted`."""
     if counted:
         return CourseAgent(str(reference), ticks=time)
     return CourseAgent(str(reference), Budget(time=time))
 
 
 SPARE = 2.5
-"""Seconds beyond its limit for a submission that keeps the time itself: to begin and end moves."""
+"""Seconds added to the limit of a player that measures its own time: to start and end a move."""
 
 
 class RemoteSubmission(RemotePlayer):
-    """A submission in a process of its own, with the questions that only submissions are asked."""
+    """A submission in a process of its own, with the requests that only submissions support."""
 
     def act(self, state: tuple[int, int, Any]) -> int:
-        """Return the action in a position of the successor; its process keeps the time itself.
+        """Return the player's action in a position of the successor's game.
 
-        Whether it is a legal one is for the rules to say.
+        The player's process enforces the time limit.  The action may be illegal.
         """
         question = {"ask": "action", "state": state, "seed": self._seed}
         limit = (self._limit or PATIENCE) + SPARE
         return int(self.ask(question, limit, _reading("action", Whole(-1000, 1000))))
 
     def opinions(self, position: Position) -> dict[str, float | None]:
-        """Return what its score says of each legal move, once it is made."""
+        """Return the score of the position after each legal move; None where it is not a number."""
         said = dict.fromkeys(position.legal_moves, (None, Real))
         read = _reading("opinions", said)
         found = self.ask({"ask": "opinions", "fen": position.fen}, COUNTED, read)
         return {move: None if value is None else float(value) for move, value in found.items()}
 
     def answer_line(self, position: Position, seed: int) -> str:
-        """Return the line of its code from which its answer comes; "" if unknown."""
+        """Return the line of the submission's code that returned its answer; "" if unknown."""
         question = {"ask": "line", "fen": position.fen, "seed": seed}
         return str(self.ask(question, COUNTED, _reading("line", Text(LONGEST_TEXT))))
 
     def asks_other_clocks(self, position: Position) -> bool:
-        """Return whether it asks, by ticks, Python's clocks as well as `time_left`."""
+        """Return whether the player, timed in ticks, reads Python's clocks besides `time_left`."""
         question = {"ask": "clocks", "fen": position.fen}
         return self.ask(question, COUNTED, _reading("clocks", bool)) is True
 
 
 def _reading(key: str, expected: Any) -> Reader[Any]:
-    """Return what reads an answer of one field, which must have the expected shape."""
+    """Return a reader that checks an answer's field `key` against a shape and returns its value."""
 
     def read(answer: dict[str, Any]) -> Any:
         check_answer({key: expected}, answer)
@@ -312,7 +312,7 @@ def _reading(key: str, expected: Any) -> Reader[Any]:
 
 
 def _peeled(text: str) -> tuple[str, dict[str, str]]:
-    """Return what names a submission in an agent's string, and the options behind it."""
+    """Split an agent's string into the submission's reference and the options after it."""
     match = _TEXT.fullmatch(text)
     if match is None:
         raise KnightfallError(

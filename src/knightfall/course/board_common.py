@@ -1,4 +1,4 @@
-"""What the course's boards have in common: knights' moves, their shuffle, pictures, the game loop.
+"""Code shared by the course's boards: knight moves, shuffling, text pictures, the game loop.
 
 A course cell is (row, column), row 0 on top.  On the flat boards it is also a number, column by
 column: row + column · height.
@@ -16,26 +16,26 @@ Cell = tuple[int, int]
 """Row and column, row 0 on top."""
 
 KNIGHT_STEPS = ((-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1))
-"""In the order in which every board of the course tries them."""
+"""The knight's moves as (rows, columns), in the order in which every course board tries them."""
 
 Targets = tuple[tuple[int, Cell], ...]
-"""The cells a knight's move away, each by its number and as (row, column)."""
+"""The cells a knight's move away, each as its number and as (row, column)."""
 
 
 @cache
 def cells_by_column(width: int, height: int) -> tuple[Cell, ...]:
-    """The cells in the order of their numbers."""
+    """Return all cells of a board in the order of their numbers: column by column."""
     return tuple((row, column) for column in range(width) for row in range(height))
 
 
 @cache
 def knight_targets(width: int, height: int) -> tuple[Targets, ...]:
-    """For each cell of a board, by its number, where a knight could go if all were open.
+    """Return, for each cell number, the cells that a knight could reach on an empty board.
 
-    Numbers beside the board have their place too, negative ones from the end: an agent that
-    resigns in its own forecasts, with (-1, -1), plays on from there as it did on the original.
+    Numbers outside the board have entries too; negative ones index from the end.  An agent that
+    forecasts the resignation (-1, -1) then gets the same moves from there as on the original board.
     """
-    most = width * height + 3  # as long as the list of a flat board, which a move must fit in
+    most = width * height + 3  # the length of a flat board's list, which a move indexes
     return tuple(
         tuple(
             (row + down + (column + right) * height, (row + down, column + right))
@@ -49,10 +49,10 @@ def knight_targets(width: int, height: int) -> tuple[Targets, ...]:
 
 # -- the shuffle ---------------------------------------------------------------------------
 #
-# More than half of what the course's board costs is `random.shuffle`, and agents see its order,
-# so it can be neither left out nor changed.  `shuffle` below is the same function for short
-# lists: the last place first, each exchanges with a place not after it, which is drawn by so
-# many bits of the global generator, again and again until it is small enough.
+# `random.shuffle` takes more than half of the time of the course's board.  Agents see its order,
+# so it can be neither left out nor changed.  `shuffle` below gives the same result for short
+# lists: from the last place to the second, swap with a place at or before it.  That place is
+# drawn as random bits of the global generator, again until the number is small enough.
 
 LIBRARY_SHUFFLE = random.shuffle
 draw_bits = random.getrandbits
@@ -61,13 +61,14 @@ DRAWS = tuple(
     tuple((place, (place + 1).bit_length()) for place in range(length - 1, 0, -1))
     for length in range(len(KNIGHT_STEPS) + 1)
 )
-"""By the length of a list: the places to fill, and how many bits are drawn for each."""
+"""For each length of a list: the places to fill, and how many bits are drawn for each."""
 
 
 def shuffle(moves: list[Cell]) -> None:
-    """`random.shuffle` for at most eight moves: the same order, the same generator afterwards.
+    """Shuffle at most eight moves exactly as `random.shuffle` does, only faster.
 
-    Whoever has put something else in the place of `random.shuffle` gets that.
+    The order and the state of the generator afterwards are the same.  If a program has replaced
+    `random.shuffle`, the replacement is called.
     """
     if random.shuffle is not LIBRARY_SHUFFLE:
         random.shuffle(moves)
@@ -83,14 +84,14 @@ def shuffle(moves: list[Cell]) -> None:
 
 
 END_OF_LINE = "\n\r"
-"""In this order: so the course's boards have it."""
+"""The line ending of the course's boards, in this unusual order."""
 
 Symbol = Callable[[int, int], str]
-"""What stands in a cell, by its row and column."""
+"""A function that returns the character to draw in a cell, given its row and column."""
 
 
 def draw(width: int, height: int, symbol: Symbol) -> str:
-    """Numbered columns and rows, and in each cell its symbol."""
+    """Return a text picture of a board with numbered rows and columns."""
     margin = len(str(height - 1)) + 1
     lines = [" " * (margin + 3) + "   ".join(map(str, range(width)))]
     lines += (f"{row:<{margin}}{_cells(row, width, symbol)}" for row in range(height))
@@ -98,7 +99,7 @@ def draw(width: int, height: int, symbol: Symbol) -> str:
 
 
 def draw_cells(width: int, height: int, symbol: Symbol) -> str:
-    """The same without the numbers."""
+    """Return a text picture of a board without row and column numbers."""
     return "".join(_cells(row, width, symbol) + END_OF_LINE for row in range(height))
 
 
@@ -110,23 +111,23 @@ def _cells(row: int, width: int, symbol: Symbol) -> str:
 
 
 Reason = Literal["timeout", "forfeit", "illegal move"]
-"""How a game ended: the loser answered late; illegally though it could have moved; or had no
-legal move left, which is the ordinary end."""
+"""How a game was lost: by a late answer ("timeout"), by an illegal answer although legal moves
+existed ("forfeit"), or because no legal move was left ("illegal move"), the ordinary end."""
 
 TimeLeft = Callable[[], float]
-"""The milliseconds left for the move that is being thought about; less than 0 when they are over.
+"""A function that returns the milliseconds left for the current move; negative when time is up.
 
-Whoever keeps one from an earlier move is told about the present one.
+A function kept from an earlier move also reports the time of the current move.
 """
 
 Ask = Callable[[Any, Any, list[Cell], TimeLeft], Any]
-"""How a player is asked: the player, a copy of the board, its legal moves, the time left."""
+"""Calls a player's `get_move`, given the player, a board copy, the legal moves and `time_left`."""
 
 
 def answers(board: Any, time_limit: float, ask: Ask) -> Iterator[tuple[Any, list[Cell], bool]]:
-    """Ask the active player, again and again: its answer, its legal moves, whether it was late.
+    """For each turn, yield the player's answer, its legal moves and whether the answer was late.
 
-    Who goes on makes the move in between.  A player without legal moves is asked, too.
+    The caller makes the move before the next iteration.  A player without legal moves is asked too.
     """
     start = 0.0
 
@@ -145,16 +146,16 @@ def answers(board: Any, time_limit: float, ask: Ask) -> Iterator[tuple[Any, list
 def play_out(
     board: Any, time_limit: float, ask: Ask, record: Callable[[Any], None]
 ) -> tuple[Any, Reason]:
-    """Play to the end on `board` itself; the winner, and how it came about.
+    """Play a game to its end on `board` itself; return the winner and the reason.
 
-    `record` gets each move just before it is made.
+    `record` is called with each move just before it is made.
     """
     asked = answers(board, time_limit, ask)
     while True:
         answer, legal_moves, late = next(asked)
         if late:
             return board.inactive_player, "timeout"
-        if answer not in legal_moves:  # a list [row, column] never is
+        if answer not in legal_moves:  # a list [row, column] never equals a tuple
             return board.inactive_player, "forfeit" if legal_moves else "illegal move"
         record(answer)
         board.apply_move(answer)

@@ -1,4 +1,4 @@
-"""The course's boards laid out as a position is, for a player at its seat or a score alone."""
+"""Course boards set up from a `Position`, for a player in a game or for a score function."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from knightfall.course.scores import ScorePlayer
 from knightfall.position import Position, Side
 
 Knights = tuple[int | None, int | None]
-"""The cells of player 1 and player 2 as our boards number them; None before the placement."""
+"""The cells of player 1 and player 2 as `knightfall.board` numbers them; None if not placed."""
 
 
 def lay_out(
     game: Any, open: int, knights: Knights, turn: tuple[Any, Any], owners: Mapping[int, int] = {}
 ) -> None:
-    """Fill a fresh board: `open` has a bit for each open cell, `turn` is whoever is to move, then
-    the other.  The first board tells whose cells were (`owners`; player 1's if nobody knows).
+    """Set up a position on a fresh course board, in place.
+
+    `open` has a bit for each open cell; `turn` is (player to move, other player).  `owners` maps
+    visited cells to 1 or 2, the player who visited them: the oldest board stores that.  Cells
+    missing in `owners` count as player 1's.
     """
     game.move_count = game.width * game.height - open.bit_count()
     if hasattr(game, "__board_state__"):
@@ -33,7 +36,7 @@ def lay_out(
 
 
 def _flat(game: Any, open: int, knights: Knights, initiative: int) -> None:
-    """The cells column by column, who is to move, and player 2's cell first."""
+    """Write `_board_state`: the cells by column, the player to move, player 2's and 1's cells."""
     width, height = game.width, game.height
     state: list[Any] = [
         1 - (open >> row * width + column & 1) for row, column in cells_by_column(width, height)
@@ -53,11 +56,14 @@ def _oldest(game: Any, open: int, knights: Knights, owners: Mapping[int, int]) -
             game.__last_player_move__[player] = at // width, at % width
 
 
-# -- for a player ------------------------------------------------------------------------------
+# -- boards for a player -----------------------------------------------------------------------
 
 
 class SeatBoard:
-    """A game from the player's seat: who has been where, as far as it was seen."""
+    """Sets up a course board for one player's moves in a game, with the cells each side visited.
+
+    Visited cells are known only from the positions in which the player was asked.
+    """
 
     def __init__(self, player: Any, side: Side) -> None:
         opponent = importlib.import_module("sample_players").RandomPlayer()
@@ -66,23 +72,23 @@ class SeatBoard:
         self._owners: dict[int, int] = {}
 
     def board(self, position: Position) -> Any:
-        """The board as the player expects it."""
+        """Return the course board of a position, for the player to move."""
         board = self._kind(*self._players, position.board.width, position.board.height)
         knights = position.white, position.black
         for number, cell in enumerate(knights, start=1):
             if cell is not None:
-                self._owners.setdefault(cell, number)  # who stands on a new one was there
+                self._owners.setdefault(cell, number)  # visited by the knight on it
         turn = self._players if position.to_move == "w" else self._players[::-1]
         lay_out(board, sum(1 << cell for cell in position.open), knights, turn, self._owners)
         return board
 
 
-# -- for a score -------------------------------------------------------------------------------
+# -- boards for a score ------------------------------------------------------------------------
 
 
 @cache
 def in_order(kind: Any) -> type[Any]:
-    """A flat board that does not shuffle: a heuristic gives a position one value, always."""
+    """Return a flat board class that does not shuffle, so that a heuristic has one value."""
 
     def moves(self: Any, loc: Cell | None) -> list[Cell]:
         if loc is None:
@@ -92,7 +98,7 @@ def in_order(kind: Any) -> type[Any]:
         return [cell for cell in cells if self.move_is_legal(cell)]
 
     class Board(kind):  # type: ignore[misc]
-        """As it is, but moves come in the order in which they are tried."""
+        """The course's board with moves in the fixed order in which they are generated."""
 
         def get_legal_moves(self, player: Any = None) -> list[Cell]:
             if player is None:
@@ -101,14 +107,14 @@ def in_order(kind: Any) -> type[Any]:
 
         __get_moves__ = _Board__get_moves = moves
 
-    OUR_OWN.add(Board)  # which has no `copy` of its own
+    OUR_OWN.add(Board)  # it does not override `copy`
     return Board
 
 
 def as_heuristic(
     score: Callable[[Any, Any], float], generation: Generation
 ) -> Callable[[Any, int, int, int, int], float]:
-    """The function of five arguments that asks a score of a game and a player."""
+    """Wrap a student's score(game, player) as a heuristic (board, open, me, opp, to_move)."""
     player, opponent = ScorePlayer(score), RandomPlayer()
     kind = in_order(generation.board) if generation.shuffles else generation.board
 
@@ -116,7 +122,7 @@ def as_heuristic(
         width, height, open = int(board.width), int(board.height), int(open)
         gone = width * height - open.bit_count()
         mine = bool(to_move == me)
-        first = mine == (gone % 2 == 0)  # whether we are player 1
+        first = mine == (gone % 2 == 0)  # whether `me` is player 1
         players = (player, opponent) if first else (opponent, player)
         game = kind(*players, width, height)
         knights = (me, opp) if first else (opp, me)

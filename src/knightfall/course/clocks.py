@@ -1,4 +1,4 @@
-"""The clocks that a submission is asked by: the one on the wall, and those that count questions."""
+"""Clocks that time a submission's moves: the wall clock, and clocks that count calls instead."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from timeit import default_timer
 from typing import Any, Protocol
 
 TICK = 60
-"""Microseconds by which a counted clock advances each time it is asked for the time left: 150 ms
-are 2,500 questions, as many as nodes that the course's own players are given here."""
+"""Microseconds by which a counted clock advances with each call of `time_left()`: 150 ms are 2,500
+calls, the same number as the nodes that the course's own players may search here."""
 
 
 class Timer(Protocol):
-    """Something that Python's own clocks go by while it runs; see `running`."""
+    """A source of time for Python's own clocks while it is active; see `running`."""
 
     def seconds(self) -> float:
-        """Return the seconds that have passed; asking may cost time."""
+        """Return the seconds that have passed; the call itself may cost time."""
 
 
 class WallClock:
-    """The clock on the wall, begun when it is made."""
+    """A real-time clock that starts when it is created; the limit is in milliseconds."""
 
     def __init__(self, limit: float) -> None:
         self._limit, self._start = limit, default_timer()
@@ -34,56 +34,56 @@ class WallClock:
         return self._limit - 1000.0 * (default_timer() - self._start)
 
     def late(self) -> float:
-        """Return by how many milliseconds the limit is exceeded; negative if it is not."""
+        """Return the milliseconds beyond the limit; negative while time is left."""
         return -self.left()
 
 
 class CountedClock:
-    """A clock that advances by a tick each time it is asked, also through Python's own clocks.
+    """A clock that advances by one tick per call, including calls through Python's own clocks.
 
-    Those go on from `before`, the seconds that have passed by clocks of the same player.
+    Python's clocks continue from `before`, the seconds used by the same player's earlier moves.
     """
 
     def __init__(self, limit: float, before: float = 0.0, *, tick: float = TICK / 1000.0) -> None:
         self._limit, self._before, self._tick = limit, before, tick
         self._asked = 0
         self.asked_elsewhere = 0
-        """How many of the questions came through Python's own clocks."""
+        """How many of the calls came through Python's own clocks."""
 
     def left(self) -> float:
-        """Return the milliseconds left; asking costs a tick."""
+        """Return the milliseconds left; the call costs a tick."""
         self._asked += 1
         return -self.late()
 
     def late(self) -> float:
-        """Return by how many milliseconds the limit is exceeded; negative if it is not."""
+        """Return the milliseconds beyond the limit; negative while time is left."""
         return self._asked * self._tick - self._limit
 
     def seconds(self) -> float:
-        """See `Timer`: asking costs a tick."""
+        """See `Timer`; the call costs a tick."""
         self._asked += 1
         self.asked_elsewhere += 1
         return self.passed
 
     @property
     def passed(self) -> float:
-        """Return the seconds that have passed for the player, without asking."""
+        """Return the seconds used by the player so far; costs no tick."""
         return self._before + self._asked * self._tick / 1000.0
 
 
 STATE_TICK = 15
-"""Microseconds that a question asked of the successor's state costs: 150 ms are 10,000 questions,
-some 2,500 positions of a search that asks for results, ends, actions and liberties."""
+"""Microseconds that a method call on the successor's state costs: 150 ms are 10,000 calls, or about
+2,500 positions of a search that calls result, terminal_test, actions and liberties."""
 
 QUESTIONS = ("actions", "liberties", "result", "terminal_test", "utility", "_has_liberties")
 """The methods of the successor's state that cost a tick."""
 
 
 class StateClock:
-    """A clock of the successor, whose players are not told their time.
+    """A clock for the successor's game, whose players get no `time_left` function.
 
-    It goes on by a tick with each question asked of a state; those that a method of the state asks
-    itself are free.  `on_end` is called with every tick after the last.
+    It advances by a tick with each method call on a state; calls from within a method of the state
+    are free.  `on_end` is called at every tick after the limit.
     """
 
     def __init__(self, limit: float, on_end: Callable[[], None]) -> None:
@@ -93,18 +93,18 @@ class StateClock:
         self.asked = 0
 
     def tick(self) -> None:
-        """Count a question."""
+        """Count one call; call `on_end` if the limit is exceeded."""
         self.asked += 1
         if self.asked > self._left:
             self._on_end()
 
     def seconds(self) -> float:
-        """See `Timer`: asking costs a tick."""
+        """See `Timer`; the call costs a tick."""
         self.tick()
         return self.asked * STATE_TICK / 1e6
 
     def attach(self, kind: type[Any]) -> None:
-        """Have the methods of a class of states counted from now on, in subclasses, too."""
+        """Count calls of the methods of a state class from now on, including its subclasses."""
         for name in QUESTIONS:
             setattr(kind, name, self._counted(getattr(kind, name)))
 
@@ -128,16 +128,16 @@ class StateClock:
 CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
 
 BEGINNING = 1_483_228_800
-"""Seconds that counted clocks show at first: the beginning of 2017."""
+"""The time that counted clocks start from, in seconds since 1970: the beginning of 2017."""
 
 _running: list[Timer | None] = []
 
 
 @contextmanager
 def running(timer: Timer | None) -> Iterator[None]:
-    """Let Python's clocks go by a timer inside the block; without one they stand still.
+    """Make Python's clocks follow `timer` inside the block; with None they stand still.
 
-    It has an effect only after `count_all_clocks`.
+    This has an effect only after `count_all_clocks`.
     """
     _running.append(timer)
     try:
@@ -147,12 +147,12 @@ def running(timer: Timer | None) -> Iterator[None]:
 
 
 def count_all_clocks() -> None:
-    """Let Python's clocks go by the running timer, so that players with their own clock see it.
+    """Replace Python's clocks by clocks that follow the timer of `running`, for this process.
 
-    They begin at the same moment in every process: floats are rounded alike then, and random
-    numbers may be seeded with the time.
-    Call it in the submission's own process, before the submission is imported.  Outside of
-    `running` they tell the real time.
+    Players that read `time.time()` and the like are then timed in ticks, too.  The clocks start at
+    the same moment in every process, so that float rounding and seeds taken from the time repeat.
+    Call it in the submission's own process before the submission is imported.  Outside of
+    `running` the clocks show the real time.
     """
     if issubclass(datetime.datetime, _CountedDatetime):
         return
@@ -170,7 +170,7 @@ def _counted(real: Callable[[], Any], unit: int) -> Callable[[], Any]:
 
 
 class _CountedDatetime(datetime.datetime):
-    """A datetime whose present goes by the running timer."""
+    """A datetime class whose `now`, `today` and `utcnow` follow the timer of `running`."""
 
     @classmethod
     def now(cls, tz: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""``knightfall course``: submissions play, are examined and are begun anew."""
+"""The command group ``knightfall course``: play, check and start course submissions."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def run(
     again: Again = False,
     json: Json = False,
 ) -> None:
-    """Play the course's tournament with a submission as it was handed in.
+    """Play the course's tournament with an unmodified submission.
 
-    Its generation is found by reading it, and the course's board if that lies beside it.  Each
-    game has a process of its own, with a copy of the submission's folder to work in.  Prints the
-    course's table, what its games were lost by, and what the solver says of its moves.
-    Interrupted, the same command goes on.  The exit code is 1 if every game was lost by crashes,
-    timeouts and illegal moves.
+    The generation is found by reading the submission and a course board beside it. Each game runs
+    in a process of its own, in a copy of the submission's folder. Prints the course's table, how
+    games were lost other than on the board, and how many won positions the moves kept won.
+    After an interruption, repeat the command to continue. The exit code is 1 if every game was
+    lost by crashes, timeouts and illegal moves.
 
     \b
     Examples:
@@ -122,7 +122,7 @@ def run(
     if report.interrupted:
         say(
             f"knightfall: interrupted after {results.played:,} of "
-            f"{count(report.tournament.plan.total, 'pair')}; the same command goes on with run "
+            f"{count(report.tournament.plan.total, 'pair')}; repeat the command to continue run "
             f"{report.tournament.run.id}"
         )
         raise typer.Exit(INTERRUPTED)
@@ -172,11 +172,11 @@ def classroom(
     dask: Dask = None,
     json: Json = False,
 ) -> None:
-    """Let a whole class play: a league of all submissions and the course's opponents.
+    """Rate a whole class: all submissions play the course's opponents and some classmates.
 
-    Writes a page for each student, with blunders as pictures, and a table of all (index.html,
-    class.csv).  What cannot be used is listed with what is wrong.  Interrupted, the same command
-    goes on; handed in again, only that submission plays again.
+    Writes a page for each student, with pictures of blunders, and a table of the class
+    (index.html, class.csv). Submissions that cannot play are listed with the reason. Repeat the
+    command after an interruption or a new version: only missing games are played.
 
     \b
     Examples:
@@ -203,8 +203,8 @@ def classroom(
         )
     except KeyboardInterrupt:
         say(
-            f"knightfall: interrupted; what was played is in {output_folder(folder, output)}, and "
-            "the same command goes on"
+            f"knightfall: interrupted; finished games are kept in {output_folder(folder, output)}; "
+            "repeat the command to continue"
         )
         raise typer.Exit(INTERRUPTED) from None
     print_report(report, json=json)
@@ -230,12 +230,12 @@ Seconds = Annotated[
 def check(
     path: Checked, generation: Generation = None, seconds: Seconds = 10.0, json: Json = False
 ) -> None:
-    """Examine a course submission: does it do what the course asks for?
+    """Check a course submission against the course's requirements.
 
-    Its interface, floats from custom_score, the best moves at depths 1 to 3, alpha-beta that
-    prunes, timeouts that come out of the search, deepening that deepens, (-1, -1) without moves.
-    Of the successor's 11×9: legal actions in time, near the end, in whole games, deepening.
-    What fails is explained, with the position. The exit code is 1 if something fails.
+    Checks the interface, scores that are floats, best moves at depths 1 to 3, alpha-beta pruning,
+    timeouts, iterative deepening, and (-1, -1) when there is no move. For the successor's 11×9:
+    legal actions in time, wins in one, whole games, iterative deepening.
+    Each failure is explained with the position. The exit code is 1 if a check fails.
 
     \b
     Examples:
@@ -259,9 +259,9 @@ Scored = Annotated[
 
 
 def scores(path: Scored, json: Json = False) -> None:
-    """Tell which scores of a submission can be compiled as heuristics, and why others cannot.
+    """List which scores of a submission compile as heuristics, and why the others do not.
 
-    A score is a function of game and player; as a heuristic it is called course:PATH#custom_score.
+    A score is a function of game and player. Its name as a heuristic is course:PATH#custom_score.
 
     \b
     Examples:
@@ -286,9 +286,9 @@ NewGeneration = Annotated[
 
 
 def new(folder: Folder, generation: NewGeneration = "2017b") -> None:
-    """Write a fresh exercise: a game_agent.py with the places to fill in, tests, the task.
+    """Write a new exercise: the task, a game_agent.py to complete, and tests.
 
-    Nothing is overwritten: a folder that holds one of these files already is refused.
+    Nothing is overwritten: if one of the files exists already, no file is written.
 
     \b
     Examples:
@@ -301,7 +301,7 @@ def new(folder: Folder, generation: NewGeneration = "2017b") -> None:
 
     for file in begin(folder, generation):
         print_line(f"wrote {file}")
-    print_line("", f"Read the README.md, and then: knightfall course check {quote(folder)}")
+    print_line("", f"Read README.md. To check your work: knightfall course check {quote(folder)}")
 
 
 # -- path -------------------------------------------------------------------------------------
@@ -318,9 +318,9 @@ def path(
     ] = "2017b",
     json: Json = False,
 ) -> None:
-    """Print the folder from which a script of the course imports its board and players.
+    """Print the folder from which a course script can import its board and players.
 
-    First on PYTHONPATH, it offers isolation and sample_players as they were in that generation.
+    Put it first on PYTHONPATH: it holds isolation and sample_players of that generation.
 
     \b
     Examples:
@@ -342,7 +342,7 @@ def path(
 
 course = command_group(
     "course",
-    """Run, examine and begin work for the course.
+    """Play, check and start submissions of the course.
 
     \b
     Examples:
@@ -372,21 +372,21 @@ FILES = ("README.md", "game_agent.py", "test_game_agent.py")
 
 
 def begin(folder: str | Path, generation: str = "2017b") -> list[Path]:
-    """Write the files of an exercise; they are returned.
+    """Write the files of an exercise into a folder and return their paths.
 
-    The folder is made if it is not there.  If any of the files is there already, none is written.
+    The folder is created if it is missing.  If any of the files exists already, none is written.
     """
     if generation not in GENERATIONS:
         raise KnightfallError(
-            f"there is no exercise for generation {generation!r}: there are "
-            f"{' and '.join(GENERATIONS)}{nearest(generation, GENERATIONS)}"
+            f"no exercise for generation {generation!r}: choose "
+            f"{' or '.join(GENERATIONS)}{nearest(generation, GENERATIONS)}"
         )
     try:
         target = Path(folder).expanduser()
         there = [name for name in FILES if os.path.lexists(target / name)]
         if there:
             raise KnightfallError(
-                f"{str(folder)!r} holds {' and '.join(there)} already, and nothing is overwritten: "
+                f"{str(folder)!r} already holds {' and '.join(there)}; nothing is overwritten: "
                 "name another folder"
             )
         make_folder(target)

@@ -1,7 +1,7 @@
-"""Generation 2017a, March and April 2017: its board and players, name by name.
+"""Generation 2017a (March and April 2017): its board, sample players and recognition.
 
-The board is that of the tag of March; it differs from 2017b's in how it asks its players.  Of the
-scores only `center_score` changed, on 25 April 2017; this is what it was until then.
+The board is that of the course's March tag.  It differs from 2017b's only in the arguments of
+`get_move`.  Of the scores, only `center_score` changed, on 25 April 2017; this is the earlier one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from knightfall.course import generation_2017b
 from knightfall.course.board_common import Cell, Reason, TimeLeft, play_out
 from knightfall.course.generation_2017b import TIME_LIMIT_MILLIS, any_of, best_of, chosen_from, own
-from knightfall.course.generations import BoardSource, Evidence, Generation, Strength
+from knightfall.course.generations import BoardSource, Generation, GenerationEvidence, Strength
 from knightfall.course.scores import center_score_until_april
 from knightfall.course.scores import improved_score as improved_score
 from knightfall.course.scores import null_score as null_score
@@ -26,12 +26,12 @@ center_score = center_score_until_april
 
 @own
 class Board(generation_2017b.Board):
-    """2017b's board for players with `get_move(game_copy, legal_moves, time_left)`."""
+    """The board of 2017b for players with `get_move(game_copy, legal_moves, time_left)`."""
 
     def play(self, time_limit: float = TIME_LIMIT_MILLIS) -> tuple[Any, list[list[int]], Reason]:
-        """Play to the end on this board: the winner, the moves as [row, column], the reason.
+        """Play to the end on this board; return (winner, moves as [row, column], reason).
 
-        A player gets the very list that its answer is checked against, and may change it.
+        The list of legal moves that a player gets is the one its answer is checked against.
         """
         history: list[list[int]] = []
         winner, reason = play_out(
@@ -41,7 +41,7 @@ class Board(generation_2017b.Board):
 
 
 def ask_with_moves(player: Any, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Any:
-    """Ask a player as all boards before 2017b do."""
+    """Call `get_move` with the legal moves, as all boards before 2017b do."""
     return player.get_move(game, legal_moves, time_left)
 
 
@@ -49,29 +49,29 @@ def ask_with_moves(player: Any, game: Any, legal_moves: list[Cell], time_left: T
 
 
 class RandomPlayer:
-    """Any legal move."""
+    """A player that chooses a random legal move."""
 
     def get_move(self, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Cell:
-        """One of the legal moves, (-1, -1) if there are none."""
+        """Return a random legal move; (-1, -1) if there is none."""
         return any_of(legal_moves)
 
 
 class GreedyPlayer:
-    """The move after which the score is best."""
+    """A player that chooses the move with the highest score one ply ahead."""
 
     def __init__(self, score_fn: Callable[[Any, Any], float] = open_move_score) -> None:
         self.score = score_fn
 
     def get_move(self, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Cell:
-        """The move with the best score, (-1, -1) if there are no moves."""
+        """Return the move with the highest score; (-1, -1) if there is no move."""
         return best_of(legal_moves, game, self)
 
 
 class HumanPlayer:
-    """Whoever sits at the keyboard."""
+    """A player whose moves are typed in at the keyboard."""
 
     def get_move(self, game: Any, legal_moves: list[Cell], time_left: TimeLeft) -> Cell:
-        """The move that is typed in by its number, (-1, -1) if there are none."""
+        """Return the move whose number is typed in; (-1, -1) if there is no move."""
         return chosen_from(legal_moves)
 
 
@@ -79,7 +79,7 @@ class HumanPlayer:
 
 
 class GenerationBefore2017b(Generation):
-    """What the generations with one `CustomPlayer` have in common."""
+    """The common interface of the generations before 2017b, with one class `CustomPlayer`."""
 
     gives_moves = True
     sample_players: ClassVar = {
@@ -112,15 +112,15 @@ class GenerationBefore2017b(Generation):
         """See `Generation`."""
         return [("ID_Improved", "improved_score"), ("Student", "custom_score")]
 
-    def own_board(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
-        """Yield the sign of a board beside a submission that only this generation had."""
+    def own_board(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
+        """Yield evidence from a board file beside the submission that is of this generation."""
         if found.board is not None and found.board.generation is self:
             place = os.path.relpath(found.board.file, found.file.parent)
             yield Strength.OWN_BOARD, f"{place} beside it {found.board.sign}"
 
 
-def uses_get_moves(found: Evidence) -> bool:
-    """Return whether a submission without a board uses `__get_moves__`, as before 27 March 2017."""
+def uses_get_moves(found: GenerationEvidence) -> bool:
+    """Return whether a submission with no board file uses `__get_moves__` (until 27 March 2017)."""
     named = "__get_moves__" in found.used and "_Board__get_moves" not in found.used
     return found.board is None and named
 
@@ -131,7 +131,7 @@ class Generation2017a(GenerationBefore2017b):
     name = "2017a"
     board = Board
 
-    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+    def signs(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
         """See `Generation`."""
         if 3 in found.takes:
             yield Strength.THREE_ARGUMENTS, "get_move takes game, legal_moves and time_left"
@@ -141,7 +141,7 @@ class Generation2017a(GenerationBefore2017b):
             yield Strength.BOARD, f"the board beside it {found.board.sign}"
 
     def board_sign(self, source: BoardSource) -> str:
-        """See `Generation`: the board of 2017b, but for how `play` asks its players."""
+        """See `Generation`; recognised by the three arguments that `play` passes to `get_move`."""
         asks = source.is_flat and source.asked == {3}
         return "asks get_move(game, legal_moves, time_left)" if asks else ""
 

@@ -1,8 +1,8 @@
-"""Generation 2017b, the course's last and most common: its board and players, name by name.
+"""Generation 2017b, the course's last and most common: its board and sample players.
 
-Students read the board's private names and some write them, so they are part of the interface:
-nothing is kept twice, and whatever is written there counts from then on.  It is quicker than the
-original only by looking knights' moves up and by shuffling them in place
+Students' code reads the board's private attributes, and some writes them, so they are part of the
+interface: no state is stored twice, and a written value takes effect at once.  This board is faster
+than the original only because it looks up knight moves and shuffles inline
 (`benchmarks/course_library.py`).
 """
 
@@ -27,7 +27,7 @@ from knightfall.course.board_common import (
     play_out,
     shuffle,
 )
-from knightfall.course.generations import BoardSource, Evidence, Generation, Strength
+from knightfall.course.generations import BoardSource, Generation, GenerationEvidence, Strength
 from knightfall.course.scores import center_score as center_score
 from knightfall.course.scores import improved_score as improved_score
 from knightfall.course.scores import null_score as null_score
@@ -36,24 +36,24 @@ from knightfall.course.scores import open_move_score as open_move_score
 TIME_LIMIT_MILLIS = 150
 
 OUR_OWN: set[type] = set()
-"""The boards of this package, as opposed to those that somebody derives from them."""
+"""The board classes of this package, as opposed to students' subclasses of them."""
 
 Kind = TypeVar("Kind", bound="type[Board]")
 
 
 def own(kind: Kind) -> Kind:
-    """A board of this package: of which even the copies of what is derived from it are."""
+    """Register a board class of this package; `copy` of a subclass returns this class."""
     OUR_OWN.add(kind)
     kind._own = kind
     return kind
 
 
 class Board:
-    """A position of two players, who are any objects and are told apart by `==`.
+    """A position with two players, which may be any objects and are compared with `==`.
 
-    `_board_state` is a flat list: the cells column by column, 0 where nobody has been and else 1;
-    then 0 or 1 for who is to move, the number of player 2's cell, and that of player 1's (None
-    before it is placed).
+    `_board_state` is a flat list: the cells column by column, 0 if open and 1 if visited; then 0
+    or 1 for the player to move, the number of player 2's cell and of player 1's (None until the
+    player is placed).
     """
 
     BLANK = 0
@@ -77,16 +77,16 @@ class Board:
 
     @property
     def active_player(self) -> Any:
-        """Whose turn it is."""
+        """Return the player to move."""
         return self._active_player
 
     @property
     def inactive_player(self) -> Any:
-        """Whose turn it is not."""
+        """Return the player who is not to move."""
         return self._inactive_player
 
     def get_opponent(self, player: Any) -> Any:
-        """The other player; RuntimeError for somebody who does not play here."""
+        """Return the other player; raise RuntimeError if `player` is not in this game."""
         if player == self._active_player:
             return self._inactive_player
         if player == self._inactive_player:
@@ -94,7 +94,7 @@ class Board:
         raise RuntimeError(f"{player!r} is not a player of this game")
 
     def get_player_location(self, player: Any) -> Cell | None:
-        """The cell of a player, None before it is placed."""
+        """Return a player's cell, None until it is placed; RuntimeError for an unknown player."""
         if player == self._player_1:
             index = self._board_state[-1]
         elif player == self._player_2:
@@ -108,13 +108,13 @@ class Board:
     # -- moves ---------------------------------------------------------------------------------
 
     def get_legal_moves(self, player: Any = None) -> list[Cell]:
-        """Where a player (the active one by default) may go, in random order.
+        """Return a player's legal moves (by default the active player's) in random order.
 
-        One that is not placed yet may go to any open cell, and those come column by column.
+        A player that is not placed yet may go to any open cell; these come column by column.
         """
-        # The hot spot, and so written out: finding the location, `__get_moves` and
-        # `knights.shuffle` would be three calls.
-        if type(self) not in OUR_OWN:  # which may have some of these of its own
+        # Most of a search's time is spent here, so `get_player_location`, `__get_moves` and
+        # `shuffle` are inlined.
+        if type(self) not in OUR_OWN:  # a subclass may override any of these
             if player is None:
                 player = self.active_player
             return self.__get_moves(self.get_player_location(player))
@@ -131,7 +131,7 @@ class Board:
             return self.get_blank_spaces()
         try:
             targets = self._targets
-        except AttributeError:  # put together by hand
+        except AttributeError:  # created without __init__
             targets = self._targets = knight_targets(self.width, self.height)
         moves = []
         for target, cell in targets[index]:
@@ -148,7 +148,7 @@ class Board:
         return moves
 
     def __get_moves(self, loc: Cell | None) -> list[Cell]:
-        """Where a knight on that cell may go, shuffled; every open cell if it is not placed."""
+        """Return the moves of a knight on `loc`, shuffled; every open cell if `loc` is None."""
         if loc is None:
             return self.get_blank_spaces()
         row, column = loc
@@ -157,16 +157,16 @@ class Board:
         shuffle(moves)
         return moves
 
-    __get_moves__ = __get_moves  # which some call it
+    __get_moves__ = __get_moves  # the name that some agents call
 
     def get_blank_spaces(self) -> list[Cell]:
-        """The open cells, column by column."""
+        """Return the open cells, column by column."""
         cells = cells_by_column(self.width, self.height)
         return [cell for cell, value in zip(cells, self._board_state, strict=False) if value == 0]
 
     def move_is_legal(self, move: Cell) -> bool:
-        """Whether a cell is on the board and open, however far from any knight."""
-        row, column = move[0], move[1]  # what follows them does not count
+        """Return whether a cell is on the board and open; knight reach is not checked."""
+        row, column = move[0], move[1]  # further items are ignored, as in the original
         return (
             0 <= row < self.height
             and 0 <= column < self.width
@@ -174,7 +174,7 @@ class Board:
         )
 
     def apply_move(self, move: Cell) -> None:
-        """Move the active player here and now, legal or not."""
+        """Move the active player on this board, without checking legality."""
         index = move[0] + move[1] * self.height
         state = self._board_state
         mover = self._active_player
@@ -186,13 +186,13 @@ class Board:
         self.move_count += 1
 
     def forecast_move(self, move: Cell) -> Board:
-        """A copy on which the active player has moved: `copy`, then `apply_move`."""
+        """Return a copy with the move made: `copy`, then `apply_move`."""
         kind = type(self)
-        if kind not in OUR_OWN:  # which may have a `copy` of its own
+        if kind not in OUR_OWN:  # a subclass may override `copy`
             board = self.copy()
             board.apply_move(move)
             return board
-        # Both in one, which saves a search a good part of its time.
+        # `copy` and `apply_move` inlined: a search spends much of its time here.
         board = _new(kind)
         height = board.height = self.height
         board.width = self.width
@@ -213,9 +213,9 @@ class Board:
         return board
 
     def copy(self) -> Board:
-        """A board that can be changed without changing this one.
+        """Return an independent copy of this board.
 
-        It is a plain one, also of a derived class; what somebody has hung on it stays behind.
+        The copy of a subclass is a plain board, and attributes added by an agent are not copied.
         """
         board = _new(self._own)
         board.width = self.width
@@ -229,21 +229,21 @@ class Board:
         board._targets = knight_targets(self.width, self.height)
         return board
 
-    # -- ends ----------------------------------------------------------------------------------
+    # -- end of the game -----------------------------------------------------------------------
     #
-    # Each looks for moves only where the answer hangs on it: a shuffle less or more would give
-    # every later move another order.
+    # Legal moves are generated only if the answer depends on them, as in the original: an extra
+    # shuffle would change the order of all later moves.
 
     def is_loser(self, player: object) -> bool:
-        """Whether the player is to move and cannot."""
+        """Return whether the player is to move and has no legal move."""
         return player == self._active_player and not self.get_legal_moves(self._active_player)
 
     def is_winner(self, player: object) -> bool:
-        """Whether the opponent is to move and cannot."""
+        """Return whether the player's opponent is to move and has no legal move."""
         return player == self._inactive_player and not self.get_legal_moves(self._active_player)
 
     def utility(self, player: Any) -> float:
-        """−inf for the loser and inf for the winner, 0.0 while the active player can move."""
+        """Return −inf for the loser, inf for the winner, 0.0 while the active player can move."""
         if not self.get_legal_moves(self._active_player):
             if player == self._inactive_player:
                 return float("inf")
@@ -252,9 +252,9 @@ class Board:
         return 0.0
 
     def play(self, time_limit: float = TIME_LIMIT_MILLIS) -> tuple[Any, list[list[int]], Reason]:
-        """Play to the end on this board: the winner, the moves as [row, column], the reason.
+        """Play to the end on this board; return (winner, moves as [row, column], reason).
 
-        Players are asked by `get_move(game_copy, time_left)`.
+        `get_move(game_copy, time_left)` of the active player is called for each move.
         """
         history: list[list[int]] = []
 
@@ -264,19 +264,22 @@ class Board:
         winner, reason = play_out(self, time_limit, ask, lambda move: history.append(list(move)))
         return winner, history, reason
 
-    # -- as a value ----------------------------------------------------------------------------
+    # -- hashing, printing, pickling -----------------------------------------------------------
 
     def hash(self) -> int:
-        """Equal for equal positions of one process.  (The board itself hashes by identity.)"""
+        """Return a hash of the position, equal for equal positions within one process.
+
+        (Python's `hash(board)` goes by identity.)
+        """
         return hash(str(self._board_state))
 
     def to_string(self, symbols: Any = ("1", "2")) -> str:
-        """A picture: the players by their symbols, `-` where somebody was."""
+        """Return a text picture: the players' symbols, and `-` on visited cells."""
         state = self._board_state
 
         def symbol(row: int, column: int) -> str:
             index = row + column * self.height
-            if not state[index]:  # the early board's first cell, which is None, too
+            if not state[index]:  # None is the first cell of the early board
                 return " "
             if index in (state[-1], state[-2]):
                 return str(symbols[0 if index == state[-1] else 1])
@@ -285,7 +288,7 @@ class Board:
         return draw(self.width, self.height, symbol)
 
     def print_board(self) -> str:
-        """The same; it prints nothing."""
+        """Return the same text as `to_string`; despite its name it prints nothing."""
         return self.to_string()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -304,33 +307,33 @@ own(Board)
 
 
 NO_MOVE = (-1, -1)
-"""What the course's players answer when they cannot move."""
+"""The answer of the course's players when they have no legal move."""
 
 
 class RandomPlayer:
-    """Any legal move."""
+    """A player that chooses a random legal move."""
 
     def get_move(self, game: Any, time_left: TimeLeft) -> Cell:
-        """One of the legal moves, (-1, -1) if there are none."""
+        """Return a random legal move; (-1, -1) if there is none."""
         return any_of(game.get_legal_moves())
 
 
 class GreedyPlayer:
-    """The move after which the score is best."""
+    """A player that chooses the move with the highest score one ply ahead."""
 
     def __init__(self, score_fn: Callable[[Any, Any], float] = open_move_score) -> None:
         self.score = score_fn
 
     def get_move(self, game: Any, time_left: TimeLeft) -> Cell:
-        """The move with the best score, (-1, -1) if there are no moves."""
+        """Return the move with the highest score; (-1, -1) if there is no move."""
         return best_of(game.get_legal_moves(), game, self)
 
 
 class HumanPlayer:
-    """Whoever sits at the keyboard."""
+    """A player whose moves are typed in at the keyboard."""
 
     def get_move(self, game: Any, time_left: TimeLeft) -> Cell:
-        """The move that is typed in by its number, (-1, -1) if there are none."""
+        """Return the move whose number is typed in; (-1, -1) if there is no move."""
         moves = game.get_legal_moves()
         if moves:
             print(game.to_string())
@@ -338,18 +341,18 @@ class HumanPlayer:
 
 
 def any_of(moves: list[Cell]) -> Cell:
-    """A random one, by one number of the global generator."""
+    """Return a random move, drawing one number from the global generator; (-1, -1) if none."""
     return random.choice(moves) if moves else NO_MOVE
 
 
 def best_of(moves: list[Cell], game: Any, player: Any) -> Cell:
-    """The one after which the player's score is best; of equals the greatest (row, column)."""
+    """Return the move with the highest score; among equals the greatest (row, column)."""
     scored = [(player.score(game.forecast_move(move), player), move) for move in moves]
     return max(scored)[1] if scored else NO_MOVE
 
 
 def chosen_from(moves: list[Cell]) -> Cell:
-    """The one whose number is typed in; asks until it is one of them."""
+    """Return the move whose number is typed in; ask again until the number is valid."""
     if not moves:
         return NO_MOVE
     print("\t".join(f"[{number}] {move}" for number, move in enumerate(moves)))
@@ -397,7 +400,7 @@ class Generation2017b(Generation):
             *((score.replace("custom_score", f"{short}_Custom"), score) for score in scores),
         ]
 
-    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+    def signs(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
         """See `Generation`."""
         classes = found.players & set(self.classes.values())
         if 2 in found.takes:
@@ -409,7 +412,7 @@ class Generation2017b(Generation):
             yield strength, f"the board beside it {found.board.sign}"
 
     def board_sign(self, source: BoardSource) -> str:
-        """See `Generation`: the flat board that is no earlier one's."""
+        """See `Generation`; a flat board that no earlier generation recognises."""
         return "asks get_move(game, time_left)" if source.is_flat else ""
 
 

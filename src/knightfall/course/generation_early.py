@@ -1,6 +1,6 @@
-"""The course's board from 19 February to 27 March 2017 (generation early), with its mistake.
+"""Generation early (19 February to 27 March 2017): the course's board with its bug.
 
-The mark for "not placed yet" that player 2 should have had stood on the first cell instead.
+The constructor wrote player 2's "not placed yet" mark into cell (0, 0) by mistake.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 from knightfall.course import generation_2017a
 from knightfall.course.generation_2017a import GenerationBefore2017b, uses_get_moves
 from knightfall.course.generation_2017b import own
-from knightfall.course.generations import BoardSource, Evidence, Strength
+from knightfall.course.generations import BoardSource, GenerationEvidence, Strength
 
 
 @own
 class Board(generation_2017a.Board):
-    """The same, but (0, 0) is never open, and player 2 stands there before its placement.
+    """The board of 2017a with (0, 0) never open and player 2 standing there before placement.
 
-    So player 2 can be placed nowhere but on (1, 2) and (2, 1).
+    Player 2 can therefore be placed only on (1, 2) or (2, 1).
     """
 
     def __init__(self, player_1: Any, player_2: Any, width: int = 7, height: int = 7) -> None:
@@ -35,10 +35,10 @@ class EarlyGeneration(GenerationBefore2017b):
 
     @property
     def examined_on(self) -> Any:
-        """See `Generation`: the later board, on which every cell is open."""
+        """See `Generation`; the board of 2017a, on which every cell is open at first."""
         return generation_2017a.Board
 
-    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+    def signs(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
         """See `Generation`."""
         yield from self.own_board(found)
         later = sorted(found.used & {"_board_state", "_player_1", "_player_2", "hash"})

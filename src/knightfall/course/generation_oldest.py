@@ -1,8 +1,8 @@
-"""The course's first board (before 19 February 2017), name by name.
+"""Generation oldest: the course's first board (before 19 February 2017).
 
-Rows of cells that hold the number of the player who was there, dictionaries from players (who
-must be hashable, therefore) to their cells and numbers, and moves that are never shuffled.  Names
-with underscores on both sides are those that students' code knows.
+The board is a list of rows; a cell holds the number of the player who visited it.  Dictionaries map
+players, which must be hashable, to their cells and numbers.  Moves are never shuffled.  Students'
+code uses the names with underscores on both sides.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from knightfall.course.board_common import (
     draw_cells,
 )
 from knightfall.course.generation_2017a import GenerationBefore2017b, ask_with_moves, uses_get_moves
-from knightfall.course.generations import BoardSource, Evidence, Strength
+from knightfall.course.generations import BoardSource, GenerationEvidence, Strength
 
 TIME_LIMIT_MILLIS = 200
 
 
 class Board:
-    """A position of two players; `__board_state__[row][column]` is 0 where nobody has been."""
+    """A position with two players; `__board_state__[row][column]` is 0 for an open cell."""
 
     BLANK = 0
     NOT_MOVED = None
@@ -40,22 +40,22 @@ class Board:
         self.__inactive_player__ = player_2
         self.__board_state__ = [[0] * width for _ in range(height)]
         self.__last_player_move__: dict[Any, Any] = {player_1: None, player_2: None}
-        self.__player_symbols__ = {0: 0, player_1: 1, player_2: 2}  # and that of a blank cell
+        self.__player_symbols__ = {0: 0, player_1: 1, player_2: 2}  # 0: a blank cell
 
     # -- players -------------------------------------------------------------------------------
 
     @property
     def active_player(self) -> Any:
-        """Whose turn it is."""
+        """Return the player to move."""
         return self.__active_player__
 
     @property
     def inactive_player(self) -> Any:
-        """Whose turn it is not."""
+        """Return the player who is not to move."""
         return self.__inactive_player__
 
     def get_opponent(self, player: Any) -> Any:
-        """The other player; RuntimeError for somebody who does not play here."""
+        """Return the other player; raise RuntimeError if `player` is not in this game."""
         if player == self.__active_player__:
             return self.__inactive_player__
         if player == self.__inactive_player__:
@@ -63,25 +63,25 @@ class Board:
         raise RuntimeError(f"{player!r} is not a player of this game")
 
     def get_player_location(self, player: Any) -> Cell | None:
-        """The cell of a player as it was given, None before; KeyError for a stranger."""
+        """Return a player's cell, None until it is placed; raise KeyError for an unknown player."""
         location: Cell | None = self.__last_player_move__[player]
         return location
 
     # -- moves ---------------------------------------------------------------------------------
 
     def get_legal_moves(self, player: Any = None) -> list[Cell]:
-        """Where a player (the active one by default) may go, always in the same order."""
+        """Return a player's legal moves (by default the active player's) in a fixed order."""
         if player is None:
             player = self.active_player
         return self.__get_moves__(self.__last_player_move__[player])
 
     def __get_moves__(self, loc: Cell | None) -> list[Cell]:
-        """Where a knight on that cell may go; every open cell if it is not placed."""
+        """Return the moves of a knight on `loc`; every open cell if `loc` is None."""
         if loc is None:
             return self.get_blank_spaces()
         row, column = loc
         cells = [(row + down, column + right) for down, right in KNIGHT_STEPS]
-        if type(self) is not Board:  # which may judge for itself
+        if type(self) is not Board:  # a subclass may override `move_is_legal`
             return [cell for cell in cells if self.move_is_legal(cell)]
         rows, height, width = self.__board_state__, self.height, self.width
         return [(y, x) for y, x in cells if 0 <= y < height and 0 <= x < width and rows[y][x] == 0]
@@ -89,13 +89,13 @@ class Board:
     _Board__get_moves = __get_moves__
 
     def get_blank_spaces(self) -> list[Cell]:
-        """The open cells, column by column."""
+        """Return the open cells, column by column."""
         rows = self.__board_state__
         cells = cells_by_column(self.width, self.height)
         return [(row, column) for row, column in cells if rows[row][column] == 0]
 
     def move_is_legal(self, move: Cell) -> bool:
-        """Whether a cell is on the board and open, however far from any knight."""
+        """Return whether a cell is on the board and open; knight reach is not checked."""
         row, column = move
         return (
             0 <= row < self.height
@@ -104,7 +104,7 @@ class Board:
         )
 
     def apply_move(self, move: Cell) -> None:
-        """Move the active player here and now, legal or not."""
+        """Move the active player on this board, without checking legality."""
         row, column = move
         mover = self.__active_player__
         self.__last_player_move__[self.active_player] = move
@@ -114,15 +114,15 @@ class Board:
         self.move_count += 1
 
     def forecast_move(self, move: Cell) -> Board:
-        """A copy on which the active player has moved."""
+        """Return a copy with the active player's move made."""
         board = self.copy()
         board.apply_move(move)
         return board
 
     def copy(self) -> Board:
-        """A board that can be changed without changing this one.
+        """Return an independent copy of this board.
 
-        It is a plain one, also of a derived class; what somebody has hung on it stays behind.
+        The copy of a subclass is a plain board, and attributes added by an agent are not copied.
         """
         board = object.__new__(Board)
         board.width = self.width
@@ -137,18 +137,18 @@ class Board:
         board.__player_symbols__ = self.__player_symbols__.copy()
         return board
 
-    # -- ends ----------------------------------------------------------------------------------
+    # -- end of the game -----------------------------------------------------------------------
 
     def is_loser(self, player: object) -> bool:
-        """Whether the player is to move and cannot."""
+        """Return whether the player is to move and has no legal move."""
         return player == self.active_player and not self.get_legal_moves(self.active_player)
 
     def is_winner(self, player: object) -> bool:
-        """Whether the opponent is to move and cannot."""
+        """Return whether the player's opponent is to move and has no legal move."""
         return player == self.inactive_player and not self.get_legal_moves(self.active_player)
 
     def utility(self, player: Any) -> float:
-        """−inf for the loser and inf for the winner, 0.0 while the active player can move."""
+        """Return −inf for the loser, inf for the winner, 0.0 while the active player can move."""
         if not self.get_legal_moves(self.active_player):
             if player == self.inactive_player:
                 return float("inf")
@@ -157,10 +157,10 @@ class Board:
         return 0.0
 
     def play(self, time_limit: float = TIME_LIMIT_MILLIS) -> tuple[Any, list[list[Any]], Reason]:
-        """Play to the end on this board: the winner, the answers, the reason.
+        """Play to the end on this board; return (winner, history, reason).
 
-        The history has a list for each answer of player 1, with player 2's to it, and it has the
-        answer that lost as well.  Whatever is no legal move is an "illegal move"; nobody forfeits.
+        The history is a list of [player 1's answer, player 2's reply], the losing answer included.
+        The reason is "timeout" or "illegal move"; this board has no "forfeit".
         """
         history: list[list[Any]] = []
         asked = answers(self, time_limit, ask_with_moves)
@@ -179,7 +179,7 @@ class Board:
     # -- pictures ------------------------------------------------------------------------------
 
     def to_string(self) -> str:
-        """A picture: the players by their numbers, `-` where somebody was."""
+        """Return a text picture: the players' numbers, and `-` on visited cells."""
         players = (self.__player_1__, self.__player_2__)
         first, second = (self.__last_player_move__[player] for player in players)
 
@@ -195,7 +195,7 @@ class Board:
         return draw_cells(self.width, self.height, symbol)
 
     def print_board(self) -> str:
-        """The same; it prints nothing."""
+        """Return the same text as `to_string`; despite its name it prints nothing."""
         return self.to_string()
 
 
@@ -205,7 +205,7 @@ PRIVATE = {
     "__board_state__", "__last_player_move__", "__player_symbols__", "__active_player__",
     "__inactive_player__", "__player_1__", "__player_2__",
 }  # fmt: skip
-"""Names that only this board has."""
+"""Attribute names that only this board has."""
 
 
 class OldestGeneration(GenerationBefore2017b):
@@ -216,7 +216,7 @@ class OldestGeneration(GenerationBefore2017b):
     shuffles = False
     no_move = "illegal move"
 
-    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+    def signs(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
         """See `Generation`."""
         yield from self.own_board(found)
         private = found.used & PRIVATE

@@ -1,6 +1,6 @@
-"""The course's successor: its board, its players, and its own way to play, name by name.
+"""The course's successor: its 11×9 board, its sample players and its game loop.
 
-The board has 11 columns and 9 rows, and one integer holds all of them.
+The board has 11 columns and 9 rows, stored as one integer.
 
 A set bit is an open cell.  Rows lie 13 bits apart: two bits that are never set keep a knight from
 jumping over the edge into the next row.  North is up and the columns count from the east, so that
@@ -30,7 +30,7 @@ from queue import Empty
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
-from knightfall.course.generations import BoardSource, Evidence, Generation, Strength
+from knightfall.course.generations import BoardSource, Generation, GenerationEvidence, Strength
 
 _WIDTH = 11
 _HEIGHT = 9
@@ -46,11 +46,11 @@ Locations = tuple[int | None, int | None]
 
 
 class StopSearch(Exception):
-    """An agent has put an action after its time was up."""
+    """Raised when an agent puts an action after its time is over."""
 
 
 class Action(IntEnum):
-    """A knight's move, as what it adds to a cell; in the order in which moves are tried."""
+    """A knight's move as the offset to a cell index, in the order in which moves are tried."""
 
     NNE = 25
     ENE = 11
@@ -67,9 +67,9 @@ _ACTIONSET = set(Action)
 
 @cache
 def _steps(cell: int) -> tuple[tuple[Action, int, int], ...]:
-    """The moves from a cell: each with where it leads, and the bit of it.
+    """Return the knight moves from a cell as (action, target cell, target bit).
 
-    Beside the board, too: there no bit is set.
+    Targets outside the board are included; their bits are never set.
     """
     return tuple(
         (action, cell + action, 1 << (cell + action)) for action in Action if cell + action >= 0
@@ -83,23 +83,23 @@ class _Fields(NamedTuple):
 
 
 class Isolation(_Fields):
-    """A position.  Players are 0 and 1; a player that is not placed is nowhere: None.
+    """A position.  Players are 0 and 1; the location of a player is None until it is placed.
 
-    It is a tuple; who likes can hang attributes on it.
+    It is a tuple, but agents may set attributes on it.
     """
 
     def __new__(
         cls, board: int = _BLANK_BOARD, ply_count: int = 0, locs: Locations = (None, None)
     ) -> Isolation:
-        """A position, the empty board by default."""
+        """Create a position, by default the empty board."""
         return tuple.__new__(cls, (board, ply_count, locs))
 
     def player(self) -> int:
-        """Whose turn it is."""
+        """Return the player to move, 0 or 1."""
         return self.ply_count % 2
 
     def actions(self) -> list[Any]:
-        """What the player to move can do: an open cell to be placed on, then an `Action`."""
+        """Return the legal actions: open cells until the player is placed, then `Action`s."""
         cell = self.locs[self.player()]
         if cell is None:
             return self.liberties(None)
@@ -107,17 +107,17 @@ class Isolation(_Fields):
         return [action for action, _, bit in _steps(cell) if board & bit]
 
     def liberties(self, loc: int | None) -> list[int]:
-        """The open cells a knight's move from a cell; every open cell if it is None."""
+        """Return the open cells a knight's move from `loc`; every open cell if `loc` is None."""
         board = self.board
         if loc is None:
             return [cell for cell in range(_SIZE) if board >> cell & 1]
         return [cell for _, cell, bit in _steps(loc) if board & bit]
 
     def result(self, action: int) -> Isolation:
-        """The position after an action: a plain one, also if this is of a derived class.
+        """Return the position after an action: a plain `Isolation`, even for a subclass.
 
-        AssertionError for what is no `Action` of a knight that is placed; RuntimeError if its cell
-        is not open.
+        Raise AssertionError if a placed knight's action is not an `Action`, and RuntimeError if the
+        target cell is not open.
         """
         board, ply, (first, second) = self
         player = self.player()
@@ -135,13 +135,13 @@ class Isolation(_Fields):
         return tuple.__new__(Isolation, (board ^ bit, ply + 1, locs))
 
     def terminal_test(self) -> bool:
-        """Whether the game is over: either player is stuck, whoever is to move."""
+        """Return whether the game is over: at least one player has no liberties."""
         return not (self._has_liberties(0) and self._has_liberties(1))
 
     def utility(self, player_id: int) -> float:
-        """inf for the winner and −inf for the loser, 0 while the game goes on.
+        """Return inf for the winner, −inf for the loser, 0 while the game goes on.
 
-        The player to move loses if it is stuck; else the other one is.
+        The player to move loses if it is stuck; otherwise the other player is stuck and loses.
         """
         if not self.terminal_test():
             return 0
@@ -150,7 +150,7 @@ class Isolation(_Fields):
         return float("inf") if won else float("-inf")
 
     def _has_liberties(self, player_id: int) -> bool:
-        # The course asked any() of the cells' numbers: who can only go to cell 0 is stuck.
+        # The original uses any() on cell numbers: a player whose only liberty is cell 0 is stuck.
         return any(self.liberties(self.locs[player_id]))
 
 
@@ -164,17 +164,17 @@ class DebugState(Isolation):
 
     @staticmethod
     def from_state(gamestate: Isolation) -> DebugState:
-        """The same position, printable."""
+        """Return the same position as a `DebugState`."""
         return DebugState(*gamestate)
 
     @property
     def bitboard_string(self) -> str:
-        """The board in binary digits, the north-western cell first."""
+        """Return the board in binary digits, the north-western cell first."""
         return f"{self.board:b}"
 
     @classmethod
     def ind2xy(cls, ind: int) -> tuple[int, int]:
-        """The column of a cell, counted from the east, and its row, counted from the south."""
+        """Return a cell's column, counted from the east, and its row, counted from the south."""
         return ind % _ROW, ind // _ROW
 
     def __str__(self) -> str:
@@ -188,31 +188,31 @@ class DebugState(Isolation):
     def _symbol(self, cell: int) -> str:
         for player in (1, 0):
             if cell == self.locs[player]:
-                # The course wrote lines from the east and turned them around.
+                # The original builds each line from the east and reverses it, symbols included.
                 return str(self.player_symbols[player])[::-1]
         return " " if self.board >> cell & 1 else "X"
 
 
 class TimedQueue:
-    """What an agent puts its actions into, until its time is up, each with its `context`.
+    """The queue into which an agent puts its actions until its time is over.
 
-    The two ends are those of a pipe: (context, action) goes in, and what nobody has taken out by
-    then makes room for it, so that the last one counts.  The time begins with `start_timer`.
+    It holds one item, (context, action): a new item replaces an unread one, so the last one
+    counts.  `receiver` and `sender` are the ends of a pipe.  The time starts with `start_timer`.
     """
 
     def __init__(self, receiver: Any, sender: Any, time_limit: float = TIME_LIMIT_MILLIS) -> None:
         self.agent: Any = None
         self._out, self._in = receiver, sender
         self._seconds = time_limit / 1000
-        # By this name a student finds it who looks how much time is left.
+        # Students' code reads this private name to find out how much time is left.
         self.__stop_time: float | None = None
 
     def start_timer(self) -> None:
-        """From now on."""
+        """Start the time of the move."""
         self.__stop_time = self._seconds + perf_counter()
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        """Answer with an action, until a better one is put; raises StopSearch when it is late."""
+        """Put an action, replacing an earlier one; raise StopSearch if the time is over."""
         late = self.__stop_time is not None and self.__stop_time < perf_counter()
         if late:
             raise StopSearch
@@ -221,22 +221,22 @@ class TimedQueue:
         self._in.send((getattr(self.agent, "context", None), item))
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        """What was put last, with its context."""
+        """Return the last item put: (context, action)."""
         return self._out.recv()
 
     def full(self) -> bool:
-        """Whether an action was put."""
+        """Return whether the queue holds an action."""
         return bool(self._out.poll())
 
     def qsize(self) -> int:
-        """1 after an action was put, 0 before."""
+        """Return 1 if the queue holds an action, else 0."""
         return int(self.full())
 
     def empty(self) -> int:
-        """-1 or -2, which are both true: the original's mistake."""
+        """Return -1 or -2, both of which are true: a bug of the original."""
         return ~self.qsize()
 
-    # Nobody waits for anything here.
+    # `put` and `get` never block.
     put_nowait = put
     get_nowait = get
 
@@ -245,9 +245,9 @@ class TimedQueue:
 
 
 class BasePlayer:
-    """An agent of the successor.
+    """The base class of agents for the successor's game.
 
-    Whoever plays with it sets `queue` before each move and keeps nothing of it but `context`.
+    The game loop sets `queue` before each move.  Only `context` survives from move to move.
     """
 
     def __init__(self, player_id: int) -> None:
@@ -258,12 +258,12 @@ class BasePlayer:
         self.data: Any = None
 
     def get_action(self, state: Isolation) -> None:
-        """Put actions into `self.queue`, as many as you like; the last one in time counts."""
+        """Put any number of actions into `self.queue`; the last one in time counts."""
         raise NotImplementedError
 
 
 class DataPlayer(BasePlayer):
-    """An agent whose `data` is what `data.pickle` in the working folder holds, None without."""
+    """An agent whose `data` is unpickled from `data.pickle` in the working folder, else None."""
 
     def __init__(self, player_id: int) -> None:
         super().__init__(player_id)
@@ -275,43 +275,43 @@ class DataPlayer(BasePlayer):
 
 
 class RandomPlayer(BasePlayer):
-    """Any legal action."""
+    """A player that chooses a random legal action."""
 
     def get_action(self, state: Isolation) -> None:
-        """Put one."""
+        """Put a random legal action."""
         self.queue.put(random.choice(state.actions()))
 
 
 class GreedyPlayer(BasePlayer):
-    """The action after which it has most liberties."""
+    """A player that chooses the action with the most own liberties afterwards."""
 
     def get_action(self, state: Isolation) -> None:
-        """Put the first of the best."""
+        """Put the action with the highest score, the first among equals."""
         self.queue.put(max(state.actions(), key=lambda action: self.score(state.result(action))))
 
     def score(self, state: Isolation) -> float:
-        """Own liberties."""
+        """Return the number of own liberties."""
         return len(state.liberties(state.locs[self.player_id]))
 
 
 class MinimaxPlayer(BasePlayer):
-    """Minimax to a depth of three plies; placed anywhere."""
+    """A player that searches three plies with minimax; its placement is random."""
 
     def get_action(self, state: Isolation) -> None:
-        """Put the first of the best actions, a random one for the placement."""
+        """Put a random placement, later the first of the best actions by minimax."""
         if state.ply_count < 2:
             self.queue.put(random.choice(state.actions()))
         else:
             self.queue.put(self.minimax(state, depth=3))
 
     def minimax(self, state: Isolation, depth: int) -> Any:
-        """The action whose worst outcome, so many plies deep, is best."""
+        """Return the action with the highest minimax value, searching `depth` plies."""
         return max(
             state.actions(), key=lambda action: self._value(state.result(action), depth - 1, False)
         )
 
     def _value(self, state: Isolation, depth: int, own: bool) -> float:
-        # Whose turn it is follows from the depth, also for who asks out of turn.
+        # The side to move follows from the depth, even if the search starts on the opponent's turn.
         if state.terminal_test():
             return state.utility(self.player_id)
         if depth <= 0:
@@ -320,29 +320,29 @@ class MinimaxPlayer(BasePlayer):
         return max(values, default=-inf) if own else min(values, default=inf)
 
     def score(self, state: Isolation) -> float:
-        """Own liberties less the opponent's."""
+        """Return the number of own liberties minus the opponent's."""
         own, opponent = state.locs[self.player_id], state.locs[1 - self.player_id]
         return len(state.liberties(own)) - len(state.liberties(opponent))
 
 
-# -- its own way to play -----------------------------------------------------------------------
+# -- the game loop -----------------------------------------------------------------------------
 
 
 logger = logging.getLogger(__name__)
 
 PROCESS_TIMEOUT = 5
-"""Seconds after the end of its time when an agent that has not come to an end is ended."""
+"""Seconds after the end of its time at which an agent's process is terminated."""
 
 
 class Agent(NamedTuple):
-    """A player of a match: a class that is made with `player_id`, and how it is called."""
+    """A participant of a match: a class that is created with `player_id`, and its name."""
 
     agent_class: Any
     name: str
 
 
 class Status(Enum):
-    """How a game stands."""
+    """The state of a game, or how it ended."""
 
     NORMAL = 0
     EXCEPTION = 1
@@ -352,9 +352,10 @@ class Status(Enum):
 
 
 def play(args: Any) -> tuple[Agent, list[Any], Any]:
-    """Play (agents, state, milliseconds, match id[, debug]): the winner, the actions, the id.
+    """Play a game; return the winner, the actions and the match id.
 
-    All in one argument, so that a pool can map it.
+    `args` is (agents, state, milliseconds, match id[, debug]), one argument so that a process pool
+    can map it.
     """
     return _play(*args)
 
@@ -391,10 +392,10 @@ def _play(
 def fork_get_action(
     game_state: Isolation, active_player: Any, time_limit: float, debug: bool = False
 ) -> Any:
-    """The last action that a player puts in its time, in a process of its own; Empty if none.
+    """Return the last action that a player puts in time, from a process of its own.
 
-    Its `context` is kept.  To debug it is a copy of the player that is asked, in this process, and
-    nothing of that is kept.
+    Raise `Empty` if there is none.  The player's `context` is updated.  With `debug`, a copy of the
+    player is asked in this process, and its context is discarded.
     """
     receiver, sender = Pipe()
     queue = TimedQueue(receiver, sender, time_limit)
@@ -442,7 +443,7 @@ class SuccessorGeneration(Generation):
     }
     classes: ClassVar = {"minimax": "CustomPlayer", "alphabeta": "CustomPlayer"}
 
-    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
+    def signs(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
         """See `Generation`."""
         if found.acts or found.file.name == FILE:
             yield Strength.ANOTHER_GAME, "its players have get_action"
@@ -458,6 +459,6 @@ class SuccessorGeneration(Generation):
 
 
 FILE = "my_custom_player.py"
-"""What the course called the file that students fill in."""
+"""The name of the file that students complete."""
 
 GENERATION = SuccessorGeneration()

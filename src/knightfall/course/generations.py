@@ -1,9 +1,9 @@
-"""The generations of the course: what the submissions of each define, import and are asked.
+"""The generations of the course: the interface, board and tournament of each.
 
-Each generation is a module, `generation_NAME`, with its board, its sample players and a
-`GENERATION` that answers the questions of `Generation`.  To add one, write that module, name it in
-`NAMES`, and put what its scripts import into `paths/generation_NAME`: first on PYTHONPATH, that
-folder offers the modules `isolation`, `isolation.isolation` and `sample_players`.
+Each generation is a module, `generation_NAME`, with its board, its sample players and `GENERATION`,
+an instance of a subclass of `Generation`.  To add one, write that module, add its name to `NAMES`,
+and put the modules `isolation`, `isolation.isolation` and `sample_players` that its scripts import
+into `paths/generation_NAME`.
 """
 
 from __future__ import annotations
@@ -20,79 +20,79 @@ from typing import Any, ClassVar
 from knightfall.errors import KnightfallError, nearest
 
 NAMES = ("2017b", "2017a", "early", "oldest", "successor")
-"""The newest of the first course's boards, back to its oldest, and the successor's."""
+"""The generations of the first course from the newest to the oldest, then the successor."""
 
 
 class Generation:
-    """One generation; the subclass of each answers what is asked about its submissions."""
+    """A generation of the course; each subclass describes the submissions of one generation."""
 
     name: str
     board: Any
-    """The board, or the state, that its players get."""
+    """The class of the board (or state) that players get."""
     on_11x9 = False
-    """Whether it is the successor's game, which no store and no solver here can hold."""
+    """Whether this is the successor's 11×9 game, which the store and the solver do not support."""
     sample_players: ClassVar[Mapping[str, Any]]
-    """What its `sample_players` offers, by name."""
+    """The contents of its module `sample_players`, by name."""
 
-    # -- its players ---------------------------------------------------------------------------
+    # -- players -------------------------------------------------------------------------------
 
     gives_moves = False
-    """Whether `get_move` gets the list of legal moves before the time left."""
+    """Whether `get_move` gets the list of legal moves as an argument before `time_left`."""
     classes: ClassVar[Mapping[str, str]]
-    """The class that searches by `minimax` and by `alphabeta`."""
+    """The names of the classes that search by `minimax` and by `alphabeta`."""
     constructor: tuple[str, ...]
-    """What the tournament gives to a player's constructor."""
+    """The arguments that the tournament passes to a player's constructor."""
     methods: ClassVar[Mapping[str, tuple[tuple[str, ...], ...]]]
-    """How methods are called, beside self, by position: the first way is needed, others usual."""
+    """Positional arguments of each method, without self: the first form is required."""
     scores: tuple[str, ...]
-    """The names of the scores that the course asks for."""
+    """The names of the score functions that the course requires."""
     timeout: str
-    """The name of the exception that searches raise when their time is over."""
+    """The name of the exception that a search raises when its time is over."""
     answers_values = False
-    """Whether searches answer (value, move) instead of the move alone."""
+    """Whether searches return (value, move) instead of the move alone."""
     endless_depth: int | None = None
-    """The `search_depth` with which the course's own tests had players deepen without end."""
+    """The `search_depth` with which the course's tests asked players to deepen without limit."""
 
-    # -- its board and tournament --------------------------------------------------------------
+    # -- board and tournament ------------------------------------------------------------------
 
     shuffles = True
     """Whether the board gives legal moves in random order."""
     protocol: str
-    """The name of its tournament's protocol."""
+    """The name of the tournament protocol."""
     no_move = "forfeit"
-    """What its tournament called an answer that is no legal move."""
+    """The tournament's word for an answer that is not a legal move."""
 
     @property
     def examined_on(self) -> Any:
-        """The board that its submissions are examined on."""
+        """Return the board class on which submissions are checked."""
         return self.board
 
     def tested(self, player: str, scores: list[str]) -> list[tuple[str, str]]:
-        """Return whom its tournament tested: the label and the score of each.
+        """Return the test agents of the tournament as (label, score name).
 
-        The course's own score comes first, then the student's; all think with `player`.
+        The course's own score comes first, then the student's scores; all use the class `player`.
         """
         raise NotImplementedError
 
-    # -- how it is known -----------------------------------------------------------------------
+    # -- recognition ---------------------------------------------------------------------------
 
-    def signs(self, found: Evidence) -> Iterator[tuple[Strength, str]]:
-        """Yield what tells that a submission is of this generation."""
+    def signs(self, found: GenerationEvidence) -> Iterator[tuple[Strength, str]]:
+        """Yield the evidence, with its strength, that a submission is of this generation."""
         yield from ()
 
     def board_sign(self, source: BoardSource) -> str:
-        """Return what tells that a file's board is of this generation: a sentence's end, or ""."""
+        """Return why a board file is of this generation, as a verb phrase; "" if it is not."""
         return ""
 
     def guess(self, file: Path, text: str) -> str:
-        """Return what tells that a file is of this generation that is no valid Python, or ""."""
+        """Return why a file that is not valid Python is likely of this generation, or ""."""
         return ""
 
-    # -- as a value ----------------------------------------------------------------------------
+    # -- folder, printing, pickling ------------------------------------------------------------
 
     @property
     def folder(self) -> Path:
-        """The folder from which old scripts import its modules."""
+        """Return the folder from which old scripts can import this generation's modules."""
         return Path(__file__).resolve().parent / "paths" / f"generation_{self.name}"
 
     def __str__(self) -> str:
@@ -107,10 +107,10 @@ class Generation:
 
 @cache
 def generation_named(name: str) -> Generation:
-    """Return the generation of a name; raise a `KnightfallError` if there is none."""
+    """Return the generation with this name; raise `KnightfallError` if there is none."""
     if name not in NAMES:
         raise KnightfallError(
-            f"no generation {name!r} of the course: there are {', '.join(NAMES)}"
+            f"unknown generation {name!r} of the course; known: {', '.join(NAMES)}"
             + nearest(str(name), NAMES)
         )
     found: Generation = import_module(f"knightfall.course.generation_{name}").GENERATION
@@ -123,15 +123,15 @@ def all_generations() -> list[Generation]:
 
 
 def default_generation() -> Generation:
-    """Return the generation of what shows no sign of any: the most common one."""
+    """Return the generation assumed when a submission shows no evidence: the most common."""
     return generation_named(NAMES[0])
 
 
-# -- the signs of a generation -----------------------------------------------------------------
+# -- evidence of a generation ------------------------------------------------------------------
 
 
 class Strength(IntEnum):
-    """How sure a sign of a generation is; the least number is the surest, and counts."""
+    """How strong a piece of evidence for a generation is; the lowest number decides."""
 
     ANOTHER_GAME = 0
     TWO_ARGUMENTS = 1
@@ -145,25 +145,25 @@ class Strength(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a submission shows of its generation."""
+class GenerationEvidence:
+    """The facts about a submission from which its generation is inferred."""
 
     file: Path
     acts: bool
-    """Whether a player has `get_action`."""
+    """Whether a player has the method `get_action`."""
     takes: frozenset[int | None]
-    """How many arguments the `get_move` takes that the tournament asks."""
+    """The number of arguments of `get_move` in the class that the tournament uses."""
     players: frozenset[str]
-    """The names of its players."""
+    """The names of its player classes."""
     used: frozenset[str]
-    """The attributes that it names."""
+    """The attribute names that its code uses."""
     board: BoardFile | None
-    """The course's board beside it."""
+    """The course's board file beside the submission, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardFile:
-    """A board's file; `sign` is what tells its generation: a sentence without its subject."""
+    """A board's file and generation; `sign` is the evidence, as a verb phrase."""
 
     file: Path
     generation: Generation
@@ -171,14 +171,14 @@ class BoardFile:
 
 
 class BoardSource:
-    """The source of a file that `import isolation` finds, and what is asked about it."""
+    """Facts about the source of a board file, as needed to recognise its generation."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.classes = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
         board = self.classes.get("Board")
         nodes = [] if board is None else list(ast.walk(board))
         self.names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        """The attributes that its board names."""
+        """The attribute names that the class `Board` uses."""
         body = [] if board is None else board.body
         self.methods = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
         self.asked = {
@@ -188,16 +188,17 @@ class BoardSource:
             and isinstance(node.func, ast.Attribute)
             and node.func.attr == "get_move"
         }
-        """With how many arguments it asks players for their moves."""
+        """The numbers of arguments with which it calls `get_move`."""
 
     @property
     def is_flat(self) -> bool:
-        """Whether its board keeps all cells in one list."""
+        """Return whether the board keeps all cells in one flat list."""
         return "_board_state" in self.names
 
     @property
     def marked(self) -> set[str]:
-        """Where a new board writes into `_board_state`: -1 is player 1's cell, -2 player 2's."""
+        """Return the indices of `_board_state` that `__init__` assigns: -1 is player 1's cell,
+        -2 player 2's."""
         if "__init__" not in self.methods:
             return set()
         return {

@@ -1,8 +1,8 @@
-"""What a submission finds when it is imported: the course's modules, its own files, old names.
+"""The environment in which a submission is imported: course modules, own files, old names.
 
-In a process of its own these stay (`load_module`).  Elsewhere (`visiting`) nothing of it is left
-when the submission is loaded: the next one may be of another generation, or call a module of its
-own by the same name.
+In the submission's own process this environment stays (`load_module`).  In a shared process
+(`visiting`) it is removed after loading: the next submission may be of another generation or have a
+module of the same name.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from knightfall.course.submission_files import files_named, imports_numpy, reach
 from knightfall.isolation.scratch import copy_some
 
 OURS = ("isolation", "sample_players")
-"""The course's modules, which are but other names for ours."""
+"""The course's modules, which this package provides."""
 
 
 def load_module(file: Path, generation: Generation) -> ModuleType:
-    """Import a submission under its own name, the course's modules before all others.
+    """Import a submission under its own module name, with the course's modules first on the path.
 
-    For a process of its own: the path, the arguments and the names that Python and numpy have
-    dropped since stay changed.
+    Call it only in the submission's own process: `sys.path`, `sys.argv` and the restored old names
+    of Python and numpy stay changed.
     """
     paths = [str(generation.folder), str(file.parent)]
     if sys.path[:2] != paths:
@@ -63,9 +63,10 @@ def load_module(file: Path, generation: Generation) -> ModuleType:
 
 @contextmanager
 def visiting(file: Path, generation: str) -> Iterator[None]:
-    """Inside the block, this process is as a submission of a generation expects it.
+    """Provide the environment that a submission of a generation expects, inside the block.
 
-    Its working folder is a scratch copy of the files that it names; what it prints goes nowhere.
+    The working folder is a scratch copy of the files that the submission names.  Its output is
+    discarded.
     """
     place = str(generation_named(generation).folder)
     trees = reachable(file, broken=True)
@@ -89,15 +90,15 @@ def visiting(file: Path, generation: str) -> Iterator[None]:
 
 
 def _taken_away(tops: Collection[str]) -> dict[str, ModuleType]:
-    """The modules of some names that are loaded, and are not any more."""
+    """Remove modules with these top-level names from `sys.modules` and return them."""
     names = [name for name in sys.modules if name.partition(".")[0] in tops]
     return {name: sys.modules.pop(name) for name in names}
 
 
 def _beside(trees: Iterable[Path], folder: Path) -> Iterator[str]:
-    """What a submission calls modules of its own, and is not Python's or was installed.
+    """Yield the names of a submission's own modules, except Python's and installed ones.
 
-    Somebody else's module of the same name may be loaded: a notebook's, say.
+    A different module of the same name may be loaded already, for instance in a notebook.
     """
     for tree in trees:
         if not tree.is_relative_to(folder):
@@ -109,7 +110,7 @@ def _beside(trees: Iterable[Path], folder: Path) -> Iterator[str]:
             yield name
 
 
-# -- names that Python and numpy have dropped since --------------------------------------------
+# -- names that Python and numpy have since removed --------------------------------------------
 
 
 ABSTRACT = (
@@ -134,11 +135,11 @@ NUMPY: dict[str, Any] = {
 
 
 Added = list[tuple[Any, str]]
-"""Modules, and the names that they did not have."""
+"""Names that were added to modules, as (module, name)."""
 
 
 def put_back() -> Added:
-    """Python's own, where they are missing."""
+    """Restore names that Python has removed since 2017; return what was added."""
     added: Added = []
     for name in ABSTRACT:
         _add(added, collections, name, getattr(collections.abc, name))
@@ -149,7 +150,7 @@ def put_back() -> Added:
 
 
 def put_back_into_numpy() -> Added:
-    """Numpy's, if it was imported."""
+    """Restore names that numpy has removed since 2017, if numpy is imported."""
     added: Added = []
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -162,7 +163,7 @@ def put_back_into_numpy() -> Added:
 
 @contextmanager
 def for_a_while() -> Iterator[None]:
-    """All of them inside the block, in a process that has other things to do."""
+    """Restore the removed names of Python and numpy inside the block only."""
     added = put_back() + put_back_into_numpy()
     try:
         yield

@@ -1,7 +1,7 @@
-"""A submission at play, inside the process that it has to itself.
+"""Play a submission's moves inside its own process.
 
-That process has a scratch copy of the submission's folder for its working folder, and asks for the
-moves of one game and one side: one player object, one state, one stream of random numbers.
+The working folder of that process is a scratch copy of the submission's folder.  The process plays
+one side of one game: one player object, one state, one stream of random numbers.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ MINIMAX_DEPTH = 3
 LONGEST_ANSWER = 60
 
 PROFILED = 4
-"""Times as long as usual may take what runs under a profiler."""
+"""Factor by which the time limit is extended under a profiler."""
 MOST_PLIES = 128
-"""More than a game of the successor has: each of its moves has random numbers of its own."""
+"""More plies than a game of the successor has; gives each move a random seed of its own."""
 
 PATIENT = 10.0
-"""Seconds of processor time in which a score must have its opinions of a position."""
+"""Seconds of processor time for scoring all moves of a position."""
 
 
 class Session:
-    """A submission, loaded, with its player."""
+    """A loaded submission with its player object."""
 
     def __init__(self, reference: Reference, time: int, *, counted: bool = False) -> None:
         self._time, self._counted = time / 1000.0, counted
         self.submission = checked(reference)
         self._here = Path.cwd()
         if not (self._here / self.submission.file.name).is_file():
-            raise KnightfallError(f"{reference}: its process has no copy of it to work with")
+            raise KnightfallError(f"{reference}: there is no copy in the folder {self._here}")
         self._game: SeatBoard | None = None
         self._agent: Any = None
         self._clock = self._fresh_clock(0.0)
@@ -67,11 +67,11 @@ class Session:
     # -- loading -------------------------------------------------------------------------------
 
     def _make(self, reference: Reference) -> Any:
-        """The player, as the course's tournament makes it."""
+        """Create the player as the course's tournament does."""
         name = reference.name or self.submission.default
         kind = self._named(name)
         if self.submission.generation.on_11x9:
-            return kind  # made anew for the side that it plays
+            return kind  # instantiated later, for the side that it plays
         if name in self.submission.scores or inspect.isfunction(kind):
             return ScorePlayer(kind)
         generation = self.submission.generation
@@ -91,7 +91,7 @@ class Session:
     # -- playing -------------------------------------------------------------------------------
 
     def move(self, position: Position, seed: int) -> str:
-        """The name of the cell that the player moves to; an `AgentFailure` for anything else."""
+        """Return the name of the cell the player moves to; raise `AgentFailure` otherwise."""
         if self.submission.generation.on_11x9:
             raise AgentFailure(
                 "crash",
@@ -117,7 +117,8 @@ class Session:
         return self._judged(answer, legal, position)
 
     def _time_left(self) -> float:
-        # Whoever keeps it from an earlier move asks about the present one, as in the course.
+        # A player that kept this function from an earlier move gets the current move's time, as in
+        # the course.
         return self._clock.left()
 
     def _fresh_clock(self, limit: float) -> WallClock | CountedClock:
@@ -127,7 +128,7 @@ class Session:
         return CountedClock(limit, before.passed if isinstance(before, CountedClock) else 0.0)
 
     def act(self, state: tuple[int, int, Any], seed: int) -> int:
-        """The action that a player of the successor puts last, in a fork of this process."""
+        """Return the last action that a player of the successor puts, asked in a fork."""
         from knightfall.course import successor_moves
 
         if not self.submission.generation.on_11x9:
@@ -150,10 +151,10 @@ class Session:
         )
 
     def opinions(self, position: Position) -> dict[str, float | None]:
-        """What the score says of each legal move, once it is made; None for what is no number."""
+        """Return the score of the position after each legal move; None where it is not a number."""
         score = getattr(self._player, "score", None)
         if not callable(score):
-            raise AgentFailure("crash", f"{self.submission.file.name}: its player has no score")
+            raise AgentFailure("crash", f"{self.submission.file.name}: the player has no score")
         limit_processor_time(PATIENT)
         game = SeatBoard(self._player, position.to_move)
         found: dict[str, float | None] = {}
@@ -168,9 +169,9 @@ class Session:
         return found
 
     def answer_line(self, position: Position, seed: int) -> str:
-        """Return where the answer to a position comes from that is no move; "" if it is one.
+        """Return the line that returned an illegal answer; "" if the answer is a legal move.
 
-        The player is asked under a profiler, which is slow: by the wall clock it has more time.
+        The player runs under a profiler, which is slow, so by the wall clock it gets more time.
         """
         limit_processor_time(PATIENT)
         seed_random(seed, position.to_move)
@@ -181,17 +182,17 @@ class Session:
             answer, line = find_return(lambda: self._asked(board.copy(), legal), self._here)
         try:
             return "" if line is None or answer in legal else str(line)
-        except Exception:  # whatever its == does
+        except Exception:  # the answer's own == may raise
             return str(line)
 
     def asks_other_clocks(self, position: Position) -> bool:
-        """Return whether the player asks Python's clocks for its move, where time is counted."""
+        """Return whether the player, timed in ticks, reads Python's clocks during a move."""
         with suppress(AgentFailure):
             self.move(position, 0)
         return isinstance(self._clock, CountedClock) and self._clock.asked_elsewhere > 0
 
     def _asked(self, game: Any, legal: list[Any]) -> Any:
-        """Ask the player for its move in the manner of its generation."""
+        """Call the player's `get_move` with the arguments of its generation."""
         if self.submission.generation.gives_moves:
             return self._player.get_move(game, legal, self._time_left)
         return self._player.get_move(game, self._time_left)
@@ -200,9 +201,9 @@ class Session:
         board, targets = position.board, position.targets(position.to_move)
         cells = {(board.row(cell), board.column(cell)): cell for cell in targets}
         try:
-            place = legal.index(answer)  # equal, as the course asks: (2.0, 3) is (2, 3)
+            place = legal.index(answer)  # compared with ==, as in the course: (2.0, 3) is (2, 3)
             return board.name(cells[tuple(legal[place])])
-        except Exception:  # whatever its == does
+        except Exception:  # the answer's own == may raise
             pass
         name = self.submission.file.name
         if answer is None or _is_resignation(answer):
@@ -213,7 +214,7 @@ class Session:
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
-        """Run the submission's code: errors become failures, and its clock drives Python's."""
+        """Run the submission's code: turn its errors into `AgentFailure`, apply its clock."""
         timer = self._clock if isinstance(self._clock, CountedClock) else None
         with Telling(self._here, self.submission.file.name), running(timer):
             yield
@@ -228,11 +229,11 @@ def make_player(
     method: str = "alphabeta",
     search_depth: int | None = None,
 ) -> Any:
-    """Make a player as the course's tournament of a generation does.
+    """Create a player as the course's tournament of a generation does.
 
-    The constructor gets those of the tournament's arguments that it takes, and no others.  `score`
-    becomes the player's score in any case; `usual` only if the constructor takes one.  The
-    tournament never sets `search_depth`, but for the fixed depth of `minimax` before 2017b.
+    The constructor gets only those of the tournament's arguments that it accepts.  `score` becomes
+    the player's score in any case, `usual` only if the constructor accepts `score_fn`.  The
+    tournament sets `search_depth` only for `minimax` before 2017b.
     """
     wanted: dict[str, Any] = {}
     if score is not None or usual is not None:
@@ -251,7 +252,7 @@ def make_player(
 
 
 def parameters(kind: Any) -> set[str]:
-    """Return the names of the arguments that a class can be made with."""
+    """Return the names of the arguments that a class's constructor accepts."""
     try:
         found = inspect.signature(kind).parameters.values()
     except (TypeError, ValueError):
@@ -283,17 +284,17 @@ _at_home: list[bool] = []
 
 
 def settle() -> None:
-    """Say that this process is a submission's own, and its working folder the scratch copy."""
+    """Mark this process as a submission's own, with the scratch copy as its working folder."""
     _at_home[:] = [True]
 
 
 def is_at_home() -> bool:
-    """Whether submissions may be loaded and asked here."""
+    """Return whether this process is a submission's own, so that its code may run here."""
     return bool(_at_home)
 
 
 def ready(text: str, time: int, *, counted: bool) -> None:
-    """Have a submission loaded, here if this process is its own; elsewhere it is only read."""
+    """Load a submission if this process is its own; otherwise only check its source."""
     if is_at_home():
         session(text, time, counted)
     else:
@@ -301,7 +302,7 @@ def ready(text: str, time: int, *, counted: bool) -> None:
 
 
 def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -> tuple[str, float]:
-    """The submission's move, in its own process, and the seconds that it took."""
+    """Return the submission's move and the seconds it took; for its own process only."""
     asked = session(text, time, counted)
     start = default_timer()
     move = asked.move(position, seed)
@@ -309,7 +310,7 @@ def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -
 
 
 def session(text: str, time: int, counted: bool) -> Session:
-    """Return the submission of a text, loaded in this process, which is its own."""
+    """Return the loaded submission of a reference; for its own process only."""
     key = text, time, counted
     if key not in _sessions:
         _sessions[key] = Session(parse_reference(text), time, counted=counted)

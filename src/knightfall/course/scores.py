@@ -1,7 +1,7 @@
-"""The course's evaluation functions, and a player that searches with a score alone.
+"""The course's score functions, and an alpha-beta player that uses a given score.
 
-Each score begins by asking whether the game is over, the loser first: on a board that shuffles,
-the order of these questions decides what is drawn from the random generator.
+Each score first calls `is_loser`, then `is_winner`: on a board that shuffles, the order of these
+calls decides which random numbers are drawn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from knightfall.course.board_common import Cell
 
 
 def null_score(game: Any, player: Any) -> float:
-    """Knows nothing but won and lost."""
+    """Return 0 unless the game is over (±inf)."""
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):
@@ -23,7 +23,7 @@ def null_score(game: Any, player: Any) -> float:
 
 
 def open_move_score(game: Any, player: Any) -> float:
-    """Own mobility."""
+    """Return the number of own legal moves."""
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):
@@ -32,7 +32,7 @@ def open_move_score(game: Any, player: Any) -> float:
 
 
 def improved_score(game: Any, player: Any) -> float:
-    """Own mobility less the opponent's."""
+    """Return the number of own legal moves minus the opponent's."""
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):
@@ -43,7 +43,7 @@ def improved_score(game: Any, player: Any) -> float:
 
 
 def center_score(game: Any, player: Any) -> float:
-    """Squared distance from (height/2, width/2): the course rewards being far from it."""
+    """Return the squared distance from (height/2, width/2); far from the centre scores high."""
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):
@@ -53,7 +53,7 @@ def center_score(game: Any, player: Any) -> float:
 
 
 def center_score_until_april(game: Any, player: Any) -> float:
-    """The same until 25 April 2017: measured from (height, width), which is (7, 7)."""
+    """Return `center_score` as it was until 25 April 2017: measured from (height, width)."""
     if game.is_loser(player):
         return float("-inf")
     if game.is_winner(player):
@@ -66,24 +66,27 @@ def center_score_until_april(game: Any, player: Any) -> float:
 
 
 THRESHOLD = 10.0
-"""Milliseconds that are left when it answers: the course's own number."""
+"""Milliseconds before the end at which the search stops, as in the course."""
 
 DEEPEST = 100
 
 
 class _OutOfTime(Exception):
-    """No time to finish this depth."""
+    """Raised when the time runs out before a depth is finished."""
 
 
 class ScorePlayer:
-    """Asked as players of any generation are, with the list of legal moves or without."""
+    """An iterative-deepening alpha-beta player with a given score, for every generation."""
 
     def __init__(self, score: Callable[[Any, Any], float]) -> None:
         self.score = score
         self.time_left: Callable[[], float] = lambda: inf
 
     def get_move(self, game: Any, *more: Any) -> Cell:
-        """The best move of the last depth that was searched to its end."""
+        """Return the best move of the last finished depth.
+
+        `more` is (time_left,) or (legal_moves, time_left), depending on the generation.
+        """
         self.time_left = more[-1]
         moves = game.get_legal_moves()
         if not moves:
@@ -94,7 +97,7 @@ class ScorePlayer:
             while depth <= min(DEEPEST, len(game.get_blank_spaces())):
                 value, move = self._best(game, moves, depth)
                 if value == -inf:
-                    break  # of lost lines, that of the depth before lasts longer
+                    break  # all moves lose: the move of the depth before resists longer
                 best = move
                 if value == inf:
                     break

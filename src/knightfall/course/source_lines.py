@@ -1,4 +1,4 @@
-"""The lines of a submission that an error or an answer came from."""
+"""Find the lines of a submission's code that raised an error or returned an answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from knightfall.errors import AgentFailure, KnightfallError
 
 
 class Telling:
-    """Turns whatever a submission raises into a crash that names its line."""
+    """A context manager that turns a submission's exceptions into crashes naming the line."""
 
     def __init__(self, here: Path, name: str) -> None:
         self._here, self._name = here, name
@@ -36,7 +36,7 @@ class Telling:
 
 
 def describe(error: BaseException, here: Path, name: str) -> str:
-    """One line: the last place in the submission's files that an error went through, and what."""
+    """Return a one-line description of an error with its last line in the submission's files."""
     top = os.path.join(str(here), "")
     where = name
     if isinstance(error, SyntaxError) and str(error.filename).startswith(top):
@@ -57,7 +57,7 @@ def describe(error: BaseException, here: Path, name: str) -> str:
 
 
 def without_addresses(said: str) -> str:
-    """Return a text without the addresses of objects, which differ from run to run."""
+    """Remove object addresses, which differ from run to run, from a text."""
     return re.sub(r" at 0x[0-9a-fA-F]+", "", said)
 
 
@@ -66,7 +66,7 @@ def without_addresses(said: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The place where an answer was returned; `ended` if the function ended without `return`."""
+    """The line that returned an answer; `ended` if the function ended without `return`."""
 
     file: str
     line: int
@@ -82,11 +82,11 @@ class Returned:
 def find_return(work: Callable[[], Any], folder: Path) -> tuple[Any, Returned | None]:
     """Run `work` and return its answer, with the line in `folder` that the answer came from.
 
-    An answer that one function hands on (`return self.search(game)`) comes from the inner one.
-    The line is None if no function of a file in `folder` returned.
+    If a function passes on another's result (`return self.search(game)`), the inner one counts.
+    The line is None if no function of a file in `folder` returned the answer.
     """
     top = os.path.join(str(folder), "")
-    inner: dict[int, _Return] = {}  # by the frame that called, the last one that returned to it
+    inner: dict[int, _Return] = {}  # calling frame → last return to it
     outermost: list[_Return] = []
 
     def note(frame: FrameType, event: str, value: Any) -> None:
@@ -123,7 +123,7 @@ def find_return(work: Callable[[], Any], folder: Path) -> tuple[Any, Returned | 
 
 @dataclass(frozen=True, slots=True)
 class _Return:
-    """A function that returned a value, and the last one that returned to it before."""
+    """A function's return, with the last return that it received from a callee."""
 
     code: CodeType
     line: int
@@ -132,7 +132,7 @@ class _Return:
 
 
 def _return_statement(found: _Return) -> ast.Return | None:
-    """Return the `return` that a function was at; None if it ended without one."""
+    """Return the `return` statement at a function's last line; None if there is none."""
     with suppress(OSError, SyntaxError, ValueError):
         for node in ast.walk(ast.parse(Path(found.code.co_filename).read_bytes())):
             if isinstance(node, ast.Return) and node.lineno <= found.line <= (node.end_lineno or 0):

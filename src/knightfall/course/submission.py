@@ -1,8 +1,8 @@
-"""What somebody handed in: how it is named, and what is found out by reading it.
+"""Submissions of the course: references to them, and what is found by reading their source.
 
-A submission is a file or a folder; nothing of it is run.  Its generation is that of the course's
-board beside it; without one it is told by how its players are asked for a move, by the names of
-its classes, and by the private names of the board that it uses.
+A submission is a file or a folder; none of its code is run here.  Its generation is inferred from a
+course board beside it, the arguments of `get_move`, the names of its classes, and the private names
+of the board that it uses.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pathlib import Path
 from knightfall.course.generations import (
     BoardFile,
     BoardSource,
-    Evidence,
     Generation,
+    GenerationEvidence,
     all_generations,
     default_generation,
     generation_named,
 )
 from knightfall.course.submission_files import (
-    Player,
+    PlayerClass,
     files_named,
     find_file,
     is_file,
@@ -35,7 +35,7 @@ from knightfall.course.submission_files import (
 )
 from knightfall.errors import KnightfallError, nearest
 
-# -- its name ----------------------------------------------------------------------------------
+# -- references --------------------------------------------------------------------------------
 
 
 _GENERATION = re.compile(r",\s*generation\s*=\s*(\w*)\s*$")
@@ -44,13 +44,16 @@ _CHOICE = re.compile(r"#([A-Za-z_]\w*)(?:\(\s*([A-Za-z_]\w*)?\s*\))?\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A file or folder, and what is wanted of it; by default what the course's tournament took."""
+    """A submission's path, and the class, score and generation to use.
+
+    An empty name or score means the one that the course's tournament used.
+    """
 
     path: str
     name: str = ""
     score: str = ""
     generation: str = ""
-    """Found out by reading it if it is empty."""
+    """Inferred from the submission if empty."""
 
     def __str__(self) -> str:
         score = f"({self.score})" if self.score else ""
@@ -59,21 +62,21 @@ class Reference:
         return f"{self.path}{choice}{generation}"
 
     def absolute(self) -> Reference:
-        """The same by its full path: good in any folder."""
+        """Return the same reference with an absolute path."""
         return replace(self, path=os.path.join(os.getcwd(), os.path.expanduser(self.path)))
 
 
 def parse_reference(text: str) -> Reference:
-    """Return what a text names, checked for its form; nothing is looked at."""
+    """Parse ``PATH#Class(score), generation=G``; only the form is checked, not the file."""
     generation = _GENERATION.search(text)
     named = (text[: generation.start()] if generation else text).strip()
     if generation:
-        generation_named(generation[1])  # which refuses what is none
+        generation_named(generation[1])  # raises for an unknown name
     choice = _CHOICE.search(named)
     path = named[: choice.start()].strip() if choice else named
     if not path or path == ".." or "\0" in path or "\n" in path:
         raise KnightfallError(
-            f"{named!r} names no submission: write a file or folder, and perhaps a class with its "
+            f"{named!r} is not a submission: write a file or folder, optionally with a class and "
             "score, as in game_agent.py#AlphaBetaPlayer(custom_score_2)"
         )
     normal = os.path.normpath(path) if ".." not in path.split(os.sep) else path
@@ -81,16 +84,16 @@ def parse_reference(text: str) -> Reference:
     return Reference(normal, name, score, generation[1] if generation else "")
 
 
-# -- the board beside it -----------------------------------------------------------------------
+# -- the board beside a submission -------------------------------------------------------------
 
 
 PLACES = ("isolation.py", "isolation/isolation.py", "isolation/__init__.py")
-"""Where `import isolation` finds a board, seen from the folder of a submission or from its parent:
-a script of the course may lie there."""
+"""Files in which `import isolation` finds a board, relative to the submission's folder or its
+parent (from which a course script may be run)."""
 
 
 def board_beside(submission: Path) -> BoardFile | None:
-    """Return the board that a submission was written for, if it lies beside it."""
+    """Return the course board in the submission's folder or its parent; None if there is none."""
     for place in (submission.parent, submission.parent.parent):
         for name in PLACES:
             if is_file(place / name):
@@ -101,9 +104,9 @@ def board_beside(submission: Path) -> BoardFile | None:
 
 
 def read_board(file: Path) -> BoardFile | None:
-    """Return what a file tells about the board in it; None if there is none that is known.
+    """Return the generation of the board in a file; None if it is not a known board.
 
-    The later a board, the less it has that others have not: the oldest are asked first.
+    Older generations are tried first, because newer boards have fewer distinctive features.
     """
     try:
         tree = tree_of(file)
@@ -122,36 +125,36 @@ def read_board(file: Path) -> BoardFile | None:
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission as its files tell; `why` says what gave its generation away."""
+    """A submission as found by reading its files; `why` is the evidence for its generation."""
 
     file: Path
     generation: Generation
     why: str
-    players: tuple[Player, ...]
+    players: tuple[PlayerClass, ...]
     scores: tuple[str, ...]
     names: frozenset[str]
     open_ended: bool = False
-    """Whether it imports all there is of some module, so that it may hold any name."""
+    """Whether it has a star import, so that any name may exist in it."""
 
     @property
     def competition(self) -> bool:
-        """Whether it is what the course's competition asked for."""
+        """Return whether the file is the one for the course's competition."""
         return self.file.name == "competition_agent.py"
 
     @cached_property
     def default(self) -> str:
-        """The class that the course's tournament would have asked; a score if there is none."""
+        """Return the class that the course's tournament would use; without classes, a score."""
         return _usual([player.name for player in self.players] or list(self.scores))
 
     def choice(self, name: str = "") -> Iterator[str]:
-        """Yield a line that says which class plays, if the file has several of them."""
+        """Yield a line that says which class plays, if the file has several."""
         name = name or self.default
         others = ", ".join(player.name for player in self.players if player.name != name)
         if others:
             yield f"{name} plays; the file also has {others} (PATH#Class plays another)"
 
     def check(self, name: str, score: str = "") -> None:
-        """Refuse a class or a score that is not there."""
+        """Raise `KnightfallError` if the class or the score does not exist."""
         if self.open_ended:
             return
         if name and name not in self.names:
@@ -175,16 +178,16 @@ def _usual(known: list[str]) -> str:
 
 
 MAY_BE_FUNCTION = ast.Name | ast.Attribute | ast.Call | ast.Lambda | ast.Subscript
-"""What may stand for a function to the right of an assignment."""
+"""Expressions that may evaluate to a function, on the right of an assignment."""
 
 SAMPLE_SCORES = ("null_score", "open_move_score", "improved_score", "center_score")
 
 
-# -- reading it ------------------------------------------------------------------------------
+# -- reading a submission --------------------------------------------------------------------
 
 
 def read_submission(path: str, generation: str = "") -> Submission:
-    """Return what a file or folder holds; `generation` is believed if it is given."""
+    """Read the submission in a file or folder; a given `generation` overrides the inferred one."""
     file = find_file(path)
     trees = reachable(file)
     tree = trees[file]
@@ -213,17 +216,17 @@ def read_submission(path: str, generation: str = "") -> Submission:
 
 
 def checked(reference: Reference) -> Submission:
-    """The submission of a reference; refused if what is wanted of it is not there."""
+    """Read a reference's submission; raise `KnightfallError` if its class or score is missing."""
     found = read_submission(reference.path, reference.generation)
     found.check(reference.name, reference.score)
     return found
 
 
 def sources(path: str) -> tuple[str, ...]:
-    """Return the files that decide what a submission does: its modules, and what they name.
+    """Return the files that a submission's behaviour depends on.
 
-    They are found by reading: what it imports, wherever, and the files whose names are in it; and
-    the board beside it, which tells its generation.
+    They are found by reading: the modules it imports, files whose names appear in its strings, and
+    the board beside it, which decides its generation.
     """
     file = find_file(path)
     trees = reachable(file, broken=True)
@@ -233,7 +236,7 @@ def sources(path: str) -> tuple[str, ...]:
 
 
 def _bound(tree: ast.Module) -> tuple[set[str], bool]:
-    """The names that a module holds, and whether it may hold others."""
+    """Return the names that a module defines, and whether a star import may add others."""
     names: set[str] = set()
     every = False
     todo: list[ast.AST] = list(tree.body)
@@ -252,16 +255,16 @@ def _bound(tree: ast.Module) -> tuple[set[str], bool]:
     return names, every
 
 
-# -- what is in it ---------------------------------------------------------------------------
+# -- players, scores, generation -------------------------------------------------------------
 
 
-def _players(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iterator[Player]:
-    """The classes of a file that can be asked, also by what they inherit or import."""
+def _players(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iterator[PlayerClass]:
+    """Yield the player classes of a file, including imported ones and inherited methods."""
     classes: dict[str, ast.ClassDef] = {}
-    for tree in reversed(trees.values()):  # those of the file itself count most
+    for tree in reversed(trees.values()):  # the file's own classes take precedence
         classes.update({n.name: n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)})
 
-    def player(name: str, seen: tuple[str, ...] = ()) -> Player | None:
+    def player(name: str, seen: tuple[str, ...] = ()) -> PlayerClass | None:
         node = classes.get(name)
         if node is None or name in seen:
             return None
@@ -272,7 +275,7 @@ def _players(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iter
             called = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
             found = player(called, (*seen, name))
             if found is not None:
-                return Player(name, node.lineno, found.takes, found.acts)
+                return PlayerClass(name, node.lineno, found.takes, found.acts)
         return None
 
     top = [node.name for node in ast.walk(trees[file]) if isinstance(node, ast.ClassDef)]
@@ -283,7 +286,7 @@ def _players(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iter
 
 
 def _scores(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iterator[str]:
-    """Yield the names of scores: functions of a game and a player, however they are made."""
+    """Yield the names of score functions, which take a game and a player."""
     seen: set[str] = set()
     for tree in trees.values():
         for node in tree.body:
@@ -294,7 +297,7 @@ def _scores(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Itera
 
 
 def _score_names(node: ast.stmt) -> Iterator[str]:
-    """Yield the scores that a statement defines, or assigns to one of the course's names."""
+    """Yield the names of scores that a statement defines or assigns to `custom_score…`."""
     if isinstance(node, ast.FunctionDef):
         taken = [*node.args.posonlyargs, *node.args.args]
         required = len(taken) - len(node.args.defaults)
@@ -309,12 +312,12 @@ def _score_names(node: ast.stmt) -> Iterator[str]:
 
 
 def _generation(
-    file: Path, trees: dict[Path, ast.Module], players: tuple[Player, ...]
+    file: Path, trees: dict[Path, ast.Module], players: tuple[PlayerClass, ...]
 ) -> tuple[Generation, str]:
-    """Return the generation and the sign by which it is known: the surest there is."""
+    """Return the generation with the strongest evidence, and that evidence as words."""
     names = frozenset(player.name for player in players)
     asked = _usual([player.name for player in players]) if players else ""
-    found = Evidence(
+    found = GenerationEvidence(
         file=file,
         acts=any(player.acts for player in players),
         takes=frozenset(player.takes for player in players if player.name == asked),
@@ -337,10 +340,10 @@ def _generation(
         return generation, words
     if not players:
         raise KnightfallError(
-            f"{file} has no class with get_move or get_action: it is no submission of the course"
+            f"{file} has no class with get_move or get_action: it is not a course submission"
         )
     told = ", ".join(sorted(names))
     raise KnightfallError(
-        f"{file}: the course asked for get_move(game, time_left) or get_move(game, legal_moves, "
-        f"time_left), and none of its players ({told}) has that"
+        f"{file}: none of its players ({told}) has get_move(game, time_left) or "
+        "get_move(game, legal_moves, time_left), as the course requires"
     )

@@ -1,6 +1,6 @@
-"""The files somebody handed in: which one is the submission, what it imports and names.
+"""The files of a submission: which one holds the player, and what it imports and opens.
 
-Nothing of them is run.
+None of the code is run.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ NOT_HANDED_IN = (
     "isolation", "sample_players", "agent_test", "tournament", "setup", "run_match",
     "isoviz", "viz",
 )  # fmt: skip
-"""Modules that the course itself put beside it."""
+"""Modules that the course provided beside the student's file."""
 
 LARGEST = 4 << 20
-"""Bytes of a file that somebody wrote by hand."""
+"""Maximum size in bytes of a source file that is read."""
 
 MOST_FILES = 4000
-"""Files of a folder that are looked at."""
+"""Maximum number of files of a folder that are examined."""
 
 
 def is_file(file: Path) -> bool:
@@ -41,7 +41,7 @@ def _inside(file: Path, folder: Path) -> bool:
 def tree_of(file: Path) -> ast.Module:
     try:
         if file.stat().st_size > LARGEST:
-            raise KnightfallError(f"{file} is too large to be a submission")
+            raise KnightfallError(f"{file} is too large: at most {LARGEST:,} bytes are accepted")
         text = file.read_bytes()
     except OSError as error:
         raise KnightfallError(f"{file}: {error.strerror or error}") from None
@@ -57,9 +57,9 @@ def tree_of(file: Path) -> ast.Module:
 
 
 def reachable(file: Path, *, broken: bool = False) -> dict[Path, ast.Module]:
-    """The modules beside a file that it imports, directly or not, itself first.
+    """Parse a file and all modules beside it that it imports, directly or not; the file is first.
 
-    With `broken`, those that cannot be read are there as well, as empty ones.
+    Imported modules that cannot be parsed count as empty; with `broken`, so does the file itself.
     """
     found: dict[Path, ast.Module] = {}
     todo = [file]
@@ -114,14 +114,14 @@ def imports_numpy(tree: ast.Module) -> bool:
 
 
 def files_named(trees: dict[Path, ast.Module], folder: Path) -> set[Path]:
-    """The files in a folder whose names are written in some modules."""
+    """Return the files in a folder whose names appear as strings in some modules."""
     words = {
         node.value
         for tree in trees.values()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200
     }
-    words.add("data.pickle")  # which the successor's players read
+    words.add("data.pickle")  # read by the successor's DataPlayer
     named = {
         folder / word
         for word in words
@@ -130,19 +130,19 @@ def files_named(trees: dict[Path, ast.Module], folder: Path) -> set[Path]:
     return {one for one in named if is_file(one) and _inside(one, folder)}
 
 
-# -- which file --------------------------------------------------------------------------------
+# -- finding the file --------------------------------------------------------------------------
 
 
 USUAL = ("game_agent.py", "my_custom_player.py", "competition_agent.py")
-"""What the course called the file that students fill in; the first of them that is there."""
+"""The names of the file that students complete; the first that exists is taken."""
 
 DEEPEST = 4
-"""Folders within folders in which a submission is looked for."""
+"""How many levels of folders are searched for a submission."""
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
-    """A class that can be asked for moves; `takes` counts what `get_move` gets beside itself."""
+class PlayerClass:
+    """A class with `get_move` or `get_action`; `takes` is the number of arguments after self."""
 
     name: str
     line: int
@@ -150,8 +150,8 @@ class Player:
     acts: bool = False
 
 
-def player_of(node: ast.ClassDef) -> Player | None:
-    """The player that a class is by its own methods."""
+def player_of(node: ast.ClassDef) -> PlayerClass | None:
+    """Return the player that a class defines by its own methods; None if it defines none."""
     for method in node.body:
         if isinstance(method, ast.FunctionDef) and method.name in ("get_move", "get_action"):
             taken = [each.arg for each in (*method.args.posonlyargs, *method.args.args)][1:]
@@ -159,14 +159,14 @@ def player_of(node: ast.ClassDef) -> Player | None:
             takes: int | None = (
                 3 if any("moves" in name for name in taken[1:2]) else max(2, required)
             )
-            if len(taken) < 2:  # or it takes whatever there is
+            if len(taken) < 2:  # *args: any number
                 takes = None
-            return Player(node.name, node.lineno, takes, acts=method.name == "get_action")
+            return PlayerClass(node.name, node.lineno, takes, acts=method.name == "get_action")
     return None
 
 
 def find_file(path: str) -> Path:
-    """The file that somebody wrote: the path itself, or what lies in that folder."""
+    """Return the submission's file: the path itself, or the one found in that folder."""
     try:
         place = Path(path).expanduser()
         if place.is_file():
@@ -174,7 +174,7 @@ def find_file(path: str) -> Path:
         if not place.is_dir():
             raise KnightfallError(f"there is no file or folder {path!r}")
         return _within(place.absolute(), path)
-    except (OSError, RuntimeError) as error:  # a name too long, a user unknown
+    except (OSError, RuntimeError) as error:  # name too long, unknown user
         raise KnightfallError(f"{path!r}: {error}") from None
 
 

@@ -1,6 +1,6 @@
-"""A move of the successor's game: a fork that puts actions until its time is up; the last counts.
+"""Ask for a move in the successor's game: a forked process puts actions until its time is over.
 
-Nothing of the fork survives but the `context` that it sends with each action.
+The last action counts.  Of the fork's state only `context`, sent with each action, survives.
 """
 
 from __future__ import annotations
@@ -8,47 +8,47 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import select
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from time import perf_counter
+from time import monotonic
 from typing import Any, NamedTuple
 
 from knightfall.course.clocks import StateClock, running
 from knightfall.course.generation_successor import Isolation, StopSearch, TimedQueue
 from knightfall.errors import AgentFailure
+from knightfall.isolation.run_isolated import Fork, kill_session
 from knightfall.machine import core_times
 
 BEGINNING = 2.0
-"""Seconds until a fork must have begun, on a busy machine."""
+"""Seconds within which a fork must have started, even on a busy machine."""
 
 ON_ITS_WAY = 0.02
-"""Seconds in which an action that was put in time may arrive."""
+"""Seconds after the limit in which an action that was put in time may still arrive."""
 
 COUNTED = 20.0
-"""Seconds that a move by a counted clock may take at most."""
+"""Maximum real seconds of a move that is timed in ticks."""
 
 SILENT = 10
-"""Times its limit of processor time, or of sleep, after which a player by a counted clock is ended:
-for those that go on and ask the state nothing."""
+"""A player timed in ticks is killed after this multiple of its limit in processor time or sleep:
+if it stops calling the state, its clock no longer advances."""
 
 LEAST_SILENT = 2.0
-"""Seconds that this is in games at least: on a busy machine a player that waits for a core seems to
-sleep until it gets one."""
+"""Minimum of that time in games, in seconds: on a busy machine a player that waits for a core looks
+as if it slept."""
 
 LOOK = 0.05
-"""Seconds between two looks whether a player sleeps."""
+"""Seconds between two checks whether a player sleeps."""
 
 NO_HURRY = 3_600_000.0
-"""Milliseconds that the queue's own clock has where questions are counted instead."""
+"""Milliseconds on the queue's own clock when the move is timed in ticks instead."""
 
 MOST_BYTES = 64 << 20
-"""What actions and contexts of a move may come to."""
+"""Maximum bytes of all actions and contexts of a move."""
 
 
 class Put(NamedTuple):
-    """An action that an agent put, with its context then; `note` is the fork's own."""
+    """An action that an agent put, with its context at that time and the result of `note()`."""
 
     context: Any
     action: Any
@@ -65,9 +65,9 @@ def ask(
     begin: Callable[[], None] = lambda: None,
     counted: bool = False,
 ) -> int:
-    """Return the last action that the agent puts within so many milliseconds; it keeps its context.
+    """Return the last action that an agent puts within `limit` milliseconds; update its context.
 
-    See `all_puts` for the rest.
+    Raise `AgentFailure` for a crash, a timeout or an illegal action.  See `all_puts` for the rest.
     """
     puts, wrong = all_puts(agent, state, limit, describe, begin=begin, counted=counted)
     if not puts and wrong:
@@ -91,43 +91,38 @@ def all_puts(
     counted: bool = False,
     silent: float | None = None,
 ) -> tuple[list[Put], str]:
-    """Return all that an agent puts within so many milliseconds, and the error that it ended with.
+    """Return all actions that an agent puts within `limit` milliseconds, and its error or "".
 
-    The fork calls `begin` first (Python gives each fork random numbers of its own) and `note` with
-    each action.  If `counted`, time passes by the questions that the agent asks of states, and with
-    each action put; then it is ended after `silent` times its limit of processor time or of sleep,
-    in games `SILENT` times and at least `LEAST_SILENT` seconds.
+    The fork calls `begin` first (for instance to seed random numbers) and `note` with each action.
+    If `counted`, time is measured in method calls on states and actions put.  The fork is then
+    killed after `silent` times its limit in processor time or sleep; by default after `SILENT`
+    times its limit, but at least `LEAST_SILENT` seconds.
     """
     most_silent = max(LEAST_SILENT, SILENT * limit / 1000.0)
     if silent is not None:
         most_silent = silent * limit / 1000.0
-    hears, says = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(hears)
-        with suppress(BaseException):
-            begin()
-            if counted:
-                signal.signal(signal.SIGPROF, signal.SIG_DFL)
-                signal.setitimer(signal.ITIMER_PROF, most_silent)
-            _put_actions(agent, state, limit, says, describe, note, counted)
-        os._exit(0)
-    os.close(says)
-    try:
-        if select.select([hears], [], [], BEGINNING)[0]:
-            os.read(hears, 1)
+
+    def run(writing: int) -> None:
+        begin()
         if counted:
-            said = _heard_counted(hears, pid, most_silent)
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_PROF, most_silent)
+        _put_actions(agent, state, limit, writing, describe, note, counted)
+
+    fork = Fork(run)
+    try:
+        received = fork.read_until(monotonic() + BEGINNING, most=1)
+        if counted:
+            received += _read_counted(fork, most_silent)
         else:
-            said = _heard(hears, perf_counter() + limit / 1000.0 + ON_ITS_WAY)
-        with suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        said += _heard(hears, 0.0)  # what it put in time, on a machine that has no time for us
+            received += fork.read_until(monotonic() + limit / 1000.0 + ON_ITS_WAY, MOST_BYTES)
+        kill_session(fork)
+        # Actions put in time may still be unread, if this process had to wait for a core.
+        received += fork.read_until(0.0, MOST_BYTES)
     finally:
-        os.close(hears)
+        os.close(fork.reading)
     puts, wrong = list[Put](), ""
-    for kind, value in _items(said):
+    for kind, value in _items(received[1:]):
         if kind == "error":
             wrong = value
         else:
@@ -139,28 +134,28 @@ def _put_actions(
     agent: Any,
     state: Isolation,
     limit: float,
-    says: int,
+    writing: int,
     describe: Callable[[BaseException], str],
     note: Callable[[], Any],
     counted: bool,
 ) -> None:
-    """Let the agent think, in the fork."""
-    with os.fdopen(says, "wb") as out:
+    """Run the agent's `get_action` in the fork and send its actions through `writing`."""
+    with os.fdopen(writing, "wb") as out:
 
         def send(kind: str, value: Any) -> None:
             out.write(pickle.dumps((kind, value)))
             out.flush()
 
-        out.write(b"!")  # its time begins when it does
+        out.write(b"!")  # the agent's time starts now
         out.flush()
         try:
             timer, tick = None, None
             if counted:
-                clock = StateClock(limit, lambda: os._exit(0))  # what was put is on its way
+                clock = StateClock(limit, lambda: os._exit(0))  # actions were sent already
                 clock.attach(Isolation)
                 timer, tick = clock, clock.tick
-            ends = _Ends(lambda item: send("action", (*item, note())), tick)
-            agent.queue = TimedQueue(ends, ends, NO_HURRY if counted else limit)
+            pipe = _QueuePipe(lambda item: send("action", (*item, note())), tick)
+            agent.queue = TimedQueue(pipe, pipe, NO_HURRY if counted else limit)
             agent.queue.agent = agent
             agent.queue.start_timer()
             with running(timer):
@@ -171,19 +166,19 @@ def _put_actions(
             send("error", describe(error))
 
 
-class _Ends:
-    """Both ends of a queue in one: what is put is said at once, and the last of it kept."""
+class _QueuePipe:
+    """A stand-in for both ends of a queue's pipe: passes items to `write`, keeps the last."""
 
     def __init__(
-        self, say: Callable[[tuple[Any, Any]], None], tick: Callable[[], None] | None
+        self, write: Callable[[tuple[Any, Any]], None], tick: Callable[[], None] | None
     ) -> None:
-        self._say, self._tick = say, tick
+        self._write, self._tick = write, tick
         self._last: list[tuple[Any, Any]] = []
 
     def send(self, item: tuple[Any, Any]) -> None:
         if self._tick is not None:
             self._tick()
-        self._say(item)
+        self._write(item)
         self._last = [item]
 
     def poll(self) -> bool:
@@ -193,40 +188,22 @@ class _Ends:
         return self._last.pop()
 
 
-def _heard_counted(file: int, pid: int, idle: float) -> bytes:
-    """Return what a fork says until it ends, or has slept for so many seconds."""
-    said, began = b"", perf_counter()
-    while (now := perf_counter()) < began + COUNTED:
-        times = core_times(pid)
+def _read_counted(fork: Fork, idle: float) -> bytes:
+    """Return what a fork writes until it ends or has slept for `idle` seconds."""
+    received, began = b"", monotonic()
+    while (now := monotonic()) < began + COUNTED:
+        times = core_times(fork.pid)
         if times is not None and now - began - sum(times) > idle:
             break
-        said += _heard(file, now + LOOK)
-        if _is_over(pid):
+        received += fork.read_until(now + LOOK, MOST_BYTES)
+        if fork.poll() is not None:
             break
-    return said
+    return received
 
 
-def _is_over(pid: int) -> bool:
-    """Return whether a child has ended; it is left to be waited for."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _heard(file: int, until: float) -> bytes:
-    """What there is to hear until then; if that is over, what is there already."""
-    said = bytearray()
-    while len(said) < MOST_BYTES:
-        if not select.select([file], [], [], max(0.0, until - perf_counter()))[0]:
-            break
-        piece = os.read(file, 1 << 16)
-        if not piece:
-            break
-        said += piece
-    return bytes(said)
-
-
-def _items(said: bytes) -> list[tuple[str, Any]]:
-    """What was sent whole; its end may be missing."""
-    found, stream = list[tuple[str, Any]](), io.BytesIO(said)
+def _items(received: bytes) -> list[tuple[str, Any]]:
+    """Unpickle the items received; ignore a last one that was cut off."""
+    found, stream = list[tuple[str, Any]](), io.BytesIO(received)
     with suppress(Exception):
         while True:
             found.append(pickle.load(stream))

@@ -19,7 +19,7 @@ BAR = 24
 
 
 @dataclass(frozen=True)
-class Share:
+class Contribution:
     """What one thing adds to the value: how often it is there, and its weight."""
 
     name: str
@@ -49,7 +49,7 @@ class Explanation(Displayable):
     position: Position
     heuristic: str
     value: float
-    shares: tuple[Share, ...]
+    shares: tuple[Contribution, ...]
     side: Side
     cluster: Cluster | None = None
 
@@ -156,7 +156,8 @@ def explain(position: Position, heuristic: str, side: Side | None = None) -> Exp
     phase = Fraction(len(position.open), position.board.cells)
     terms = [*parse_heuristic(heuristic).at(phase)]
     shares = tuple(
-        Share(str(atom), alone(atom).value(position, side), float(weight)) for weight, atom in terms
+        Contribution(str(atom), alone(atom).value(position, side), float(weight))
+        for weight, atom in terms
     )
     drawn = any(isinstance(atom, Id) and atom.name == "open_cluster" for _, atom in terms)
     return Explanation(
@@ -214,9 +215,9 @@ def _learned(position: Position) -> Explanation:
     powers = np.array([phase**power for power in range(POWERS)])
     weights = powers @ model["weights"].astype(np.float64)
     shares = [
-        Share(name, float(count), float(weight))
+        Contribution(name, float(count), float(weight))
         for name, count, weight in zip(FEATURES, table[0], weights, strict=True)
     ]
-    shares.append(Share(f"being the {role}, who moves", 1.0, float(powers @ model["bias"])))
+    shares.append(Contribution(f"being the {role}, who moves", 1.0, float(powers @ model["bias"])))
     value = evaluator("learned_linear").value(position)
     return Explanation(position, "learned_linear", value, tuple(shares), position.to_move)

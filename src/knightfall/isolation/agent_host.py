@@ -40,7 +40,7 @@ from typing import IO, Any, NoReturn, Protocol
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation import limits
 from knightfall.isolation.exit_status import describe_exit
-from knightfall.isolation.run_isolated import silence_stdio
+from knightfall.isolation.run_isolated import Fork, take_streams
 from knightfall.machine import seconds_waited
 
 LOOK = 1.0
@@ -97,8 +97,7 @@ def supervise(hosted: str, text: str, scratch: str = "") -> NoReturn:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asking = os.getppid()
-    questions, answers = os.dup(0), os.dup(1)
-    silence_stdio()
+    questions, answers = take_streams()
     in_namespace = limits.enter_namespace()
     (heard, ask), (told, tell), (died, dying) = os.pipe(), os.pipe(), os.pipe()
     watcher = os.fork()
@@ -317,28 +316,19 @@ class _Server:
 
         If the fork dies first, so does this process, in the same way: then the supervisor tells.
         """
-        ended, end = os.pipe()
-        for file in (ended, end):  # somebody else may write to it, or hold it open
-            os.set_blocking(file, False)
-        game = os.fork()
-        if game == 0:
-            try:
-                os.close(ended)
-                limits.exit_with_parent()
-                os.setsid()  # what it starts is in its process group, and ends with the game
-                self._forks = False
-                self._say(word, self._answer_in_time(question))
-                os.write(end, self.answer_all())
-            finally:
-                os._exit(0)
-        os.close(end)
-        _, status = os.waitpid(game, 0)
+
+        def play(end: int) -> None:
+            os.set_blocking(end, False)  # the agent may have filled it
+            self._forks = False
+            self._say(word, self._answer_in_time(question))
+            os.write(end, self.answer_all())
+
+        game = Fork(play)
+        _, status = os.waitpid(game.pid, 0)
         with suppress(OSError):
-            os.killpg(game, signal.SIGKILL)
-        over = b""
-        with suppress(BlockingIOError):
-            over = os.read(ended, 100)
-        os.close(ended)
+            os.killpg(game.pid, signal.SIGKILL)  # what it has started ends with the game
+        over = game.read_until(0.0, most=100)
+        os.close(game.reading)
         return over if _WORD.fullmatch(over) else limits.exit_like(status)
 
     def _answer_in_time(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -394,9 +384,7 @@ def _failure(text: str, error: BaseException) -> dict[str, Any]:
 def _main(hosted: str, text: str, scratch: str = "") -> None:
     if hasattr(os, "fork"):
         supervise(hosted, text, scratch)
-    streams = os.dup(0), os.dup(1)
-    silence_stdio()
-    serve(hosted, text, *streams, before=b"- ")
+    serve(hosted, text, *take_streams(), before=b"- ")
 
 
 if __name__ == "__main__":

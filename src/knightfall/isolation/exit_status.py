@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 
 KEPT_OUTPUT, SHOWN_LINES, SHOWN_LETTERS = 4000, 3, 400
 """How much of a process's output is worth keeping, in bytes, and shown, in lines and letters."""
@@ -16,6 +17,14 @@ def describe_exit(status: int, output: bytes = b"") -> str:
     """
     shown = last_lines(output)
     return _clause(status) + (f", saying: {shown}" if shown else "")
+
+
+def describe_end(process: subprocess.Popen[bytes], output: bytes = b"") -> str:
+    """Return such a clause about a process that has closed its end of the connection."""
+    try:
+        return describe_exit(process.wait(timeout=1), output)
+    except subprocess.TimeoutExpired:
+        return "closed the connection"
 
 
 def _clause(status: int) -> str:

@@ -28,8 +28,9 @@ from knightfall import reading
 from knightfall.display.printable import storable
 from knightfall.errors import AgentFailure, Failing, KnightfallError
 from knightfall.isolation.agent_host import AT_ONCE, LineReader, TooLong
-from knightfall.isolation.exit_status import describe_exit
+from knightfall.isolation.exit_status import describe_end
 from knightfall.isolation.limits import agent_environment, submission_environment
+from knightfall.isolation.run_isolated import pass_output, start_thread
 from knightfall.isolation.scratch import scratch_of
 from knightfall.machine import ENOUGH, core_share
 
@@ -118,10 +119,16 @@ class HostProcess:
 
     `hosted` is the import path of what the process runs, made of `text`.  If it is a submission of
     the course, it works in a scratch copy of the folder `beside` which that lies, and inherits
-    next to nothing.
+    next to nothing.  What it prints is passed to `output`, in another thread, or is lost.
     """
 
-    def __init__(self, hosted: str, text: str, beside: Path | None = None) -> None:
+    def __init__(
+        self,
+        hosted: str,
+        text: str,
+        beside: Path | None = None,
+        output: Callable[[bytes], None] | None = None,
+    ) -> None:
         self._text = text
         self._starting = STARTING if beside is None else LOADING
         scratch = None if beside is None else scratch_of(beside)
@@ -132,17 +139,17 @@ class HostProcess:
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if output is None else subprocess.PIPE,
             bufsize=0,
             start_new_session=True,  # Ctrl-C is not for it
             cwd=scratch,
             env=agent_environment() if scratch is None else submission_environment(scratch),
         )
         self._answers: _Answers = queue.SimpleQueue()
-        # The thread must not know this object, or nobody would ever notice that it is forgotten.
-        reading = (self._process.stdout, self._answers)
-        threading.Thread(target=_read, args=reading, name="knightfall-host", daemon=True).start()
-        self.end = weakref.finalize(self, _end, self._process, scratch)
+        # The threads must not know this object, or it would never be noticed that it is forgotten.
+        start_thread(_read, self._process.stdout, self._answers)
+        printing = start_thread(pass_output, self._process.stderr, output) if output else None
+        self.end = weakref.finalize(self, _end, self._process, scratch, printing)
         self.ready = False
         self.forks = False
         self.playing = False
@@ -247,7 +254,7 @@ class HostProcess:
     def _parse(self, word: bytes, line: bytes | None, seconds: float) -> tuple[bytes, Taken]:
         """Return the JSON of an answer, and what it took; `seconds` are by our own clock."""
         if line is None:
-            raise Broken(f"nothing more: its process {self._how_it_ended()}")
+            raise Broken(f"nothing more: its process {describe_end(self._process)}")
         if line.startswith(b"! "):
             raise AgentFailure("crash", f"{self._text} {line[2:].decode(errors='replace')}")
         microseconds, named, said = b"", b"", b""
@@ -267,12 +274,6 @@ class HostProcess:
         """
         return self.ready and failure is self._failure() and failure.reason == "crash"
 
-    def _how_it_ended(self) -> str:
-        try:
-            return describe_exit(self._process.wait(timeout=1))
-        except subprocess.TimeoutExpired:
-            return "closed the connection"
-
 
 _Answers = queue.SimpleQueue[tuple[float, bytes | None]]
 
@@ -287,8 +288,13 @@ def _read(stream: IO[bytes], said: _Answers) -> None:
     said.put((time.monotonic(), None))
 
 
-def _end(process: subprocess.Popen[bytes], scratch: str | None = None) -> None:
-    """End a process and whatever it started: it does so itself when nobody talks to it any more."""
+def _end(
+    process: subprocess.Popen[bytes], scratch: str | None, printing: threading.Thread | None
+) -> None:
+    """Wait until a process and whatever it started has ended, and all that it printed has arrived.
+
+    The process ends when its input does.
+    """
     with suppress(OSError):
         assert process.stdin is not None
         process.stdin.close()
@@ -297,5 +303,7 @@ def _end(process: subprocess.Popen[bytes], scratch: str | None = None) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    if printing is not None:
+        printing.join(1.0)  # a process that has got away may hold the stream
     if scratch is not None:
         shutil.rmtree(scratch, ignore_errors=True)

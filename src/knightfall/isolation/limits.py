@@ -164,23 +164,6 @@ def enter_namespace() -> bool:
     return True
 
 
-def contain_submission() -> None:
-    """Limit this process's memory, and continue in a namespace where there is one.
-
-    The end of this process is then the end of all that it has started.
-    """
-    exit_with_parent()
-    offer_to_oom_killer()
-    limit_memory(SUBMISSION_MEMORY)
-    if hasattr(os, "fork") and enter_namespace():
-        pid = os.fork()
-        if pid:
-            os.closerange(3, 4096)
-            _, status = os.waitpid(pid, 0)
-            exit_like(status)
-        exit_with_parent()
-
-
 def exit_like(status: int) -> NoReturn:
     """End this process as another one ended, whose status `os.waitpid` returned."""
     code = os.waitstatus_to_exitcode(status)

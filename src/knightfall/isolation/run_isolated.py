@@ -12,14 +12,16 @@ import faulthandler
 import json
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NoReturn
+from functools import partial
+from time import monotonic, sleep  # which the code that runs here cannot replace
+from typing import IO, Any, NoReturn
 
 from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.limits import be_expendable, exit_with_parent
@@ -50,7 +52,8 @@ def run_isolated(
     all that it has started and that stayed in its session.
     """
     if sys.platform == "linux" and threading.active_count() == 1:
-        return IsolatedCall(*_fork(function, arguments)).reply(seconds)
+        fork = Fork(partial(_reply_silently, function, arguments))
+        return IsolatedCall(fork, os.fdopen(fork.reading, "rb")).reply(seconds)
     return start_isolated(function, *arguments).reply(seconds)
 
 
@@ -67,31 +70,29 @@ def start_isolated(function: Callable[..., Any], *arguments: Any) -> IsolatedCal
     assert process.stdout is not None
     with suppress(OSError), process.stdin as stdin:  # if it is dead, there will be no reply
         stdin.write(pickle.dumps((function, arguments)))
-    reading = os.dup(process.stdout.fileno())
-    process.stdout.close()
-    return IsolatedCall(process, reading)
+    return IsolatedCall(process, process.stdout)
 
 
 class IsolatedCall:
     """A function that is being called in another process, which writes one reply and exits."""
 
-    def __init__(self, process: subprocess.Popen[bytes] | _Fork, reading: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Fork, reading: IO[bytes]) -> None:
         self._process, self._reading = process, reading
 
     def reply(self, seconds: float | None = None) -> Any:
         """Return the reply.  Raise `ChildExited` if there is none within so many seconds."""
         seconds = LOADING if seconds is None else seconds
         received: list[bytes] = []
-        reader = threading.Thread(target=_read, args=(self._reading, received), daemon=True)
-        reader.start()
-        until = time.monotonic() + seconds
+        reader = start_thread(_read, self._reading, received)
+        until = monotonic() + seconds
         try:
             # The end of the stream is the quickest sign of the end, but a process that the function
             # has started may keep it open.
-            while (status := self._wait(0.0)) is None and time.monotonic() < until:
+            while (status := self._process.poll()) is None and monotonic() < until:
                 reader.join(POLL)
                 if not reader.is_alive():
-                    status = self._wait(until - time.monotonic())
+                    with suppress(subprocess.TimeoutExpired):
+                        status = self._process.wait(max(0.0, until - monotonic()))
                     break
         finally:
             self.kill()
@@ -104,67 +105,97 @@ class IsolatedCall:
 
     def kill(self) -> None:
         """Kill the process, and whatever it started that has stayed in its session."""
-        with suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        if self._wait(0.0) is None:
-            with suppress(OSError):
-                self._process.kill()  # before it has a session
-        self._wait(60.0)
-
-    def _wait(self, seconds: float) -> int | None:
-        with suppress(subprocess.TimeoutExpired):
-            return self._process.wait(max(0.0, seconds))
-        return None
+        kill_session(self._process)
 
 
-def _read(file: int, received: list[bytes]) -> None:
-    with os.fdopen(file, "rb") as stream:
+def _read(stream: IO[bytes], received: list[bytes]) -> None:
+    with stream:
         received.append(stream.read(MOST_BYTES))
 
 
-class _Fork:
-    """A child of this process, with as much of `subprocess.Popen` as is needed here."""
+def start_thread(target: Callable[..., None], *args: Any) -> threading.Thread:
+    """Start a thread that does not keep this process from ending."""
+    thread = threading.Thread(target=target, args=args, name="knightfall", daemon=True)
+    thread.start()
+    return thread
 
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
+
+def pass_output(stream: IO[bytes], output: Callable[[bytes], None]) -> None:
+    """Pass what a process prints to a function, piece by piece, until the stream ends."""
+    with stream:
+        while piece := os.read(stream.fileno(), 1 << 16):
+            output(piece)
+
+
+class Fork:
+    """A fork of this process that calls a function with a file to write to, and exits.
+
+    What it writes can be read from `reading`, which the caller closes.  It has a session of its
+    own, and as much of `subprocess.Popen` as is needed here.
+    """
+
+    def __init__(self, run: Callable[[int], object]) -> None:
+        self.reading, writing = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                exit_with_parent()
+                os.setsid()
+                os.close(self.reading)
+                run(writing)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        os.close(writing)
         self._status: int | None = None
 
-    def wait(self, timeout: float) -> int:
-        until = time.monotonic() + timeout
-        while self._status is None:
+    def read_until(self, deadline: float, most: int = MOST_BYTES) -> bytes:
+        """Return what it writes until a time by the monotonic clock, or until it closes the pipe.
+
+        After that time, return what is in the pipe already.  It stops after `most` bytes.
+        """
+        received = bytearray()
+        while len(received) < most:
+            left = max(0.0, deadline - monotonic())
+            if not select.select([self.reading], [], [], left)[0]:
+                break
+            piece = os.read(self.reading, min(1 << 16, most - len(received)))
+            if not piece:
+                break
+            received += piece
+        return bytes(received)
+
+    def poll(self) -> int | None:
+        """Return its exit status; None as long as it runs."""
+        if self._status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self._status = os.waitstatus_to_exitcode(status)
-            elif time.monotonic() >= until:
-                raise subprocess.TimeoutExpired("fork", timeout)
-            else:
-                time.sleep(0.001)
+            self._status = os.waitstatus_to_exitcode(status) if pid else None
         return self._status
 
+    def wait(self, timeout: float) -> int:
+        """Return its exit status.  Raise `TimeoutExpired` if it runs for so many seconds."""
+        until = monotonic() + timeout
+        while (status := self.poll()) is None:
+            if monotonic() >= until:
+                raise subprocess.TimeoutExpired("fork", timeout)
+            sleep(0.001)
+        return status
+
     def kill(self) -> None:
+        """Kill this one process."""
         os.kill(self.pid, signal.SIGKILL)
 
 
-def _fork(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[_Fork, int]:
-    """Call a function in a fork; return it and the file from which its reply can be read."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            exit_with_parent()
-            os.setsid()
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            faulthandler.disable()  # it may write to a file
-            os.close(reading)
-            silence_stdio()
-            sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-            be_expendable()
-            reply_and_exit(writing, function(*arguments))
-        finally:
-            os._exit(1)
-    os.close(writing)
-    return _Fork(pid), reading
+def kill_session(process: subprocess.Popen[bytes] | Fork) -> None:
+    """Kill a process, and whatever it started that has stayed in its session."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.poll() is None:
+        with suppress(OSError):
+            process.kill()  # before it has a session
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(60.0)
 
 
 # -- inside such a process -------------------------------------------------------------------
@@ -178,15 +209,17 @@ def silence_stdio() -> None:
         os.close(nowhere)
 
 
-def claim_stdout() -> int:
-    """Return a file that writes to the standard output, to which nothing else can write any more.
+def take_streams() -> tuple[int, int]:
+    """Return files for the standard input and output, which nothing else can use any more.
 
-    This process then ends with its parent.
+    From now on the input is empty, and what is printed goes to standard error.
     """
-    exit_with_parent()
-    mine = os.dup(1)
-    silence_stdio()
-    return mine
+    streams = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return streams
 
 
 def reply_and_exit(file: int, value: Any) -> NoReturn:
@@ -196,10 +229,22 @@ def reply_and_exit(file: int, value: Any) -> NoReturn:
     os._exit(0)
 
 
+def _reply_silently(function: Callable[..., Any], arguments: tuple[Any, ...], file: int) -> None:
+    """Call a function in a fork and write its result to a file; nothing is printed."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    faulthandler.disable()  # it may write to a file
+    silence_stdio()
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    be_expendable()
+    reply_and_exit(file, function(*arguments))
+
+
 def _main() -> NoReturn:
     """Call the function that the standard input names, in a fresh interpreter."""
-    call = sys.stdin.buffer.read()
-    writing = claim_stdout()
+    exit_with_parent()
+    reading, writing = take_streams()
+    with os.fdopen(reading, "rb") as stdin:
+        call = stdin.read()
     be_expendable()
     function, arguments = pickle.loads(call)
     reply_and_exit(writing, function(*arguments))

@@ -32,11 +32,11 @@ def scratch_of(file: Path) -> str:
     return folder
 
 
-def copy_beside(file: Path, into: Path) -> list[str]:
-    """Copy a file and what lies in its folder; the names of what was left out for its size."""
+def copy_beside(file: Path, into: Path) -> None:
+    """Copy a file and what lies in its folder, as far as there is room for it."""
     shutil.copyfile(file, into / file.name)
     beside = [(size, name) for size, name in _listed(file.parent) if name != file.name]
-    return _copied(beside, file.parent, into)
+    _copy(beside, file.parent, into)
 
 
 def copy_some(files: Iterable[Path], top: Path, into: Path) -> None:
@@ -45,24 +45,21 @@ def copy_some(files: Iterable[Path], top: Path, into: Path) -> None:
     for file in files:
         with suppress(OSError):
             sizes.append((file.stat().st_size, os.path.relpath(file, top)))
-    _copied(sizes, top, into)
+    _copy(sizes, top, into)
 
 
-def _copied(files: list[tuple[int, str]], top: Path, into: Path) -> list[str]:
-    """Copy the smallest first; the names of those for which there was no room."""
+def _copy(files: list[tuple[int, str]], top: Path, into: Path) -> None:
+    """Copy the smallest files first, and none for which there is no room."""
     bytes_left, files_left = MOST_BYTES, MOST_FILES
-    omitted: list[str] = []
     for size, name in sorted(files):
         if size > bytes_left or not files_left:
-            omitted.append(name)
-            continue
+            break
         target = into / name
         with suppress(OSError):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(top / name, target)
             bytes_left -= size
             files_left -= 1
-    return omitted
 
 
 def _listed(top: Path) -> list[tuple[int, str]]:

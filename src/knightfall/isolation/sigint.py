@@ -86,6 +86,18 @@ class HeldOff:
         self._came = True
 
 
+def exit_interrupted() -> NoReturn:
+    """End an interrupted command at once, after what was registered to be done at its end.
+
+    The interpreter does not wind up: a thread of compiled code that then asks for its lock, such
+    as one of Arrow's, would end the process with SIGABRT.
+    """
+    import atexit
+
+    atexit._run_exitfuncs()
+    os._exit(INTERRUPTED)
+
+
 def _end(*_: object) -> NoReturn:
     # Nothing here may wait or fail for what the main thread is in the middle of.
     try:

@@ -15,18 +15,19 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.spawn import get_preparation_data
-from subprocess import PIPE, Popen, TimeoutExpired
-from typing import IO, Any, TypeVar
+from subprocess import PIPE, Popen
+from typing import Any, TypeVar
 
 from knightfall.errors import KnightfallError, RunnerFailure
-from knightfall.isolation.exit_status import KEPT_OUTPUT, describe_exit
+from knightfall.isolation.exit_status import KEPT_OUTPUT, describe_end
 from knightfall.isolation.parallel_map import MOST_WORKERS, POLLING, Closing, Job, Work
-from knightfall.isolation.worker_process import COMMAND, READY, Done, Warned, is_starting
+from knightfall.isolation.run_isolated import pass_output, start_thread
+from knightfall.isolation.worker_process import COMMAND, READY, Done, Warned, starting
 from knightfall.kernel.interrupt import ctrl_c_later
 from knightfall.machine import core_numbers
 
@@ -100,7 +101,7 @@ class WorkerPool(Closing):
 
     def start(self) -> None:
         """Start the workers that are missing; `do` does so by itself."""
-        if is_starting():
+        if starting.is_set():
             raise KnightfallError(
                 "workers import the script whose classes they use: it needs "
                 "if __name__ == '__main__': around what it does"
@@ -230,10 +231,15 @@ class _Worker:
             if theirs:
                 os.close(theirs)
         printed = bytearray()
-        printing = _thread(_keep_end, process.stderr, printed)
+
+        def keep_end(piece: bytes) -> None:
+            printed.extend(piece)
+            del printed[:-KEPT_OUTPUT]
+
+        printing = start_thread(pass_output, process.stderr, keep_end)
         deadline = time.monotonic() + STARTING
         worker = _Worker(process, ours, core, deadline, printing, printed)
-        _thread(_read_messages, worker, inbox)
+        start_thread(_read_messages, worker, inbox)
         worker._send(first)
         return worker
 
@@ -291,12 +297,8 @@ class _Worker:
 
     def exit_status(self) -> str:
         """Return how a worker that sends no more messages ended."""
-        try:
-            status = self.process.wait(timeout=1)
-        except TimeoutExpired:
-            return "closed the connection"
         self.printing.join(1)
-        return describe_exit(status, bytes(self.printed))
+        return describe_end(self.process, bytes(self.printed))
 
     def _set_deadline(self) -> None:
         self.deadline = time.monotonic() + self.given[0].job.seconds if self.given else inf
@@ -326,12 +328,6 @@ def _first_message(core: int | None, begin: Job) -> bytes:
     return pickle.dumps({key: where[key] for key in wanted if key in where}) + orders
 
 
-def _thread(target: Callable[..., None], *args: Any) -> threading.Thread:
-    thread = threading.Thread(target=target, args=args, name="knightfall-pool", daemon=True)
-    thread.start()
-    return thread
-
-
 def _read_messages(worker: _Worker, inbox: queue.SimpleQueue[_Message]) -> None:
     assert worker.process.stdout is not None
     with worker.process.stdout as stream:
@@ -340,11 +336,3 @@ def _read_messages(worker: _Worker, inbox: queue.SimpleQueue[_Message]) -> None:
                 inbox.put((worker, pickle.load(stream)))
         except Exception:  # the end, or half a message
             inbox.put((worker, None))
-
-
-def _keep_end(stream: IO[bytes], printed: bytearray) -> None:
-    """Keep the end of what a worker prints."""
-    with stream:
-        while more := os.read(stream.fileno(), 4096):
-            printed += more
-            del printed[:-KEPT_OUTPUT]

@@ -24,7 +24,7 @@ from typing import IO, Any
 from knightfall.errors import KnightfallError
 from knightfall.isolation.limits import be_expendable
 from knightfall.isolation.parallel_map import Job
-from knightfall.isolation.run_isolated import silence_stdio
+from knightfall.isolation.run_isolated import silence_stdio, take_streams
 
 READY = "ready"
 
@@ -47,22 +47,19 @@ class Warned:
     category: type[Warning]
 
 
-_starting = threading.Event()
-
-
-def is_starting() -> bool:
-    """Return whether this process is a worker that is not ready: it must not start others."""
-    return _starting.is_set()
+starting = threading.Event()
+"""Set while this process is a worker that is not ready: it must not start others."""
 
 
 def work(lifeline: int) -> None:
     """Run jobs until the driver is gone; its first two messages say how to begin."""
-    _starting.set()
+    starting.set()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
     be_expendable()
     if lifeline:  # not on Windows
         _end_with(lifeline)
-    reading, answering = _take_streams()
+    streams = take_streams()
+    reading, answering = os.fdopen(streams[0], "rb"), os.fdopen(streams[1], "wb")
     given: queue.SimpleQueue[Job] = queue.SimpleQueue()
     said: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_write_messages, args=(answering, said), daemon=True).start()
@@ -79,7 +76,7 @@ def work(lifeline: int) -> None:
             Warned(str(message), category if _is_known(category) else UserWarning)
         )
         silence_stdio()  # the terminal is for the driver, too
-        _starting.clear()
+        starting.clear()
         said.put(READY)
         while True:
             job = given.get()
@@ -108,16 +105,6 @@ def _end_with(lifeline: int) -> None:
         os._exit(0)
 
 
-def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the standard input and output; what is printed from now on goes to standard error."""
-    reading, answering = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return os.fdopen(reading, "rb"), os.fdopen(answering, "wb")
-
-
 def _read_jobs(
     reading: IO[bytes], given: queue.SimpleQueue[Job], said: queue.SimpleQueue[Any]
 ) -> None:
@@ -136,7 +123,9 @@ def _write_messages(answering: IO[bytes], said: queue.SimpleQueue[Any]) -> None:
         try:
             line = pickle.dumps(message)
         except Exception as error:
-            line = pickle.dumps(RuntimeError(f"in a worker process: {error}"))
+            line = pickle.dumps(
+                RuntimeError(f"in a worker process: cannot pickle a result: {error}")
+            )
         try:
             answering.write(line)
             answering.flush()

@@ -1,4 +1,4 @@
-"""Positions from real play with the solver's truth, and what is learned from them."""
+"""Labelled positions from real games, and models, weights and opponent models learned from them."""
 
 from knightfall.extensions import Extension
 

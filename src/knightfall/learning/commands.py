@@ -1,4 +1,4 @@
-"""``knightfall learn``: heuristics from positions or play, and how opponents err."""
+"""``knightfall learn``: label positions, fit models, tune weights, learn how opponents err."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def data(
     shard: PerFile = 20_000,
     json: Json = False,
 ) -> None:
-    """Label positions of real games with who wins them.
+    """Play games and label each position with its winner.
 
-    Agents of mixed strength play from random openings, part of the games after some random moves.
-    Every position is labelled by the exact solver: does the side to move win?  Few are taken from
-    the first moves, where nearly all are the hunter's.
+    Agents of mixed strength play from random openings; some games begin with random moves. The
+    exact solver labels every position: does the side to move win? Few positions are taken from the
+    first moves, where the hunter wins nearly all of them.
 
-    Openings are split, mirror images together: a tenth for the test, a tenth for validation.  No
-    position of theirs, turned or mirrored, is left for training.
+    Openings are split, mirror images together: a tenth for the test, a tenth for validation. A
+    position of the test or validation set, turned or mirrored, is never used for training.
 
-    Files are Parquet, each written whole.  After Ctrl-C the same command goes on; same settings,
-    same files, whoever makes them.  card.json and README.md tell what there is.
+    The files are Parquet. After Ctrl-C the same command continues. The same settings give the same
+    files, with any number of workers. card.json and README.md describe the positions.
 
     \b
     Examples:
@@ -129,9 +129,9 @@ def fit(
 ) -> None:
     """Fit a linear model and a net to labelled positions.
 
-    Both are judged on positions from openings that they never saw.  OUT gets learned_linear.json
-    and learned_net.json, and models.py with a heuristic of each, ready to play.  A fit that was
-    interrupted goes on after the last whole epoch when the same is asked again.
+    Both models are judged on positions from openings that they never saw. OUT gets
+    learned_linear.json, learned_net.json, and models.py with a heuristic for each model. After an
+    interruption the same command continues with the next epoch.
 
     \b
     Examples:
@@ -224,15 +224,15 @@ def tune(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Tune the weights of a sum of heuristics by play.
+    """Tune the weights of a sum of heuristics by playing games.
 
-    The first term keeps its weight, for only ratios matter; CMA-ES looks for the others.  All
-    candidates of a generation play the same openings.  Then the weights found meet those given on
-    openings that were never tuned on, in a sequential test, at --nodes and at --second.  A gain is
-    claimed if both accept it; else the weights as given are kept, and it says so.
+    The first term keeps its weight, because only ratios matter; CMA-ES searches the others. All
+    candidates of a generation play the same openings. Then the tuned weights play the given ones in
+    a sequential test, at --nodes and at --second, on openings that tuning never used. A gain is
+    claimed if both tests accept it; otherwise the given weights are kept.
 
-    OUT gets result.json, and expression.txt with the sum to play.  After Ctrl-C the same command
-    goes on; same settings, same result, whoever plays.
+    OUT gets result.json, and expression.txt with the sum to play. After Ctrl-C the same command
+    continues. The same settings give the same result, with any number of workers.
 
     \b
     Examples:
@@ -281,15 +281,15 @@ Games = Annotated[int, whole_number("--games", "Games to learn from.")]
 
 
 def chances(out: Out, games: Games = 1600, seed: GamesSeed = 0, json: Json = False) -> None:
-    """Learn what opponents reply, and how likely it is wrong.
+    """Learn which replies opponents choose, and how likely they are to err.
 
-    Agents of all kinds hunt in won games.  What they choose is learned from what can be said of a
-    reply: what heuristics count, what well-known searches would play, whether it keeps the win and
-    how hard that is to see.  The champion uses it in lost positions, for opponents that are none
-    of the players it knows.
+    Agents of many kinds play the hunter in won games. Their choices are predicted from features of
+    each reply: what heuristics count, what well-known searches would play, whether it keeps the win
+    and how hard that is to see. The champion uses the result in lost positions, against opponents
+    that it does not know.
 
-    OUT gets chances.json.  It is judged by games from other openings, and of agents that were not
-    learned from.  Some minutes; same settings, same file.
+    OUT gets chances.json. It is judged on games from other openings, and on games of agents that
+    were not learned from. It takes some minutes; the same settings give the same file.
 
     \b
     Examples:

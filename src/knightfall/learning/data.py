@@ -1,4 +1,4 @@
-"""Labelled positions as Parquet files, and read for learning: each position once.
+"""Labelled positions: write them as Parquet files and read a split, each position once.
 
 ::
 
@@ -8,8 +8,8 @@
     test = data.read("positions", "test", board="7x7")
     train.open, train.mover, train.waiter, train.wins      # numpy arrays, a position each
 
-A file is written whole or not at all.  It says which settings and which place it belongs to, and
-holds a hash of all columns.  A row is a position, turned to the first of its mirror images::
+A file is written whole or not at all. It records the settings and the place that it belongs to, and
+a hash of all columns. A row is a position in canonical form (the first of its mirror images)::
 
     open            the open cells as bits, cell 0 the lowest
     mover, waiter   the cells of the knight that moves and of the other
@@ -52,12 +52,12 @@ NUMBERS = {
     "ply": "u1", "drawn": "u1", "opening": "u2", "game": "u4", "key": "u8",
 }  # fmt: skip
 WORDS = ("mover_agent", "waiter_agent", "split")
-"""Columns of names; in memory, they are places in the lists of agents and of splits."""
+"""Columns that hold names; in memory, indices into the lists of agents and of splits."""
 
 Columns = dict[str, npt.NDArray[Any]]
 
 ABOUT = b"knightfall"
-"""What our own words are filed under in a Parquet file."""
+"""The key of the file's metadata in the Parquet schema."""
 
 
 def arrow() -> tuple[Any, Any]:
@@ -69,7 +69,7 @@ def arrow() -> tuple[Any, Any]:
 def write_shard(
     folder: Path, settings: DataSettings, shard: Shard, columns: Columns, agents: tuple[str, ...]
 ) -> None:
-    """Write a file, all of it or nothing."""
+    """Write the Parquet file of a shard, atomically."""
     pyarrow, parquet = arrow()
     about = {
         "format": FORMAT,
@@ -93,18 +93,18 @@ def write_shard(
 def read_shard(
     folder: Path, settings: DataSettings, shard: Shard
 ) -> tuple[Columns, tuple[str, ...]]:
-    """The columns of a file, checked from end to end, and the agents by number."""
+    """Return a file's columns and agents. Raise a KnightfallError if it is damaged."""
     file = folder / shard.name
     try:
         return _read(read_bytes(file), settings, shard)
     except _Damaged as error:
         raise KnightfallError(
-            f"{str(file)!r} is damaged ({error}): delete it, and the same command makes it anew"
+            f"{str(file)!r} is damaged ({error}): delete it and repeat the command"
         ) from None
 
 
 class _Damaged(Exception):
-    """What is wrong with a file."""
+    """Raised for a damaged file; the message says what is wrong."""
 
 
 def _read(data: bytes, settings: DataSettings, shard: Shard) -> tuple[Columns, tuple[str, ...]]:
@@ -115,22 +115,22 @@ def _read(data: bytes, settings: DataSettings, shard: Shard) -> tuple[Columns, t
         agents = tuple(str(name) for name in about["agents"])
         told = (about["format"], about["settings"], about["shard"], about["board"])
     except KeyError:
-        raise _Damaged("it is no file of such a set") from None
+        raise _Damaged("it has no knightfall metadata") from None
     except MemoryError:
         raise
-    except Exception as error:  # of a dozen kinds, for whatever may be wrong with such a file
+    except Exception as error:  # pyarrow raises a dozen kinds of errors for damaged files
         text = " ".join(str(error).split()) or type(error).__name__
         raise _Damaged(text[:100]) from None
     if told != (FORMAT, settings.hash, shard.name, shard.board):
-        raise _Damaged("it belongs to another set, or to another place in this one")
+        raise _Damaged("its settings, name or board are those of another file")
     try:
         columns = {name: _numbers(table[name], kind) for name, kind in NUMBERS.items()}
         for name in WORDS:
             columns[name] = _codes(table[name], SPLITS if name == "split" else agents)
     except (LookupError, ValueError, TypeError, AttributeError) as error:
-        raise _Damaged(f"its columns are not those of such a set: {str(error)[:60]}") from None
+        raise _Damaged(f"wrong columns: {str(error)[:60]}") from None
     if table.num_rows != shard.positions:
-        raise _Damaged(f"it has {table.num_rows} positions, not {shard.positions}")
+        raise _Damaged(f"it has {table.num_rows} positions, expected {shard.positions}")
     if about.get("digest") != _digest(columns):
         raise _Damaged("its checksum is wrong")
     _check_cells(Board.named(shard.board), columns)
@@ -140,21 +140,21 @@ def _read(data: bytes, settings: DataSettings, shard: Shard) -> tuple[Columns, t
 def _numbers(column: Any, kind: str) -> npt.NDArray[Any]:
     found: npt.NDArray[Any] = column.to_numpy()
     if found.dtype != np.dtype(kind):
-        raise ValueError(f"{found.dtype} where {kind} belongs")
+        raise ValueError(f"type {found.dtype}, expected {kind}")
     return found
 
 
 def _codes(column: Any, words: tuple[str, ...]) -> npt.NDArray[Any]:
-    """The places of a column's names in the list of them."""
+    """Return the index of each name of a column in `words`."""
     parts = [np.zeros(0, np.uint8)]
-    for chunk in column.chunks:  # each may have a list of its own
+    for chunk in column.chunks:  # each chunk may have a dictionary of its own
         places = [words.index(name) for name in chunk.dictionary.to_pylist()]
         parts.append(np.array(places, np.uint8)[chunk.indices.to_numpy()])
     return np.concatenate(parts)
 
 
 def _digest(columns: Columns) -> str:
-    """A hash of all that a file tells, however it is packed."""
+    """Return a hash of the values of all columns; it does not depend on the compression."""
     digest = hashlib.sha256()
     for name in (*NUMBERS, *WORDS):
         column = np.ascontiguousarray(columns[name])
@@ -164,7 +164,7 @@ def _digest(columns: Columns) -> str:
 
 
 def _check_cells(board: Board, columns: Columns) -> None:
-    """Compiled code believes what it is told of cells: here is the last time that anybody asks."""
+    """Raise _Damaged if a position is impossible: compiled code does not check cells again."""
     open, movers, waiters = columns["open"], columns["mover"], columns["waiter"]
     right = (movers < board.cells) & (waiters < board.cells) & (movers != waiters)
     stood_on = np.uint64(1) << movers.astype(np.uint64) | np.uint64(1) << waiters.astype(np.uint64)
@@ -174,7 +174,7 @@ def _check_cells(board: Board, columns: Columns) -> None:
     for name in ("wins", "result", "hunter"):
         right &= (columns[name] == 0) | (columns[name] == 1)
     if not right.all():
-        raise _Damaged("there are positions in it that cannot be")
+        raise _Damaged("it holds impossible positions")
 
 
 # -- reading a split --------------------------------------------------------------------------
@@ -184,8 +184,8 @@ def _check_cells(board: Board, columns: Columns) -> None:
 class Positions:
     """Positions as columns, in the order of their files; see `knightfall.learning.data`.
 
-    Each is turned to the first of its mirror images.  `board`, `mover_agent` and `waiter_agent` are
-    places in `boards` and `agents`.
+    Each position is in canonical form. `board`, `mover_agent` and `waiter_agent` are indices into
+    `boards` and `agents`.
     """
 
     open: npt.NDArray[np.uint64]
@@ -211,7 +211,7 @@ class Positions:
         return len(self.open)
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> Positions:
-        """Some of them."""
+        """Return the positions at which `chosen` is true."""
         some: dict[str, Any] = {
             name: column[chosen] if isinstance(column, np.ndarray) else column
             for name, column in vars(self).items()
@@ -222,10 +222,10 @@ class Positions:
 def read(
     folder: str | Path, split: str, board: str | None = None, *, partial: bool = False
 ) -> Positions:
-    """The positions of a split (train, validation or test), of all boards or of one.
+    """Return the positions of a split (train, validation or test), of all boards or of one.
 
-    No position is there twice, and none has an image in another split.  A set that is not
-    complete is refused, unless `partial` says that what there is will do.
+    No position occurs twice, and none has a mirror image in another split. An incomplete set raises
+    a KnightfallError, unless `partial` is true.
     """
     if split not in SPLITS:
         raise KnightfallError(f"split {split!r} is not one of {', '.join(SPLITS)}")
@@ -243,15 +243,15 @@ def read(
     there = [shard for shard in shards if (folder / shard.name).exists()]
     if not there or (len(there) < len(shards) and not partial):
         raise KnightfallError(
-            f"{str(folder)!r} is not complete: {len(there)} of {len(shards)} files are there; go "
-            f"on with: {settings.command(str(folder))}"
+            f"{str(folder)!r} is not complete: it has {len(there)} of {len(shards)} files; "
+            f"continue with: {settings.command(str(folder))}"
         )
     found = everything(folder, settings, there)
     return found.where(kept(found.key, found.split) & (found.split == SPLITS.index(split)))
 
 
 def everything(folder: Path, settings: DataSettings, shards: list[Shard]) -> Positions:
-    """All positions of some files, those that are there several times included."""
+    """Return all positions of some files, duplicates included."""
     boards = tuple(settings.shares)
     agents: dict[str, int] = {}
     parts: list[Columns] = []

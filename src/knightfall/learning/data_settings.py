@@ -1,4 +1,4 @@
-"""What a set of positions is made of: from this every file of it follows, to the bit."""
+"""The settings of a set of labelled positions; they determine every file, bit by bit."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ FORMAT = "knightfall data 1"
 FILE = "settings.json"
 
 DEFAULT_SHARES = {"5x5": 1, "5x6": 1, "6x6": 2, "6x7": 3, "7x7": 13}
-"""The boards of a set that names none, and how often each is drawn compared with the others."""
+"""The boards of a set that names none, with the relative number of positions of each."""
 
 POSITIONS = 1_000_000
 MOST_POSITIONS = 10**9
 SHARD, MOST_IN_SHARD = 20_000, 2**16
-"""Positions in a file; a game's number has 16 bits for its place in the file, and 16 for that of
-the file."""
+"""Positions in a file: default and maximum. A game's number has 16 bits for the file and 16 for the
+game within it.
+"""
 MOST_SHARDS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One file: so many positions of one board."""
+    """One file of the set: its board, number of positions and seed."""
 
     name: str
     board: str
     number: int
-    """Its place among all."""
+    """Its index among all files."""
     positions: int
     seed: str
 
 
 @dataclass(frozen=True, slots=True)
 class DataSettings:
-    """What was asked for, and the version that makes it."""
+    """The settings of a set, and the version of knightfall that makes it."""
 
     positions: int
     seed: int
@@ -59,7 +60,7 @@ class DataSettings:
         boards: Sequence[str | Board] = (),
         shard: int = SHARD,
     ) -> DataSettings:
-        """DataSettings that make sense, for this version."""
+        """Return checked settings for the running version; `boards` share the positions equally."""
         shares = DEFAULT_SHARES
         if boards:
             names = [Board.named(b).text if isinstance(b, str) else b.text for b in boards]
@@ -68,10 +69,10 @@ class DataSettings:
         return DataSettings(positions, seed, shares, shard, version()).checked()
 
     def checked(self) -> DataSettings:
-        """The same, if it makes sense."""
+        """Return self. Raise a KnightfallError for a value outside its range."""
         if not len(self.shares) <= self.positions <= MOST_POSITIONS:
             raise KnightfallError(
-                f"positions={self.positions} must be from {len(self.shares)}, one for each board, "
+                f"positions={self.positions} must be from {len(self.shares)} (one for each board) "
                 f"to {MOST_POSITIONS:,}"
             )
         if not 1 <= self.shard <= MOST_IN_SHARD:
@@ -80,7 +81,7 @@ class DataSettings:
             )
         if self.positions // self.shard > MOST_SHARDS:
             raise KnightfallError(
-                f"shard={self.shard}: {self.positions:,} positions would be more than "
+                f"shard={self.shard}: {self.positions:,} positions would need more than "
                 f"{MOST_SHARDS:,} files"
             )
         if self.seed < 0:
@@ -88,7 +89,7 @@ class DataSettings:
         return self
 
     def shards(self) -> list[Shard]:
-        """All files, in the order in which they are made: the boards take turns as they share."""
+        """Return all files in the order of their making; the boards alternate in proportion."""
         found: list[tuple[float, Shard]] = []
         for board, positions in _allotted(self.positions, self.shares).items():
             count = -(-positions // self.shard)
@@ -104,7 +105,7 @@ class DataSettings:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in the folder."""
+        """Return the settings as the folder's JSON file stores them."""
         return {
             "format": FORMAT,
             "positions": self.positions,
@@ -116,12 +117,12 @@ class DataSettings:
 
     @property
     def hash(self) -> str:
-        """What names these settings in every file."""
+        """Return the hash that identifies these settings in every file."""
         text = json.dumps(self.to_json(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def command(self, folder: str) -> str:
-        """The command line that makes this set."""
+        """Return the command line that makes this set."""
         words = ["knightfall learn data", quote(folder), f"--positions {self.positions}"]
         if self.shares != DEFAULT_SHARES:
             words += [f"--board {board}" for board in self.shares]
@@ -142,11 +143,11 @@ def version() -> str:
 
 
 def read_settings(folder: Path) -> DataSettings:
-    """The settings a folder was made with."""
+    """Read the settings of a folder. Raise a KnightfallError if they are missing or invalid."""
     file = folder / FILE
     if not file.exists():
         raise KnightfallError(
-            f"{str(folder)!r} holds no positions: knightfall learn data makes such a folder"
+            f"{str(folder)!r} holds no labelled positions: make them with knightfall learn data"
         )
     text, whole = read_text(file), Whole(0)
     try:
@@ -163,7 +164,7 @@ def read_settings(folder: Path) -> DataSettings:
 
 
 def difference(here: DataSettings, wanted: DataSettings) -> str:
-    """In words, what a folder was made with and what is wanted now; empty if they are the same."""
+    """Describe how a folder's settings differ from the wanted ones; empty if they are equal."""
     one, two = here.to_json(), wanted.to_json()
     return "; ".join(
         f"{name} {_said(one[name])}, not {_said(two[name])}"
@@ -185,12 +186,14 @@ def _refuse_images(boards: list[str]) -> None:
         if name in boards[:place]:
             raise KnightfallError(f"board {name} is given twice")
         if turned in boards[:place]:
-            # What is tested on the one would be trained on the other, turned.
-            raise KnightfallError(f"boards {turned} and {name} are the same, turned: give one")
+            # Test positions of one board would be training positions of the other, rotated.
+            raise KnightfallError(
+                f"boards {turned} and {name} are rotations of each other: give only one"
+            )
 
 
 def _allotted(positions: int, shares: dict[str, int]) -> dict[str, int]:
-    """How many positions each board gets: at least one, all of them in sum."""
+    """Return the number of positions of each board: at least one, `positions` in total."""
     total = sum(shares.values())
     found = {board: max(1, positions * share // total) for board, share in shares.items()}
     most = max(shares, key=lambda board: shares[board])

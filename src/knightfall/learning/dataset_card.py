@@ -1,4 +1,4 @@
-"""What a set of positions is: told as data (card.json) and to people (README.md)."""
+"""The description of a set of positions, as JSON (card.json) and as a page (README.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROLES = ("hunter", "runner")
 
 
 def write_card(folder: Path, settings: DataSettings, shards: list[Shard]) -> dict[str, Any]:
-    """Look at a complete set, write what it is into its folder, and tell it."""
+    """Write card.json and README.md for a complete set, and return the card."""
     card = card_of(everything(folder, settings, shards), settings, folder)
     atomic_write(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
     atomic_write(folder / README, readme(card))
@@ -29,7 +29,7 @@ def write_card(folder: Path, settings: DataSettings, shards: list[Shard]) -> dic
 
 
 def card_of(found: Positions, settings: DataSettings, folder: Path) -> dict[str, Any]:
-    """All there is to say."""
+    """Return the card: settings, counts by split, board, role and phase, and the time it took."""
     keep = kept(found.key, found.split)
     left = found.where(keep)
     seconds = _seconds(folder)
@@ -55,14 +55,14 @@ def card_of(found: Positions, settings: DataSettings, folder: Path) -> dict[str,
 
 
 def phases_of(found: Positions) -> npt.NDArray[np.uint8]:
-    """The place of each position's phase in `PHASES`, by the share of open cells."""
+    """Return the index of each position's phase in `PHASES`, by the share of open cells."""
     thirds = 3 * np.bitwise_count(found.open).astype(np.int64)
     cells = found.cells.astype(np.int64)
     return np.select([thirds > 2 * cells, thirds > cells], [0, 1], 2).astype(np.uint8)
 
 
 def _counts(found: Positions) -> list[dict[str, Any]]:
-    """By board, split, role and phase: how many positions, and which share the mover wins."""
+    """Return counts and the mover's win rates by board, split, role and phase."""
     rows, phases = [], phases_of(found)
     for board, board_name in enumerate(found.boards):
         for split, split_name in enumerate(SPLITS):
@@ -84,7 +84,7 @@ def _counts(found: Positions) -> list[dict[str, Any]]:
 
 
 def _across(found: Positions) -> int:
-    """How many different positions occur in more than one split."""
+    """Return how many different positions occur in more than one split."""
     pairs = np.unique(np.stack([found.key, found.split.astype(np.uint64)]), axis=1)
     _, times = np.unique(pairs[0], return_counts=True)
     return int((times > 1).sum())
@@ -96,7 +96,7 @@ def _openings(found: Positions, split: int) -> int:
 
 
 def _agents(found: Positions) -> dict[str, int]:
-    """How many positions each agent had to move in."""
+    """Return in how many positions each agent was to move."""
     times = np.bincount(found.mover_agent, minlength=len(found.agents))
     return {name: int(times[at]) for at, name in enumerate(found.agents)}
 
@@ -106,9 +106,9 @@ def _share(truth: npt.NDArray[Any]) -> float | None:
 
 
 def _seconds(folder: Path) -> float | None:
-    """Return what making all files took, one after the other, in tenths of a second.
+    """Return the total time of making all files, in seconds rounded to tenths.
 
-    None if that is not known, or less than a tenth of a second.
+    None if it is unknown or below a tenth of a second.
     """
     seconds: dict[str, float] = {}
     try:
@@ -119,16 +119,16 @@ def _seconds(folder: Path) -> float | None:
         try:
             told = json.loads(line)
             seconds[told["file"]] = float(told["seconds"])
-        except (ValueError, KeyError, TypeError):  # the last line of somebody who was killed
+        except (ValueError, KeyError, TypeError):  # the unfinished line of a killed process
             continue
     return round(sum(seconds.values()), 1) or None
 
 
-# -- for people ----------------------------------------------------------------------------------
+# -- the page ------------------------------------------------------------------------------------
 
 
 def readme(card: dict[str, Any]) -> str:
-    """The same as a page."""
+    """Return README.md, the card as a Markdown page."""
     lines = [
         "# Positions of Knight's Isolation, and who wins them",
         "",
@@ -137,9 +137,9 @@ def readme(card: dict[str, Any]) -> str:
         f"    {card['command']}",
         "",
         f"with knightfall {card['version']}: {card['labelled']:,} positions of {card['games']:,} "
-        f"games, of which {card['duplicates']:,} were there already, mirror images included. "
-        f"{card['kept']:,} are left; the mover wins {percent(card['wins'])} of them, and in "
-        f"{percent(card['result_is_truth'])} whoever should have won did win the game."
+        f"games, of which {card['duplicates']:,} were duplicates or mirror images of others. "
+        f"{card['kept']:,} are left. The mover wins {percent(card['wins'])} of them with best "
+        f"play, and in {percent(card['result_is_truth'])} the game's winner was that of best play."
         + _time(card),
         "",
         "| split | positions | openings |",
@@ -149,15 +149,16 @@ def readme(card: dict[str, Any]) -> str:
             for name in card["splits"]
         ),
         "",
-        "A game belongs where its opening, up to symmetry, belongs. "
-        f"{card['across_splits']:,} positions occur in several splits: they are kept for the test, "
-        "or else for validation, alone. The files hold all of them; to read each once:",
+        "A game belongs to the split of its opening, up to symmetry. "
+        f"{card['across_splits']:,} positions occur in several splits. Each is kept in one of "
+        "them: test, else validation. The files hold all occurrences; this reads each position "
+        "once:",
         "",
         "    from knightfall.learning import data",
         '    train = data.read(folder, "train")',
         "",
-        "or, by other means, of the rows with one `key` the first with `split` test, else "
-        "validation, else train.",
+        "Without knightfall: of the rows with the same `key`, take the first with `split` test, "
+        "else validation, else train.",
         "",
         "| board | split | mover | phase | positions | mover wins |",
         "|---|---|---|---|---:|---:|",
@@ -171,8 +172,7 @@ def readme(card: dict[str, Any]) -> str:
         "|---|---:|",
         *(f"| {name} | {times:,} |" for name, times in card["agents"].items()),
         "",
-        "What the columns mean is told in `knightfall/learning/data.py`, all numbers are in "
-        f"`{CARD}`.",
+        f"The columns are explained in `knightfall/learning/data.py`; all numbers are in `{CARD}`.",
     ]
     return "\n".join(lines) + "\n"
 

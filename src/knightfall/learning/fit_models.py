@@ -1,12 +1,12 @@
-"""The two models of a fit: a linear one and a net, over tables of features.
+"""The two models that ``learn fit`` fits to tables of features: linear and neural net.
 
-What is learned of a position depends on the side that looks at it, its *view*.  For the hunter it
-is the truth: does it win by best play?  For the runner, which nearly always loses so, it is also
-what may come of it: did it win the game that was really played, against a hunter worth the name?
+The target depends on the *view*, the player whose chances are estimated. For the hunter it is the
+solver's truth: does it win with best play? The runner nearly always loses with best play. So its
+target also counts practical chances: did it win the game that was played, against a serious hunter?
 
-The linear model is a logistic regression whose weights are smooth in the phase.  The net has one
-hidden layer and is trained with PyTorch, epoch by epoch; after each epoch the state is kept in a
-file, so that a fit that was interrupted goes on and ends with the same weights.
+The linear model is a logistic regression whose weights are polynomials in the phase. The net has
+one hidden layer and is trained with PyTorch. Its state is saved after each epoch, so an interrupted
+fit continues and ends with the same weights.
 """
 
 from __future__ import annotations
@@ -35,17 +35,15 @@ SEEN_BY: dict[str, tuple[tuple[str, ...], Callable[..., None]]] = {
     "linear": (FEATURES, describe_all),
     "net": (RACE, race_all),
 }
-"""What each kind of model looks at: the names of its features, and what counts them."""
+"""The features of each kind of model: their names, and the function that computes them."""
 
 LATE = 44 / 49
-"""Before so much of the board is gone nearly every position is the hunter's: nothing to learn."""
+"""Positions with a larger open share are left out: the hunter wins nearly all of them."""
 
 
 @dataclass(frozen=True)
-class Table:
-    """Positions of one view: a row of features each, whether the player wins, and the share of the
-    board that is open.
-    """
+class FeatureTable:
+    """Positions of one view: features by row, whether the player wins, and the open share."""
 
     features: Floats
     wins: Floats
@@ -57,7 +55,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Positions of a board, and what is known of each; `serious`: its hunter was not a weak one."""
+    """Labelled positions of one board; `serious` is true where the hunter was a strong agent."""
 
     open: npt.NDArray[np.uint64]
     mover: npt.NDArray[np.uint8]
@@ -67,8 +65,8 @@ class Labelled:
     serious: npt.NDArray[np.bool_]
 
 
-def tables(board: Board, positions: Labelled, kind: str) -> dict[str, Table]:
-    """The positions of a board by view, with the features of a kind of model."""
+def tables(board: Board, positions: Labelled, kind: str) -> dict[str, FeatureTable]:
+    """Return the positions of a board by view, with the features of a kind of model."""
     names, describe = SEEN_BY[kind]
     colour = np.array([board.colour(cell) for cell in range(board.cells)], np.int8)
     hunts = colour[positions.mover] == colour[positions.waiter]
@@ -90,16 +88,16 @@ def tables(board: Board, positions: Labelled, kind: str) -> dict[str, Table]:
         (hunts & serious, ~wins | ~won),
     )
     return {
-        view: Table(features[chosen], target[chosen].astype(np.float32), phase[chosen])
+        view: FeatureTable(features[chosen], target[chosen].astype(np.float32), phase[chosen])
         for view, (chosen, target) in zip(VIEWS, views, strict=True)
     }
 
 
-def joined(parts: Iterable[dict[str, Table]]) -> dict[str, Table]:
-    """The tables of several boards as one."""
+def joined(parts: Iterable[dict[str, FeatureTable]]) -> dict[str, FeatureTable]:
+    """Concatenate the tables of several boards."""
     listed = list(parts)
     return {
-        view: Table(
+        view: FeatureTable(
             np.concatenate([part[view].features for part in listed]),
             np.concatenate([part[view].wins for part in listed]),
             np.concatenate([part[view].phase for part in listed]),
@@ -110,19 +108,19 @@ def joined(parts: Iterable[dict[str, Table]]) -> dict[str, Table]:
 
 @dataclass(frozen=True)
 class Scale:
-    """Mean and spread of each feature, so that models see numbers around zero."""
+    """Mean and standard deviation of each feature, to standardise a model's inputs."""
 
     mean: npt.NDArray[np.float64]
     spread: npt.NDArray[np.float64]
 
     @classmethod
     def of(cls, features: Floats) -> Scale:
-        """That of a table; a feature that never changes keeps its spread of 1."""
+        """Compute the scale of a table; a constant feature gets a standard deviation of 1."""
         spread = features.std(axis=0, dtype=np.float64)
         return cls(features.mean(axis=0, dtype=np.float64), np.where(spread < 1e-6, 1.0, spread))
 
     def applied(self, features: Floats) -> Floats:
-        """The features, scaled."""
+        """Return the standardised features."""
         found: Floats = ((features - self.mean) / self.spread).astype(np.float32)
         return found
 
@@ -131,13 +129,13 @@ class Scale:
 
 
 STRENGTH = 0.3
-"""How freely weights may grow (scikit-learn's C)."""
+"""Inverse regularisation strength (scikit-learn's C)."""
 MOST_ROWS = 250_000
-"""Some two hundred weights are known well enough from so many."""
+"""Rows to fit at most: they determine some two hundred weights well enough."""
 
 
 def powers(features: Floats, phase: Floats) -> Floats:
-    """Each feature, and the number 1, times each power of the phase; all features first."""
+    """Return each feature, and the constant 1, times each power of the phase; features first."""
     share = phase[:, None]
     parts = [features * share**power for power in range(POWERS)]
     found: Floats = np.hstack([*parts, *(share**power for power in range(1, POWERS))])
@@ -145,11 +143,11 @@ def powers(features: Floats, phase: Floats) -> Floats:
 
 
 def fit_linear(
-    table: Table, seed: int, rows: int = MOST_ROWS, gone: Sequence[int] = ()
+    table: FeatureTable, seed: int, rows: int = MOST_ROWS, gone: Sequence[int] = ()
 ) -> dict[str, Floats]:
-    """The arrays of a model of one view, from so many rows of its table at most.
+    """Fit the linear model of one view to at most `rows` random rows; return its arrays.
 
-    Some features may be taken for gone, by their numbers.
+    The features with the numbers in `gone` are set to 0.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -157,17 +155,17 @@ def fit_linear(
     features, wins, phase = table.features[chosen], table.wins[chosen], table.phase[chosen]
     features[:, gone] = 0
     scale = Scale.of(features)
-    # Newton's method: a step is dear, but with far more rows than weights a dozen of them do.  In
-    # double precision, for some features are nearly sums of others.
+    # Newton's method: a step is expensive, but with far more rows than weights a dozen steps
+    # suffice. In double precision, because some features are nearly sums of others.
     model = LogisticRegression(C=STRENGTH, solver="newton-cholesky")
     model.fit(powers(scale.applied(features), phase).astype(np.float64), wins)
     return _linear_arrays(model.coef_[0], float(model.intercept_[0]), scale)
 
 
 def both_sides(hunter: dict[str, Floats], waits: dict[str, Floats]) -> Model:
-    """All views of a game in which one wins what the other loses: the runner's are the hunter's.
+    """Return a model of all views; the runner's arrays are the hunter's with opposite signs.
 
-    A line that is to tell the runner's chances in practice plays worse than one of the truth.
+    A linear model fitted to the runner's practical chances plays worse than this.
     """
     return {
         "hunter": hunter,
@@ -180,14 +178,14 @@ def both_sides(hunter: dict[str, Floats], waits: dict[str, Floats]) -> Model:
 def _linear_arrays(
     found: npt.NDArray[np.float64], intercept: float, scale: Scale
 ) -> dict[str, Floats]:
-    """The weights of unscaled features."""
+    """Return the weights and biases for features that are not standardised."""
     weights = found[: POWERS * NUMBER].reshape(POWERS, NUMBER) / scale.spread
     bias = np.array([intercept, *found[POWERS * NUMBER :]]) - (weights * scale.mean).sum(axis=1)
     return {"weights": weights.astype(np.float32), "bias": bias.astype(np.float32)}
 
 
-def predict_linear(arrays: dict[str, Floats], table: Table) -> npt.NDArray[np.float64]:
-    """The log-odds by the arrays, in double precision."""
+def predict_linear(arrays: dict[str, Floats], table: FeatureTable) -> npt.NDArray[np.float64]:
+    """Return the linear model's log-odds, in double precision."""
     features, phase = table.features.astype(np.float64), table.phase.astype(np.float64)
     total = np.zeros(len(table))
     for power in range(POWERS):
@@ -200,14 +198,14 @@ def predict_linear(arrays: dict[str, Floats], table: Table) -> npt.NDArray[np.fl
 
 
 BATCH, FASTEST = 2048, 8e-3
-"""Positions in a step, and the highest rate of learning."""
+"""Positions in a training step, and the highest learning rate."""
 LEAST_STEPS = 50
-"""In an epoch: of few positions fewer are in a step."""
+"""Steps in an epoch at least; small tables use smaller batches."""
 
 
 @dataclass
-class Curve:
-    """How the loss fell: a number for each epoch."""
+class LossCurve:
+    """Training and validation loss after each epoch."""
 
     training: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
@@ -215,21 +213,21 @@ class Curve:
 
 @dataclass(frozen=True)
 class Course:
-    """What a fit is to do."""
+    """The settings of a fit: epochs, seed, and the names of the features."""
 
     epochs: int
     seed: int
     counts: tuple[str, ...] = ()
-    """The names of what is counted: a fit that was interrupted goes on with the same."""
+    """Feature names; a saved fit continues only if they are the same."""
 
 
-OnEpoch = Callable[[int, Curve], None]
+OnEpoch = Callable[[int, LossCurve], None]
 
 
 def fit_net(
-    table: Table, validation: Table, course: Course, kept: Path, on_epoch: OnEpoch
-) -> tuple[dict[str, Floats], Curve]:
-    """The arrays of a model of one view, and its curve."""
+    table: FeatureTable, validation: FeatureTable, course: Course, kept: Path, on_epoch: OnEpoch
+) -> tuple[dict[str, Floats], LossCurve]:
+    """Train the net of one view; return its arrays and its loss curve."""
     import torch
 
     torch.set_num_threads(1)
@@ -260,7 +258,7 @@ def fit_net(
     truth = torch.from_numpy(validation.wins)
     loss_of = torch.nn.functional.binary_cross_entropy_with_logits
     for epoch in range(len(curve.training), course.epochs):
-        # By the number of the epoch, so that a fit that was resumed sees the same order.
+        # Seeded by the epoch's number, so that a resumed fit sees the same order.
         order = np.random.default_rng([course.seed, epoch]).permutation(len(table))
         shuffled, total = torch.from_numpy(order), 0.0
         for step in range(steps):
@@ -280,7 +278,7 @@ def fit_net(
     return _net_arrays(model, scale), curve
 
 
-def _keep(kept: Path, parts: dict[str, Any], meant: dict[str, Any], curve: Curve) -> None:
+def _keep(kept: Path, parts: dict[str, Any], meant: dict[str, Any], curve: LossCurve) -> None:
     import torch
 
     held = io.BytesIO()
@@ -290,27 +288,27 @@ def _keep(kept: Path, parts: dict[str, Any], meant: dict[str, Any], curve: Curve
     atomic_write(kept, held.getvalue())
 
 
-def _resumed(kept: Path, parts: dict[str, Any], meant: dict[str, Any]) -> Curve:
-    """Go on from what is kept, if that was the same fit."""
+def _resumed(kept: Path, parts: dict[str, Any], meant: dict[str, Any]) -> LossCurve:
+    """Load the state saved in `kept` if it belongs to the same fit; return its loss curve."""
     import torch
 
     if not kept.exists():
-        return Curve()
+        return LossCurve()
     try:
         found = torch.load(io.BytesIO(kept.read_bytes()), weights_only=True)
         same = found["meant"] == meant
         if same:
             for name, part in parts.items():
                 part.load_state_dict(found[name])
-        return Curve(**found["curve"]) if same else Curve()
-    except Exception as error:  # whatever a damaged file makes the library say
+        return LossCurve(**found["curve"]) if same else LossCurve()
+    except Exception as error:  # PyTorch raises many kinds of errors for damaged files
         raise KnightfallError(
-            f"{str(kept)!r} is damaged ({type(error).__name__}): delete it to begin anew"
+            f"{str(kept)!r} is damaged ({type(error).__name__}): delete it to start again"
         ) from None
 
 
 def _net_arrays(model: Any, scale: Scale) -> dict[str, Floats]:
-    """The weights of unscaled features."""
+    """Return the net's arrays for features that are not standardised."""
     state = {name: value.numpy().astype(np.float64) for name, value in model.state_dict().items()}
     first = state["0.weight"] / scale.spread
     return {
@@ -321,8 +319,8 @@ def _net_arrays(model: Any, scale: Scale) -> dict[str, Floats]:
     }
 
 
-def predict_net(arrays: dict[str, Floats], table: Table) -> npt.NDArray[np.float64]:
-    """The log-odds by the arrays, in double precision."""
+def predict_net(arrays: dict[str, Floats], table: FeatureTable) -> npt.NDArray[np.float64]:
+    """Return the net's log-odds, in double precision."""
     double = {name: array.astype(np.float64) for name, array in arrays.items()}
     hidden = table.features.astype(np.float64) @ double["first"] + double["first_bias"]
     found: npt.NDArray[np.float64] = (

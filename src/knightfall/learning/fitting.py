@@ -1,4 +1,4 @@
-"""``knightfall learn fit``: read the data, fit, judge by unseen openings, and write the models."""
+"""``knightfall learn fit``: read data, fit models, judge them on unseen openings, write them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from knightfall.board import Board
 from knightfall.display.numbers import duration, percent
 from knightfall.display.progress import progress
 from knightfall.display.report import Displayable, Heading, Part
-from knightfall.display.table import Table as Shown
+from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
 from knightfall.extras import require
 from knightfall.files import atomic_write, make_folder
@@ -26,9 +26,9 @@ from knightfall.learning.data import Positions, read
 from knightfall.learning.fit_models import (
     SEEN_BY,
     Course,
-    Curve,
+    FeatureTable,
     Labelled,
-    Table,
+    LossCurve,
     both_sides,
     fit_linear,
     fit_net,
@@ -53,8 +53,8 @@ BINS = 10
 Odds = npt.NDArray[np.float64]
 
 
-def judged(odds: Odds, table: Table) -> dict[str, Any]:
-    """Log-loss, the area under the ROC curve, both by phase, and calibration."""
+def judged(odds: Odds, table: FeatureTable) -> dict[str, Any]:
+    """Return log-loss and area under the ROC curve, overall and by phase, and the calibration."""
     rows = {
         f"{low:.0%}–{high:.0%} open": _measures(odds[chosen], table.wins[chosen])
         for low, high in PHASES
@@ -85,7 +85,7 @@ def _measures(odds: Odds, wins: npt.NDArray[np.float32]) -> dict[str, Any]:
 
 
 def _calibration(odds: Odds, wins: npt.NDArray[np.float32]) -> list[dict[str, float]]:
-    """In ten equal groups by what was predicted: the mean prediction and what came true."""
+    """Return mean prediction and share of wins in ten equal groups, ordered by prediction."""
     order = np.argsort(odds, kind="stable")
     found = []
     for group in np.array_split(order, BINS):
@@ -109,7 +109,7 @@ Judged = dict[str, Any]
 
 @dataclass
 class FitReport(Displayable):
-    """Every model by kind and view: how it did on the openings it never saw."""
+    """The results of a fit: each model's measures on openings that it was not trained on."""
 
     data: str
     folder: str
@@ -120,7 +120,7 @@ class FitReport(Displayable):
     seconds: float = 0.0
 
     def parts(self) -> Iterator[Part]:
-        """The tables of losses, phases and ablations."""
+        """Yield the tables of losses and ablations."""
         yield Heading("On positions from openings that were not trained on")
         columns = [
             "model",
@@ -132,7 +132,7 @@ class FitReport(Displayable):
             "area",
             "right",
         ]
-        table = Shown(columns)
+        table = Table(columns)
         for kind, views in self.judged.items():
             for view, found in views.items():
                 table.add(
@@ -150,7 +150,7 @@ class FitReport(Displayable):
             yield ""
             yield Heading("Without a group of features, the linear model's log-loss")
             seen = list(next(iter(self.ablations.values())))
-            without = Shown(["left out", *seen])
+            without = Table(["left out", *seen])
             for group, losses in self.ablations.items():
                 without.add(group, *(f"{losses[view]:.4f}" for view in seen))
             yield without
@@ -158,7 +158,7 @@ class FitReport(Displayable):
         yield f"Written to {self.folder} in {duration(self.seconds)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, with calibration and curves."""
+        """Return all results, with calibration and loss curves."""
         return {
             "data": self.data,
             "seed": self.seed,
@@ -169,7 +169,7 @@ class FitReport(Displayable):
         }
 
     def plot(self) -> Figure:
-        """Curves of the loss, and how far predictions come true."""
+        """Draw the loss curves and the calibration."""
         from knightfall.learning.plots import fit_plot
 
         return fit_plot(self)
@@ -196,13 +196,13 @@ GROUPS: dict[str, Callable[[str], bool]] = {
     ),
     "the waiter": lambda name: name.startswith("waiter"),
 }
-"""Groups of features that are left out in turn, to see what they are worth."""
+"""Groups of features that are left out in turn, to measure what they contribute."""
 
 ABLATION_ROWS = 100_000
-"""So many tell what a group of features is worth."""
+"""Rows for each ablation."""
 
 TRUTHFUL = VIEWS[:2]
-"""The views that are told nothing but the truth: the hunter's."""
+"""The hunter's views, whose targets are the solver's truth."""
 
 MOST_EPOCHS = 1000
 
@@ -216,12 +216,12 @@ def fit(
     seed: int = 0,
     ablate: bool = False,
 ) -> FitReport:
-    """Fit models to labelled positions; what was interrupted goes on when asked again."""
+    """Fit models to labelled positions; a repeated call continues an interrupted fit."""
     for kind in kinds:
         if kind not in KINDS:
-            raise KnightfallError(f"a model is {' or '.join(KINDS)}, not {kind!r}")
+            raise KnightfallError(f"unknown kind of model {kind!r}; known: {', '.join(KINDS)}")
     if ablate and "linear" not in kinds:
-        raise KnightfallError("features are left out of the linear model: add --kind linear")
+        raise KnightfallError("--ablate needs the linear model: add --kind linear")
     if not 1 <= epochs <= MOST_EPOCHS:
         raise KnightfallError(f"epochs={epochs} must be from 1 to {MOST_EPOCHS}")
     needed = ("pyarrow", "sklearn", "torch") if "net" in kinds else ("pyarrow", "sklearn")
@@ -239,7 +239,7 @@ def fit(
 def _fit_one(
     kind: str, data: Path, folder: Path, course: Course, ablate: bool, report: FitReport
 ) -> None:
-    """Fit and judge one kind of model; its tables are gone before the next one's are made."""
+    """Fit and judge one kind of model; frees its tables before the next kind is fitted."""
     training, validation, test = (_tables(data, split, kind) for split in SPLITS)
     make_folder(folder)
     if kind == "linear":
@@ -259,8 +259,8 @@ def _fit_one(
 
 
 def _nets(
-    training: dict[str, Table],
-    validation: dict[str, Table],
+    training: dict[str, FeatureTable],
+    validation: dict[str, FeatureTable],
     course: Course,
     folder: Path,
     report: FitReport,
@@ -269,7 +269,7 @@ def _nets(
     with progress("epochs", course.epochs * len(VIEWS)) as told:
         for number, view in enumerate(VIEWS):
 
-            def on_epoch(epoch: int, curve: Curve, done: int = number * course.epochs) -> None:
+            def on_epoch(epoch: int, curve: LossCurve, done: int = number * course.epochs) -> None:
                 told(done + epoch)
 
             kept = folder / f"{view}.checkpoint"
@@ -279,9 +279,9 @@ def _nets(
 
 
 def _ablations(
-    training: dict[str, Table], test: dict[str, Table], seed: int
+    training: dict[str, FeatureTable], test: dict[str, FeatureTable], seed: int
 ) -> dict[str, dict[str, float]]:
-    """The linear model's loss without each group of features."""
+    """Return the linear model's loss without each group of features."""
     found: dict[str, dict[str, float]] = {}
     with progress("ablations", len(GROUPS)) as told:
         for number, (group, belongs) in enumerate(GROUPS.items()):
@@ -295,40 +295,40 @@ def _ablations(
     return found
 
 
-def _without(table: Table, gone: Sequence[int]) -> Table:
+def _without(table: FeatureTable, gone: Sequence[int]) -> FeatureTable:
     features = table.features.copy()
     features[:, gone] = 0
     return replace(table, features=features)
 
 
-def _tables(data: Path, split: str, kind: str) -> dict[str, Table]:
-    """What a kind of model sees of a split, of all boards."""
+def _tables(data: Path, split: str, kind: str) -> dict[str, FeatureTable]:
+    """Return the feature tables of a split, over all boards, for a kind of model."""
     found, parts = read(data, split), []
     for number, name in enumerate(found.boards):
         one = found.where(found.board == number)
         if len(one.wins):
             parts.append(tables(Board.named(name), labelled(one), kind))
     if not parts:
-        raise KnightfallError(f"{str(data)!r} has no positions to {split} on")
+        raise KnightfallError(f"{str(data)!r} has no positions of the split {split!r}")
     for view in VIEWS:
         wins = np.concatenate([part[view].wins for part in parts])
         if len(set(wins.tolist())) < 2:
             raise KnightfallError(
                 f"{str(data)!r}: all {len(wins)} positions of the split {split!r} and the view "
-                f"{view!r} are alike; there is nothing to learn from them"
+                f"{view!r} have the same label; a fit needs both labels"
             )
     return joined(parts)
 
 
 def labelled(one: Positions) -> Labelled:
-    """The columns that are learned from."""
+    """Return the columns that models are fitted to."""
     known = np.array([name in SERIOUS for name in one.agents])
     hunter = np.where(one.hunter > 0, one.mover_agent, one.waiter_agent)
     return Labelled(one.open, one.mover, one.waiter, one.wins, one.result, known[hunter])
 
 
 def _write_heuristics(folder: Path) -> None:
-    """A file of heuristics, one for each model that is there, ready to play."""
+    """Write models.py, with a heuristic for each model in the folder."""
     made = [kind for kind in KINDS if (folder / f"learned_{kind}.json").exists()]
     lines = [
         '"""What was learned, ready to play: knightfall match "id(models.py:learned_net)" …"""',

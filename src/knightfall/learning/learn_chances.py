@@ -1,8 +1,8 @@
-"""``knightfall learn chances``: fit what opponents reply, and judge it by games of others.
+"""``knightfall learn chances``: fit a model of opponents' replies and judge it on other games.
 
-The weights of the conditional logit maximise the likelihood of what hunters replied,
-P(reply) ∝ exp(w·f), less a penalty on large ones.  The shares maximise that of whole games, each of
-which was played by one opponent, as the champion reckons (`knightfall.opponents`).
+The weights of the conditional logit maximise the likelihood of the hunters' replies, P(reply) ∝
+exp(w·f), with a penalty on large weights. The shares of the opponent types maximise the likelihood
+of whole games, each played by one opponent (`knightfall.opponents`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from knightfall.board import Board
 from knightfall.display.numbers import duration, percent
 from knightfall.display.progress import OnProgress, nobody, progress
 from knightfall.display.report import Displayable, Heading, Part
-from knightfall.display.table import Table as Shown
+from knightfall.display.table import Table
 from knightfall.errors import KnightfallError
 from knightfall.files import atomic_writer, make_folder
 from knightfall.kernel.rules import words
@@ -41,17 +41,19 @@ from knightfall.solver.engine import Engine
 
 
 PENALTY = 1.0
-"""Half of this times the squares of the weights is taken from the log-likelihood."""
+"""Ridge penalty: half of this times the sum of squared weights is subtracted from the
+log-likelihood.
+"""
 
 ROUNDS = 200
 SHARES_BEFORE = 2.0
-"""Games that each opponent is thought to have played before any was seen: none is ruled out."""
+"""Pseudo-count: games added for each opponent, so that no share is 0."""
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Table:
+class DecisionArrays:
     """Decisions as arrays, padded to eight replies."""
 
     features: Floats
@@ -60,8 +62,8 @@ class Table:
     replies: npt.NDArray[np.intp]
 
     @classmethod
-    def of(cls, decisions: Sequence[Decision]) -> Table:
-        """The decisions in their order."""
+    def of(cls, decisions: Sequence[HunterReply]) -> DecisionArrays:
+        """Convert decisions to arrays, in their order."""
         number = len(decisions)
         features = np.zeros((number, WAYS, FEATURES))
         there, wrong = np.zeros((2, number, WAYS), np.bool_)
@@ -71,21 +73,21 @@ class Table:
         return cls(features, there, wrong, np.array([one.reply for one in decisions], np.intp))
 
     def chosen(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Of each decision, the value of the reply that was made."""
+        """Return each decision's value at the reply that was chosen."""
         found: npt.NDArray[Any] = values[np.arange(len(self.replies)), self.replies]
         return found
 
 
-def probabilities(weights: Floats, table: Table) -> Floats:
-    """How likely each reply is; 0 where there is none."""
+def probabilities(weights: Floats, table: DecisionArrays) -> Floats:
+    """Return the probability of each reply; 0 in the padding."""
     values = np.where(table.there, table.features @ weights, -np.inf)
     powers = np.exp(values - values.max(1, keepdims=True))
     found: Floats = powers / powers.sum(1, keepdims=True)
     return found
 
 
-def fit_weights(table: Table) -> Floats:
-    """The weights under which the replies are likeliest, less the penalty."""
+def fit_weights(table: DecisionArrays) -> Floats:
+    """Return the weights that maximise the penalised likelihood."""
     from scipy.optimize import minimize
 
     made = table.chosen(table.features)
@@ -100,27 +102,29 @@ def fit_weights(table: Table) -> Floats:
     return found
 
 
-def likelihoods(decisions: Sequence[Decision], weights: Floats) -> Floats:
-    """How likely each opponent makes each reply, the last of them being the stranger."""
+def likelihoods(decisions: Sequence[HunterReply], weights: Floats) -> Floats:
+    """Return the probability of each reply by opponent type; the last column is the conditional
+    logit.
+    """
     found = [
         [Told(share, KNOWN).likely(len(one.wrong)) for share in one.shares[:-1, one.reply]]
         for one in decisions
     ]
-    table = Table.of(decisions)
+    table = DecisionArrays.of(decisions)
     stranger = table.chosen(probabilities(weights, table))
     return np.column_stack([np.array(found), stranger])
 
 
-def by_game(decisions: Sequence[Decision], logs: Floats) -> Floats:
-    """Rows added up over the decisions of each game."""
+def by_game(decisions: Sequence[HunterReply], logs: Floats) -> Floats:
+    """Sum the rows over the decisions of each game."""
     _, games = np.unique([one.game for one in decisions], return_inverse=True)
     total = np.zeros((games.max() + 1, logs.shape[1]))
     np.add.at(total, games, logs)
     return total
 
 
-def fit_shares(decisions: Sequence[Decision], weights: Floats) -> tuple[float, ...]:
-    """How common each opponent is, if every game was played by one of them."""
+def fit_shares(decisions: Sequence[HunterReply], weights: Floats) -> tuple[float, ...]:
+    """Return the share of each opponent type, given that each game has one opponent (EM)."""
     logs = by_game(decisions, np.log(likelihoods(decisions, weights)))
     shares = np.full(logs.shape[1], 1 / logs.shape[1])
     for _ in range(ROUNDS):
@@ -131,18 +135,18 @@ def fit_shares(decisions: Sequence[Decision], weights: Floats) -> tuple[float, .
     return tuple(float(share) for share in shares)
 
 
-# -- how well it foretells --------------------------------------------------------------------
+# -- how well it predicts ---------------------------------------------------------------------
 
 
 GROUPS = 8
-"""Of decisions, by how likely it was that the win is let go."""
+"""Calibration groups, by the predicted probability of giving up the win."""
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Log-likelihoods of a reply in the mean, and what came true of errors foretold.
+class ReplyLikelihoods:
+    """Mean log-likelihoods of a reply under several models, and the calibration of errors.
 
-    `groups` are (foretold, came true, decisions), over those where the win can be let go.
+    `groups` are (predicted, observed, decisions), over positions in which the win can be lost.
     """
 
     hunters: str
@@ -156,10 +160,10 @@ class Judged:
 
 
 def judged(
-    hunters: str, decisions: Sequence[Decision], chances: Chances, error_rate: float
-) -> Judged:
-    """Judge by decisions; `error_rate` is how often hunters let go of a win that can be lost."""
-    table = Table.of(decisions)
+    hunters: str, decisions: Sequence[HunterReply], chances: Chances, error_rate: float
+) -> ReplyLikelihoods:
+    """Judge `chances` on decisions; `error_rate` is the hunters' rate of losing a win."""
+    table = DecisionArrays.of(decisions)
     ways, wrong = table.there.sum(1), table.wrong.sum(1)
     erred, possible = table.chosen(table.wrong), wrong > 0
     winning = np.where(
@@ -174,7 +178,7 @@ def judged(
     likely = probabilities(chances.habits, table)
     logs = by_game(decisions, np.log(likelihoods(decisions, chances.habits)))
     games = np.logaddexp.reduce(logs + np.log(chances.shares), axis=1)
-    return Judged(
+    return ReplyLikelihoods(
         hunters=hunters,
         decisions=len(decisions),
         erred=float(erred[possible].mean()) if possible.any() else 0.0,
@@ -195,27 +199,27 @@ def _groups(foretold: Floats, came: Any) -> tuple[tuple[float, float, int], ...]
     )
 
 
-def error_rate(decisions: Sequence[Decision]) -> float:
-    """How often hunters let go of a win that can be lost in one move."""
+def error_rate(decisions: Sequence[HunterReply]) -> float:
+    """Return the rate at which hunters lose a win, where a reply can lose it."""
     possible = [one.erred for one in decisions if one.wrong.any()]
     return (sum(possible) + 1) / (len(possible) + 2)
 
 
 @dataclass
 class ChancesReport(Displayable):
-    """What was learned, and how well it foretells what hunters do."""
+    """The learned model of opponents, and how well it predicts hunters' replies."""
 
     chances: Chances
     learned_from: int
-    judged: Sequence[Judged]
+    judged: Sequence[ReplyLikelihoods]
     folder: str
     seed: int
     seconds: float
 
     def parts(self) -> Iterator[Part]:
-        """Likelihoods, errors foretold, weights and shares."""
+        """Yield tables of likelihoods, predicted errors, weights and shares."""
         yield Heading("Log-likelihood of a reply, from openings that were not learned from")
-        table = Shown(["", *(one.hunters for one in self.judged)])
+        table = Table(["", *(one.hunters for one in self.judged)])
         for name, field in (
             ("any reply alike", "any_reply"),
             ("winning replies alike, with a rate of errors", "winning_replies"),
@@ -226,18 +230,18 @@ class ChancesReport(Displayable):
         table.add("decisions", *(f"{one.decisions:,}" for one in self.judged))
         yield table
         yield ""
-        yield Heading("The win is let go: foretold by the stranger, and what came true")
-        errors = Shown(["", *(one.hunters for one in self.judged)])
+        yield Heading("Probability of losing the win: predicted by the stranger → observed")
+        errors = Table(["", *(one.hunters for one in self.judged)])
         for number in range(max((len(one.groups) for one in self.judged), default=0)):
             errors.add(f"group {number + 1}", *(_group(one, number) for one in self.judged))
         yield errors
         yield ""
-        weights = Shown(["of a reply", "weight"])
+        weights = Table(["of a reply", "weight"])
         for name, weight in zip(NAMES, self.chances.habits, strict=True):
             weights.add(name, f"{weight:+.2f}")
         yield weights
         yield ""
-        shares = Shown(["opponent", "share"])
+        shares = Table(["opponent", "share"])
         for name, share in zip(OPPONENTS, self.chances.shares, strict=True):
             shares.add(name, percent(share))
         yield shares
@@ -248,7 +252,7 @@ class ChancesReport(Displayable):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it."""
+        """Return all results."""
         return {
             "learned_from": self.learned_from,
             "seed": self.seed,
@@ -259,7 +263,7 @@ class ChancesReport(Displayable):
         }
 
 
-def _group(one: Judged, number: int) -> str:
+def _group(one: ReplyLikelihoods, number: int) -> str:
     if number >= len(one.groups):
         return ""
     foretold, came, size = one.groups[number]
@@ -270,17 +274,17 @@ def _group(one: Judged, number: int) -> str:
 
 
 GAMES = 1600
-"""Hunted to learn from; a fifth of that to judge by, with known hunters and with others."""
+"""Games to learn from; a fifth as many judge the model, with known and with other hunters."""
 
 FEWEST = 20
 DIGITS = 4
 
 
 def learn(folder: Path, games: int = GAMES, seed: int = 0) -> ChancesReport:
-    """Learn the chances and write ``chances.json`` into a folder."""
+    """Learn a model of opponents' replies and write ``chances.json`` into a folder."""
     start = time.perf_counter()
     if games < FEWEST:
-        raise KnightfallError(f"games={games} are too few to learn from: give {FEWEST} or more")
+        raise KnightfallError(f"games={games} must be {FEWEST} or more")
     make_folder(folder)
     held = max(games // 5, len(UNSEEN))
     with progress("hunting", games + 2 * held) as done:
@@ -288,7 +292,7 @@ def learn(folder: Path, games: int = GAMES, seed: int = 0) -> ChancesReport:
         known = decisions(POPULATION, "test", held, seed, lambda now: done(games + now))
         other = decisions(UNSEEN, "test", held, seed, lambda now: done(games + held + now))
     train = without(train, [*known, *other])
-    habits = np.round(fit_weights(Table.of(train)), DIGITS)
+    habits = np.round(fit_weights(DecisionArrays.of(train)), DIGITS)
     chances = Chances(habits, fit_shares([one for one in train if one.hunter in USUAL], habits))
     made_by = {
         "command": "knightfall learn chances",
@@ -312,13 +316,13 @@ def learn(folder: Path, games: int = GAMES, seed: int = 0) -> ChancesReport:
     )
 
 
-def without(some: Sequence[Decision], others: Sequence[Decision]) -> list[Decision]:
-    """Those whose position, or an image of it, is not among that of others."""
+def without(some: Sequence[HunterReply], others: Sequence[HunterReply]) -> list[HunterReply]:
+    """Return the decisions whose position, up to symmetry, does not occur in `others`."""
     there = set(_keys(others).tolist())
     return [one for one, key in zip(some, _keys(some).tolist(), strict=True) if key not in there]
 
 
-def _keys(some: Sequence[Decision]) -> npt.NDArray[np.uint64]:
+def _keys(some: Sequence[HunterReply]) -> npt.NDArray[np.uint64]:
     if not some:
         return np.zeros(0, np.uint64)
     board = some[0].position.board
@@ -334,7 +338,7 @@ USUAL = (
     *("id(improved, nodes=2500)", "id(bfs_reach, nodes=50000)"),
     *("MM_Open", "MM_Center", "MM_Improved", "AB_Open", "AB_Center", "AB_Improved"),
 )
-"""The ladder's agents and the course's, but those who lose anyhow: the shares stand for these."""
+"""The agents of the ladder and of the course, without the weakest; the shares describe these."""
 
 POPULATION = (
     *USUAL * 3,
@@ -351,14 +355,14 @@ POPULATION = (
     *("id(improved, nodes=10000)", "id(open_space_difference, nodes=2500)", "greedy(open)"),
     *("alphabeta(aggressive, depth=4)", "alphabeta(bfs_reach, depth=4)"),
 )
-"""The hunters that are learned from; the usual ones three times, so they are more than half."""
+"""The hunters to learn from; the usual ones three times, so that they are more than half."""
 
 UNSEEN = (
     *("id(bfs_reach, nodes=10000)", "alphabeta(open, depth=4)", "student(improved, time=25ms)"),
     *("id(lookahead_ratio, nodes=5000)", "alphabeta(corner_averse, depth=4)"),
     "id(center_pull, nodes=4000)",
 )
-"""Hunters that are not learned from, to see whether it holds for strangers."""
+"""Hunters that only judge the model, to show whether it generalises."""
 
 RUNNERS = (
     *("random", "greedy(improved)", "alphabeta(improved, depth=3)", "id(open, nodes=1000)"),
@@ -366,15 +370,15 @@ RUNNERS = (
 )
 
 MOST_CELLS = 43
-"""With more open cells a truth costs too much, and nearly every reply keeps the win."""
+"""With more open cells the solver takes too long, and nearly every reply keeps the win."""
 
 
 @dataclass(frozen=True)
-class Decision:
-    """What a hunter could reply in a won position, and the number of what it did.
+class HunterReply:
+    """A hunter's decision in a won position: the possible replies and the chosen one.
 
     `features` has a row for each reply, `shares` one for each opponent (`practice.ReplyFeatures`);
-    `wrong` says which replies let go of the win.
+    `wrong` is true for replies that lose the win; `reply` is the index of the chosen one.
     """
 
     game: int
@@ -387,36 +391,38 @@ class Decision:
 
     @property
     def erred(self) -> bool:
-        """Whether the hunter let go of its win."""
+        """Return whether the hunter's reply lost the win."""
         return bool(self.wrong[self.reply])
 
 
 def decisions(
     hunters: Sequence[str], split: str, games: int, seed: int, done: OnProgress = nobody
-) -> list[Decision]:
-    """The decisions of some games, the hunters taking turns, from openings of a split."""
+) -> list[HunterReply]:
+    """Play games from openings of a split; return the decisions of the hunters, used in turn."""
     board = Board.of(7, 7)
     if split not in SPLITS:
-        raise KnightfallError(f"a split is one of {', '.join(SPLITS)}, not {split!r}")
+        raise KnightfallError(f"unknown split {split!r}; known: {', '.join(SPLITS)}")
     where = class_splits(board)
     own = [cells for cells, number in classes(board).items() if SPLITS[where[number]] == split]
     rng, engine = random.Random(f"chances {seed}/{split}"), Engine(board)
-    found: list[Decision] = []
+    found: list[HunterReply] = []
     for game in range(games):
         done(game)
         hunter = hunters[game % len(hunters)]
         for position, cell in _game(position_of(board, *rng.choice(own)), hunter, rng):
             wrong = _wrong(position, engine)
             if wrong.all():
-                continue  # lost already
+                continue  # the hunter has lost already
             seen = reply_features(position, engine)
             reply = seen.cells.index(cell)
-            found.append(Decision(game, hunter, position, reply, seen.features, seen.shares, wrong))
+            found.append(
+                HunterReply(game, hunter, position, reply, seen.features, seen.shares, wrong)
+            )
     return found
 
 
 def _game(position: Position, hunter: str, rng: random.Random) -> Iterator[tuple[Position, int]]:
-    """The hunter's choices in a game, with the cells it went to."""
+    """Play a game; yield each of the hunter's positions with the cell that it moved to."""
     for _ in range(rng.choice(RANDOM_PLIES)):
         if len(position.legal_moves) == 0:
             return
@@ -440,7 +446,7 @@ def _game(position: Position, hunter: str, rng: random.Random) -> Iterator[tuple
 
 
 def _wrong(position: Position, engine: Engine) -> npt.NDArray[np.bool_]:
-    """Of each reply, in board order, whether it lets go of the win."""
+    """Return for each reply, in board order, whether it loses the win."""
     names = sorted(position.legal_moves, key=position.board.cell)
     after = [position.play(name) for name in names]
     return np.array([bool(one.legal_moves) and engine.wins(one) for one in after])

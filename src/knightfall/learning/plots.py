@@ -1,4 +1,4 @@
-"""Figures of a fit and of a tuning; this module loads matplotlib."""
+"""Charts of a fit and of a tuning; importing this module loads matplotlib."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from knightfall.learning.tune_report import TuneReport
 
 
-# -- a fit: the loss by epoch, and how far predictions come true ------------------------------
+# -- a fit: the loss by epoch, and the calibration --------------------------------------------
 
 
 _COLOURS = dict(zip(VIEWS, (BLUE, "#6a98cb", RED, "#da8259"), strict=True))
@@ -24,7 +24,7 @@ _COLOURS = dict(zip(VIEWS, (BLUE, "#6a98cb", RED, "#da8259"), strict=True))
 
 @styled
 def fit_plot(report: FitReport) -> Figure:
-    """Two panels: training curves, and calibration of every model."""
+    """Draw two panels: training curves, and the calibration of every model."""
     figure = page(f"seed {report.seed}", "What was learned from the truth", 9, 4.2)
     left, right = figure.subplots(1, 2)
     for view, curve in report.curves.items():
@@ -62,7 +62,7 @@ _DASHES = ("-", "--", ":", "-.")
 
 @styled
 def tune_plot(report: TuneReport) -> Figure:
-    """Two panels: the free weights, and how candidates scored."""
+    """Draw two panels: the free weights, and the candidates' scores by generation."""
     settings = report.settings
     below = f"{settings.board.replace('x', '×')} · nodes={settings.nodes} · seed {settings.seed}"
     figure = page(below, f"{written(report.settings.given)}: {report.verdict}", 9, 4.2)
@@ -91,7 +91,7 @@ def tune_plot(report: TuneReport) -> Figure:
     right.legend()
     remark(
         figure,
-        "best: of so many candidates the luckiest, and no estimate",
+        "best: the luckiest of many candidates, not an estimate",
         *(
             f"confirmed at nodes={one.nodes}: {percent(one.statistics.score)} "
             f"({interval(one.statistics.low, one.statistics.high)})"

@@ -1,12 +1,11 @@
-"""One file of labelled positions: play games, label their positions, and fill the columns.
+"""Build one file of labelled positions: play games, label the positions, fill the columns.
 
-Two agents play from a random opening, and the solver decides who wins each position.  A search
-evaluates positions of good play and bad, so strong agents play a good part of the games, and weak
-ones the others.  No agent that was itself learned from such games plays: the same command must give
-the same positions again.
+Two agents play from a random opening, and the solver decides who wins each position. A search meets
+positions of good play and of bad play, so strong and weak agents play. No agent that was itself
+learned from such games plays: the same command must give the same positions again.
 
-A game is labelled from its end: a position from which a lost one was reached is won, without a
-question.  Only the others are asked of the solver, and there the game is mostly over in a moment.
+A game is labelled from its end: a position with a move to a lost position is won. Only the other
+positions are given to the solver, and most of these are solved quickly.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ POOL: tuple[tuple[str, int], ...] = (
     ("greedy(improved)", 3),
     ("random", 3),
 )
-"""Agents, and how often one is drawn compared with the others; one may be there twice."""
+"""Agents with their weights in the random draw; an agent may occur twice."""
 
 NAMES = tuple(dict.fromkeys(name for name, _ in POOL))
 """Each agent once."""
@@ -62,13 +61,13 @@ NAMES = tuple(dict.fromkeys(name for name, _ in POOL))
 SERIOUS = frozenset(
     f"id({heuristic}, nodes={nodes})" for heuristic in HEURISTICS for nodes in (600, 2500, 10000)
 )
-"""Those from whom one can learn where good hunters go wrong."""
+"""Agents strong enough that the runner's practical chances are learned from games against them."""
 
 _CARDS = [name for name, weight in POOL for _ in range(weight)]
 
 
 def draw(rng: random.Random) -> str:
-    """One of the agents."""
+    """Draw a random agent."""
     return rng.choice(_CARDS)
 
 
@@ -76,18 +75,18 @@ def draw(rng: random.Random) -> str:
 
 
 RANDOM_PLIES = (0, 0, 0, 1, 2, 3, 4, 6, 8, 10, 14)
-"""How many random moves may come first, each as often as it stands here."""
+"""Possible numbers of random first moves; repeated entries are drawn more often."""
 
 Words = tuple[int, int, int]
 """A position for the mover: the open cells as bits, the mover's cell, the waiter's cell."""
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
-    """Every position of a game, the last one being that of the loser, who cannot move.
+class PlayedGame:
+    """A finished game: all its positions; in the last one the loser has no move.
 
-    `opening` are the cells of mover and waiter at first, `drawn` counts the random moves that were
-    made, and `agents` made the others; the first of them was to move in the opening.
+    `opening` holds the first cells of mover and waiter, `drawn` counts the random moves at the
+    start. `agents[0]` was to move in the opening.
     """
 
     board: Board
@@ -97,12 +96,12 @@ class Game:
     positions: tuple[Words, ...]
 
     def result(self, ply: int) -> int:
-        """1 if whoever was to move there won the game, else 0."""
+        """Return 1 if the player to move at this ply won the game, else 0."""
         return (len(self.positions) - 1 - ply) % 2
 
 
-def draw_game(board: Board, rng: random.Random) -> Game:
-    """The next game; which one depends on the generator alone."""
+def draw_game(board: Board, rng: random.Random) -> PlayedGame:
+    """Play the next game; the generator alone determines it."""
     while True:
         mover, waiter = rng.sample(range(board.cells), 2)
         everywhere = (1 << board.cells) - 1
@@ -111,26 +110,25 @@ def draw_game(board: Board, rng: random.Random) -> Game:
         while len(line) <= drawn and (ways := _ways(board, line[-1])):
             line.append(after(line[-1], rng.choice(ways)))
         agents, seed = (draw(rng), draw(rng)), rng.randrange(1, 2**62)
-        # A game that random moves have ended, or nearly, tells little of how games go.
+        # A game that random moves have ended, or nearly, says little about play.
         if len(line) == drawn + 1 and _ways(board, line[-1]):
             break
     movers = agents if drawn % 2 == 0 else agents[::-1]
-    open, here, there = line[-1]
-    start = Position(board, frozenset(cells_of(open)), here, there, "w")
+    start = position_of(board, line[-1])
     seats: dict[Side, Searcher] = {"w": _ready(movers[0]), "b": _ready(movers[1])}
     for cell in play_compiled(seats, start.fen, seed).cells:
         line.append(after(line[-1], cell))
-    return Game(board, (mover, waiter), drawn, agents, tuple(line))
+    return PlayedGame(board, (mover, waiter), drawn, agents, tuple(line))
 
 
 def after(position: Words, cell: int) -> Words:
-    """The position after the mover went to that cell, for the other one."""
+    """Return the position after the mover went to `cell`, with the other player to move."""
     open, _, waiter = position
     return open & ~(1 << cell), waiter, cell
 
 
 def cells_of(open: int) -> list[int]:
-    """The cells of a set, in board order."""
+    """Return the cells of a bit set, in board order."""
     return [cell for cell in range(open.bit_length()) if open >> cell & 1]
 
 
@@ -142,7 +140,7 @@ def _ways(board: Board, position: Words) -> list[int]:
 def _ready(agent: str) -> Searcher:
     found = searcher(agent)
     if found is None:
-        raise KnightfallError(f"{agent} takes more than compiled code to play")
+        raise KnightfallError(f"agent {agent} cannot play in compiled code")
     return found
 
 
@@ -150,10 +148,10 @@ def _ready(agent: str) -> Searcher:
 
 
 EARLY = 0.84
-"""With more than this share of the board open, nearly every position is the hunter's."""
+"""With more than this share of the board open, the hunter wins nearly every position."""
 
 EARLY_KEPT = 0.1
-"""This share of early positions is labelled all the same."""
+"""The share of early positions that is labelled nevertheless."""
 
 MOST_OPEN = 41
 """On boards larger than 7×7, more open cells than this take the solver too long."""
@@ -162,31 +160,29 @@ LARGEST = 49
 TABLE_MB = 64
 
 
-class Judge:
-    """Tells who wins the positions of one board."""
-
-    def __init__(self, board: Board) -> None:
-        self._board = board
-        self._engine = Engine(board, table_mb=TABLE_MB)
-
-    def wins(self, position: Words) -> bool:
-        """Whether the mover wins."""
-        open, mover, waiter = position
-        asked = Position(self._board, frozenset(cells_of(open)), mover, waiter, "w")
-        known = lookup(asked) if len(asked.open) == self._board.cells - 2 else None
-        return self._engine.wins(asked) if known is None else known.mover_wins
-
-    def label(self, game: Game, plies: list[int]) -> list[bool]:
-        """Whether the mover wins at each of these plies, which are told in ascending order."""
-        labels: dict[int, bool] = {len(game.positions) - 1: False}
-        for ply in reversed(plies):
-            lost_next = labels.get(ply + 1) is False
-            labels[ply] = lost_next or self.wins(game.positions[ply])
-        return [labels[ply] for ply in plies]
+def label(engine: Engine, game: PlayedGame, plies: list[int]) -> list[bool]:
+    """Return whether the mover wins at each of these plies, which must be in ascending order."""
+    labels: dict[int, bool] = {len(game.positions) - 1: False}
+    for ply in reversed(plies):
+        lost_next = labels.get(ply + 1) is False
+        labels[ply] = lost_next or _wins(engine, position_of(game.board, game.positions[ply]))
+    return [labels[ply] for ply in plies]
 
 
-def plies_to_label(game: Game, rng: random.Random) -> list[int]:
-    """Which positions of a game are taken: all in which there is a move, but few early ones."""
+def _wins(engine: Engine, position: Position) -> bool:
+    """Return whether the mover wins; faster than `Solver`, for millions of calls."""
+    known = lookup(position) if len(position.open) == position.board.cells - 2 else None
+    return engine.wins(position) if known is None else known.mover_wins
+
+
+def position_of(board: Board, words: Words) -> Position:
+    """Return the position; the mover is the first player."""
+    open, mover, waiter = words
+    return Position(board, frozenset(cells_of(open)), mover, waiter, "w")
+
+
+def plies_to_label(game: PlayedGame, rng: random.Random) -> list[int]:
+    """Return the plies to label: all that have a legal move, but few early ones."""
     cells = game.board.cells
     early = EARLY * cells if cells <= LARGEST else MOST_OPEN
     rate = EARLY_KEPT if cells <= LARGEST else 0.0
@@ -201,31 +197,29 @@ def plies_to_label(game: Game, rng: random.Random) -> list[int]:
 
 
 def prepare() -> None:
-    """Have everything compiled that games need."""
+    """Compile everything that the games need."""
     for name in NAMES:
         searcher(name)
 
 
 @dataclass(frozen=True)
 class BuiltShard:
-    """The columns of a file, and the seconds that they took."""
+    """The columns of a file, and the seconds that it took to build them."""
 
     columns: Columns
     seconds: float
 
 
 def build_shard(shard: Shard) -> BuiltShard:
-    """Play and label the games of a file; any process can do that, and the caller writes it."""
+    """Play and label the games of a file in any process; the caller writes the file."""
     start = time.perf_counter()
     return BuiltShard(harvest(shard), time.perf_counter() - start)
 
 
 def harvest(shard: Shard) -> Columns:
-    """The columns of a file: they depend on the shard, which has a seed of its own, and nothing
-    else.
-    """
+    """Return the columns of a file; the shard alone, with its seed, determines them."""
     board, rng = Board.named(shard.board), random.Random(shard.seed)
-    judge = _judge(board)
+    engine = _engine(board)
     rows: list[tuple[int, ...]] = []
     games = 0
     while len(rows) < shard.positions:
@@ -235,9 +229,9 @@ def harvest(shard: Shard) -> Columns:
         same = board.colour(game.opening[0]) == board.colour(game.opening[1])
         opening = _class_of(board, game.opening)
         number = shard.number << 16 | games
-        for ply, wins in zip(plies, judge.label(game, plies), strict=True):
+        for ply, wins in zip(plies, label(engine, game, plies), strict=True):
             turn = ply % 2
-            # The hunter in the opening hunts all game long, at every turn of its own.
+            # The hunter of the opening remains the hunter for the whole game.
             hunts = same if turn == 0 else not same
             here, there = agents[turn], agents[1 - turn]
             about = (wins, game.result(ply), hunts, ply, game.drawn, opening, number, here, there)
@@ -279,12 +273,12 @@ def _class_of(board: Board, opening: tuple[int, int]) -> int:
     return classes(board)[mover, waiter]
 
 
-def _judge(board: Board) -> Judge:
-    """Return this thread's judge.  The boards take turns: what one has proven is then forgotten."""
+def _engine(board: Board) -> Engine:
+    """Return this thread's engine; a change of board replaces it and drops its table."""
     if getattr(_here, "board", None) != board:
-        _here.judge, _here.board = Judge(board), board
-    judge: Judge = _here.judge
-    return judge
+        _here.engine, _here.board = Engine(board, table_mb=TABLE_MB), board
+    engine: Engine = _here.engine
+    return engine
 
 
 _here = threading.local()
@@ -302,9 +296,9 @@ def generate(
     executor: Executor | None = None,
     progress: bool | OnProgress = True,
 ) -> dict[str, Any]:
-    """Make what is missing of a set and write its card, which is also the answer.
+    """Build the missing files of a set, write its card, and return the card.
 
-    A folder of other settings is refused, and so is one with a damaged file.
+    Raise a KnightfallError for a folder of other settings or with a damaged file.
     """
     options = RunnerOptions(workers, dask, executor)
     options.check()
@@ -326,19 +320,19 @@ def generate(
             _note(folder, shard, built.seconds)
             done += shard.positions
             tell(done)
-    for draft in folder.glob(".*.part"):  # of those who were killed
+    for draft in folder.glob(".*.part"):  # drafts that killed processes left
         draft.unlink(missing_ok=True)
     return write_card(folder, settings, shards)
 
 
 def begin(folder: Path, settings: DataSettings) -> None:
-    """Make the folder, or see that it is one of these settings."""
+    """Create the folder, or check that its settings are the same."""
     if (folder / FILE).exists():
         told = difference(read_settings(folder), settings)
         if told:
             raise KnightfallError(
-                f"{str(folder)!r} was made with other settings ({told}): give those, or another "
-                "folder"
+                f"{str(folder)!r} was made with other settings ({told}): use the same settings or "
+                "another folder"
             )
         return
     begin_folder(folder)
@@ -346,7 +340,7 @@ def begin(folder: Path, settings: DataSettings) -> None:
 
 
 def missing_shards(folder: Path, settings: DataSettings) -> list[Shard]:
-    """The files that are still to be made; those that are there are read, to be sure of them."""
+    """Return the files that are still missing; the existing ones are read and checked."""
     missing = []
     for shard in settings.shards():
         if (folder / shard.name).exists():
@@ -357,7 +351,7 @@ def missing_shards(folder: Path, settings: DataSettings) -> list[Shard]:
 
 
 def _builder_of_shards() -> Callable[[Shard], BuiltShard]:
-    """Return the function that builds a shard, once what its games need is compiled."""
+    """Compile what the games need, and return the function that builds a shard."""
     prepare()
     return build_shard
 

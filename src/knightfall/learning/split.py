@@ -1,15 +1,16 @@
-"""Mirror images as one position, and which positions are held back to judge what was learned.
+"""Canonical forms of positions, and the split into training, validation and test openings.
 
-A game belongs where its opening belongs, with all mirror images: of the classes of openings of a
-board a tenth is for the test, a tenth for validation.  Which ones depends on the board alone, so
-an opening is for the test in every set that is ever made.
+A game belongs to the split of its opening, mirror images included. A tenth of a board's opening
+classes is for the test, a tenth for validation. The board alone decides which, so an opening is for
+the test in every set.
 
-Games from different openings can meet.  Of a position that occurs several times, images included,
-one is kept: for the test if it occurs there, else for validation, else for training.
+Games from different openings can reach the same position. Of a position that occurs several times,
+images included, one is kept: for the test if it occurs there, else for validation, else for
+training.
 
-Of all mirror images the first one stands for a position: with the smallest cell of the mover, then
-of the waiter, then the smallest word of open cells.  So that of an opening is the atlas's
-representative.  Mover and waiter are not exchanged: that would be another position.
+The canonical form is the mirror image with the smallest cell of the mover, then of the waiter, then
+the smallest word of open cells. An opening's canonical form is the atlas's representative. Mover
+and waiter are not exchanged: that would be another position.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from knightfall.solver.atlas import representatives
 
 SPLITS = ("train", "validation", "test")
 HELD_BACK = 0.1
-"""The share of openings for validation, and as many for the test; at least one of each."""
+"""The share of openings for validation, and the same share for the test; at least one each."""
 
 SEED = 0
-"""Changed, it would make training positions of what others tested on."""
+"""Never change it: training positions would become test positions of older sets."""
 
 
 @cache
 def classes(board: Board) -> dict[tuple[int, int], int]:
-    """The classes of openings by number: the cells of mover and waiter in the first of each."""
+    """Return the number of each opening class, by the cells of mover and waiter."""
     return {cells: number for number, cells in enumerate(representatives(board))}
 
 
 @cache
 def class_splits(board: Board) -> npt.NDArray[np.uint8]:
-    """For each class of openings, where it belongs, as a place in `SPLITS`."""
+    """Return the split of each opening class, as an index into `SPLITS`."""
 
     def lot(cells: tuple[int, int]) -> bytes:
         text = f"split {SEED}/{board.text}/{board.name(cells[0])}{board.name(cells[1])}"
@@ -54,7 +55,7 @@ def class_splits(board: Board) -> npt.NDArray[np.uint8]:
 
 
 def kept(keys: npt.NDArray[np.uint64], splits: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Which positions are kept: of those with one key, the first in the last of their splits."""
+    """Mark one position for each key: test before validation before training, then the first."""
     order = np.lexsort((np.arange(len(keys)), len(SPLITS) - splits.astype(np.int8), keys))
     in_order = keys[order]
     first = np.ones(len(keys), np.bool_)
@@ -73,7 +74,7 @@ Cell = npt.NDArray[np.uint8]
 
 @cache
 def _tables(board: Board) -> list[tuple[Cell, list[Word]]]:
-    """For each symmetry, where a cell goes, and where the eight cells of each byte of a word go."""
+    """Return for each symmetry the image of a cell, and the image of each byte of a word."""
     found = []
     for image in board.symmetries:
         table = np.zeros((8, 256), np.uint64)
@@ -87,7 +88,7 @@ def _tables(board: Board) -> list[tuple[Cell, list[Word]]]:
 def canonical_forms(
     board: Board, open: Word, movers: Cell, waiters: Cell
 ) -> tuple[Word, Cell, Cell]:
-    """The first image of each position."""
+    """Return the canonical form of each position."""
     in_bytes = np.ascontiguousarray(open, "<u8").view(np.uint8).reshape(-1, 8)
     best_open, best_pair = np.zeros(0, np.uint64), np.zeros(0, np.uint16)
     for number, (there, bytes_of) in enumerate(_tables(board)):
@@ -105,10 +106,9 @@ def canonical_forms(
 
 
 def keys(board: Board, open: Word, movers: Cell, waiters: Cell) -> Word:
-    """Return a number for each position and board; different positions get different numbers.
+    """Return a 64-bit hash for each position and board.
 
-    They are 64 bits of a hash: among ten million positions the odds that two share one are a few
-    in a million.
+    Among ten million positions, the probability that two share a hash is a few in a million.
     """
     place = (movers.astype(np.uint64) << np.uint64(6)) | waiters
     place |= np.uint64(board.width << 20 | board.height << 12)
@@ -116,7 +116,7 @@ def keys(board: Board, open: Word, movers: Cell, waiters: Cell) -> Word:
 
 
 def _mixed(words: Word) -> Word:
-    """Each word with its bits spread over all of it (the end of splitmix64)."""
+    """Return each word with its bits mixed (the finaliser of splitmix64)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))

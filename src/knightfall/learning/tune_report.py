@@ -1,7 +1,7 @@
-"""The result of a tuning: the weights found, and whether they are better than those given.
+"""The report of a tuning: the weights found, and whether they beat the given ones.
 
-That is decided by a sequential test on openings that the tuning never saw, at the budget that was
-tuned at and at a second one: weights may suit a search of one depth and no other.
+A sequential test decides, on openings that tuning never used, at the tuned budget and at a second
+one: weights may suit one search depth only.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ _WORDS = {"H1": GAINED, "H0": NOTHING, None: UNDECIDED}
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The tuned weights against those given, at one budget; every number is that of the tuned."""
+    """The tuned weights against the given ones at one budget; results are the tuned side's."""
 
     nodes: int
     pairs: tuple[int, int, int]
-    """How many ended LL, WL and WW."""
+    """How many pairs ended LL, WL and WW."""
     statistics: MatchEstimate
     llr: float
     verdict: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values that JSON can hold."""
+        """Return the confirmation as JSON values."""
         told = ("score", "low", "high", "elo", "elo_error", "nelo", "nelo_error")
         return {
             "nodes": self.nodes,
@@ -75,7 +75,7 @@ def confirmed(
     options: RunnerOptions,
     progress: bool,
 ) -> Confirmation:
-    """Play the test of one budget to its end, or show it again; the folder keeps its games."""
+    """Play the sequential test at one budget, or read it from the folder if it is finished."""
     test = Sprt(*settings.sprt)
     report = match(
         agent_of(tuned, nodes),
@@ -96,8 +96,8 @@ def confirmed(
 
 
 def overall(verdicts: Sequence[str]) -> str:
-    """What may be claimed: a gain only if every budget shows it."""
-    if not verdicts or NOTHING in verdicts:  # without any, the weights are those given
+    """Combine the budgets' verdicts: a gain counts only if every budget shows it."""
+    if not verdicts or NOTHING in verdicts:  # without verdicts the weights are those given
         return NOTHING
     return GAINED if set(verdicts) == {GAINED} else UNDECIDED
 
@@ -107,7 +107,7 @@ def overall(verdicts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """A generation: where the optimiser then stood, and how its candidates scored."""
+    """A generation: the optimiser's mean, the mean score, and the best candidate."""
 
     mean: Expression
     score: float
@@ -129,16 +129,16 @@ class TuneReport(Displayable):
 
     @property
     def verdict(self) -> str:
-        """One of "gained", "nothing was gained", "cannot tell"."""
+        """Return "gained", "nothing was gained" or "cannot tell"."""
         return overall([one.verdict for one in self.confirmations])
 
     @property
     def kept(self) -> Expression:
-        """What is to be played from now on: the weights as given, unless a gain was confirmed."""
+        """Return the sum to play: the given one, unless a gain was confirmed."""
         return self.tuned if self.verdict == GAINED else self.settings.given
 
     def parts(self) -> Iterator[Part]:
-        """The weights, the confirmation and the verdict."""
+        """Yield the weights, the confirmation and the verdict."""
         settings = self.settings
         games = 2 * settings.generations * settings.population * settings.pairs
         yield (
@@ -156,11 +156,11 @@ class TuneReport(Displayable):
             table.add(given.name, decimal(given.value), decimal(tuned.value), shown)
         yield table
         yield (
-            "The first keeps its weight: only their ratio matters to a search. Size is how much "
-            "the tuned term varies from position to position, compared with the first."
+            "The first term keeps its weight: only ratios matter to a search. Size is how much the "
+            "tuned term varies from position to position, compared with the first."
         )
         for name in self.sum.still:
-            yield f"{name} was not measured to vary: if it never does, its weight decides nothing."
+            yield f"The spread of {name} is unknown: if it never varies, its weight has no effect."
         yield ""
         yield Heading("Tuned against given, on openings that the tuning never saw")
         if self.confirmations:
@@ -189,7 +189,7 @@ class TuneReport(Displayable):
 
     @property
     def words(self) -> str:
-        """The verdict in a sentence or two."""
+        """Return the verdict in one or two sentences."""
         kept = "The weights as given are kept."
         elo0, elo1 = self.settings.sprt
         by_verdict: dict[str, list[str]] = {}
@@ -202,12 +202,11 @@ class TuneReport(Displayable):
             return f"Nothing was gained: no other weights were found. {kept}"
         if self.verdict == NOTHING:
             said = (
-                f"Nothing was gained: at {told[NOTHING]} the weights as given are as good; that "
-                f"the tuned ones are {elo1:g} normalized Elo better explains the results worse "
-                f"than {elo0:g}."
+                f"Nothing was gained: at {told[NOTHING]} the given weights are as good; a gain of "
+                f"{elo0:g} normalized Elo explains the results better than a gain of {elo1:g}."
             )
             if GAINED in told:
-                said += f" At {told[GAINED]} the tuned ones are better, but that does not hold."
+                said += f" The tuned weights are better only at {told[GAINED]}."
             return f"{said} {kept}"
         number = count(len(self.settings.starts.confirmation), "position")
         return (
@@ -219,7 +218,7 @@ class TuneReport(Displayable):
         return [*self.sum.sizes_of(self.tuned)]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, generation by generation."""
+        """Return all results, by generation."""
         return {
             "settings": self.settings.to_json(),
             "given": written(self.settings.given),
@@ -242,7 +241,7 @@ class TuneReport(Displayable):
         }
 
     def plot(self) -> Figure:
-        """Weights and scores by generation."""
+        """Draw weights and scores by generation."""
         from knightfall.learning.plots import tune_plot
 
         return tune_plot(self)

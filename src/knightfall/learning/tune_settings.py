@@ -1,11 +1,21 @@
-"""What a tuning is asked: from this all of it follows, to the bit."""
+"""The settings of a tuning, which determine its result, and the positions its games begin from.
+
+Tuning and confirmation use different openings, split as for labelled positions
+(`knightfall.learning.split`): training openings tune, held-back ones confirm. A board has few
+openings, so games also begin one move of each side later. Mirror images count once, and a position
+that both parts reach is kept for the confirmation.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from knightfall.agents import known_agent
 from knightfall.arena.plan import enter, files_of
@@ -13,26 +23,32 @@ from knightfall.arena.version import engine
 from knightfall.board import Board
 from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import Expression, parse_heuristic
-from knightfall.learning.start_positions import Starts, starts
+from knightfall.kernel.rules import words
+from knightfall.learning.split import canonical_forms, class_splits, classes, kept, keys
 from knightfall.learning.weights import read_sum, written
+from knightfall.openings import shuffled
+from knightfall.position import Position
 from knightfall.search.budget import Budget, parse_budget
 from knightfall.statistics.sprt import Sprt
 
 START = "start"
-"""The weights as given, where an opponent is named."""
+"""The name of the given weights where an opponent is expected."""
 
 NODES, TIMES = 2500, 4
-"""The budget, and by how much the second one is larger unless it is named."""
+"""The default budget, and the default ratio of the second budget to it."""
 GENERATIONS, POPULATION, PAIRS, STEP = 20, 12, 100, 0.5
 GAIN = (0.0, 30.0)
-"""The gains, in normalized Elo, that a confirmation decides between."""
+"""The two hypotheses of the confirming test, in normalized Elo."""
+
+SAMPLE = 300
+"""Positions in which the spread of a sum's terms is measured."""
 
 MOST_GENERATIONS, LEAST_POPULATION, MOST_POPULATION, LARGEST_STEP = 10_000, 4, 1000, 10.0
 
 
 @dataclass(frozen=True)
 class TuneSettings:
-    """What was asked for, and the version that does it."""
+    """The settings of a tuning, and the version of knightfall that runs it."""
 
     expression: str
     nodes: int
@@ -63,13 +79,13 @@ class TuneSettings:
         step: float = STEP,
         sprt: tuple[float, float] = GAIN,
     ) -> TuneSettings:
-        """TuneSettings that make sense, for this version."""
+        """Return checked settings for the running version."""
         found = read_sum(expression)
         first = _nodes("nodes", nodes)
         other = _nodes("second", TIMES * nodes if second is None else second)
         if first == other:
             raise KnightfallError(
-                f"second={second} is the budget that is tuned at: it must be another one"
+                f"second={second} must differ from nodes={nodes}, the budget that is tuned at"
             )
         _within("generations", generations, 1, MOST_GENERATIONS)
         _within("population", population, LEAST_POPULATION, MOST_POPULATION)
@@ -101,32 +117,32 @@ class TuneSettings:
 
     @property
     def given(self) -> Expression:
-        """The sum as it was given."""
+        """Return the sum with the given weights."""
         return parse_heuristic(self.expression)
 
     @property
     def starts(self) -> Starts:
-        """Where games begin."""
+        """Return the positions that games begin from."""
         return starts(Board.named(self.board))
 
     @property
     def opponents(self) -> list[str]:
-        """Whom candidates meet, as agents."""
+        """Return the candidates' opponents, as agents."""
         start = agent_of(self.given, self.nodes)
         return [start if text == START else text for text in self.against]
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the settings as JSON values."""
         return {**asdict(self), "against": list(self.against), "sprt": list(self.sprt)}
 
 
 def agent_of(expression: Expression, nodes: int) -> str:
-    """The agent that plays a sum."""
+    """Return the agent that plays a sum."""
     return f"id({expression}, nodes={nodes})"
 
 
 def version() -> str:
-    """Return the version of everything that decides what is found."""
+    """Return the version of everything that determines the result."""
     from importlib.metadata import version as installed
 
     from knightfall.kernel.sources import hash_of
@@ -136,7 +152,7 @@ def version() -> str:
 
 
 def difference(here: dict[str, Any], wanted: TuneSettings) -> str:
-    """In words, how the settings of a folder differ from those wanted; empty if they do not."""
+    """Describe how a folder's settings differ from the wanted ones; empty if they are equal."""
     now = wanted.to_json()
     told = []
     for name, value in now.items():
@@ -175,12 +191,84 @@ def _within(name: str, value: int, least: int, most: int, where: str = "") -> No
 
 
 def _opponent(text: str) -> str:
-    """An opponent in full; one that plays by the clock would play otherwise the next time."""
+    """Return an opponent's full text; refuse one with a clock, whose games cannot be repeated."""
     if text == START:
         return text
     full = enter([text])[0].agent
     if known_agent(full).timed:
         raise KnightfallError(
-            f"against {text!r} plays by the clock, and no tuning could be repeated: give it nodes"
+            f"opponent {text!r} uses a clock, so the tuning could not be repeated: give it nodes"
         )
     return full
+
+
+# -- where games begin -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Starts:
+    """The positions, as FENs, to tune on and to confirm with."""
+
+    tuning: tuple[str, ...]
+    confirmation: tuple[str, ...]
+
+    def of_generation(self, number: int, pairs: int, seed: int) -> list[str]:
+        """Return `pairs` positions to tune on; each generation continues after the previous one."""
+        found: list[str] = []
+        at = number * pairs
+        while len(found) < pairs:
+            turn, place = divmod(at + len(found), len(self.tuning))
+            order = shuffled(self.tuning, seed, turn)
+            found += order[place : place + pairs - len(found)]
+        return found
+
+
+@lru_cache(maxsize=4)
+def starts(board: Board) -> Starts:
+    """Return the positions that games on a board begin from; the board alone determines them."""
+    found: list[Position] = []
+    held: list[bool] = []
+    for (mover, waiter), split in zip(classes(board), class_splits(board).tolist(), strict=True):
+        everywhere = frozenset(range(board.cells))
+        opening = Position(board, everywhere - {mover, waiter}, mover, waiter, "w")
+        for one in _beginning(opening):
+            found.append(one)
+            held.append(split != 0)
+    open, movers, waiters = zip(*(words(one) for one in found), strict=True)
+    cells = np.array(open, np.uint64), np.array(movers, np.uint8), np.array(waiters, np.uint8)
+    once = kept(keys(board, *canonical_forms(board, *cells)), np.array(held, np.uint8))
+    parts: dict[bool, list[str]] = {False: [], True: []}
+    for one, is_held, stays in zip(found, held, once.tolist(), strict=True):
+        if stays:
+            parts[is_held].append(one.fen)
+    if not all(parts.values()):
+        raise KnightfallError(
+            f"board {board.text} has too few openings for separate tuning and confirmation"
+        )
+    return Starts(tuple(parts[False]), tuple(parts[True]))
+
+
+def _beginning(opening: Position) -> Iterator[Position]:
+    """Yield an opening and all positions after one move of each side, unless the game is over."""
+    if opening.winner is not None:
+        return
+    yield opening
+    for move in opening.legal_moves:
+        between = opening.play(move)
+        for reply in between.legal_moves:
+            after = between.play(reply)
+            if after.winner is None:
+                yield after
+
+
+def sample(tuning: tuple[str, ...], seed: int) -> list[Position]:
+    """Return random positions of all phases, reached by random moves from those to tune on."""
+    rng = random.Random(f"sizes {seed}")
+    found: list[Position] = []
+    while len(found) < SAMPLE:
+        position = Position.from_fen(rng.choice(tuning))
+        line = [position]
+        while line[-1].winner is None:
+            line.append(line[-1].play(rng.choice(line[-1].legal_moves)))
+        found.append(rng.choice(line[:-1]))
+    return found

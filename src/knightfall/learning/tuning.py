@@ -1,10 +1,9 @@
-"""``knightfall learn tune``: look for better weights by play, and see whether they are better.
+"""``knightfall learn tune``: search better weights with CMA-ES, then test whether they are better.
 
-CMA-ES asks for a generation of candidates and is told how each fared.  Its learning rates follow
-how much of what it is told is noise: results of a hundred games are mostly that.  Its state is
-never stored.  It follows from the seed and from the results, so telling it the same again gives the
-same optimiser.  The journal is one file with all candidates and their results, written anew after
-every generation.
+CMA-ES proposes a generation of candidates and gets their scores. It adapts its learning rates to
+the noise of the scores, which is large after a hundred games. Its state is not stored: it follows
+from the seed and the scores, so replaying the stored scores restores it. The journal is one file
+with all candidates and their results, rewritten after every generation.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ import numpy.typing as npt
 
 from knightfall.arena.api import check as check_plan
 from knightfall.arena.plan import Plan, check_files, enter, tournament
-from knightfall.arena.runners.choose_runner import runner_for
 from knightfall.display.numbers import percent
 from knightfall.display.progress import Progress
 from knightfall.display.progress import progress as shown
@@ -33,14 +31,13 @@ from knightfall.files import atomic_write, begin_folder
 from knightfall.heuristics.expression import Expression
 from knightfall.isolation.parallel_map import RunnerOptions
 from knightfall.isolation.sigint import enable_keyboard_interrupt
-from knightfall.learning.start_positions import sample
 from knightfall.learning.tune_report import Step, TuneReport, confirmed
-from knightfall.learning.tune_settings import TuneSettings, agent_of, difference
+from knightfall.learning.tune_settings import TuneSettings, agent_of, difference, sample
 from knightfall.learning.weights import Sum, measured, written
 from knightfall.reading import Whole, check, check_format, parse_json, read_text
 
 if TYPE_CHECKING:
-    from knightfall.arena.runners.runner import Runner
+    from knightfall.arena.runner import Runner
 
 
 # -- the journal ------------------------------------------------------------------------------
@@ -65,8 +62,8 @@ Counts = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Generation:
-    """The candidates of a generation as expressions, and what each came to."""
+class CandidateGeneration:
+    """The candidates of a generation as expressions, and the results of each."""
 
     candidates: tuple[str, ...]
     counts: tuple[Counts, ...]
@@ -74,14 +71,14 @@ class Generation:
 
 @dataclass
 class Journal:
-    """The generations of a tuning that were played."""
+    """The stored generations of a tuning."""
 
     folder: Path
     settings: TuneSettings
-    generations: list[Generation] = field(default_factory=list)
+    generations: list[CandidateGeneration] = field(default_factory=list)
 
-    def add(self, generation: Generation) -> None:
-        """Keep one more, safely."""
+    def add(self, generation: CandidateGeneration) -> None:
+        """Append a generation and write the file."""
         self.generations.append(generation)
         self.write()
 
@@ -100,8 +97,8 @@ class Journal:
 
 
 def opened(folder: Path, settings: TuneSettings) -> Journal:
-    """The journal of a folder, which is made if it is not there; one of other settings is refused,
-    and so is a damaged one.
+    """Read the journal of a folder, or create it. Raise a KnightfallError if it is damaged or
+    belongs to other settings.
     """
     file = folder / FILE
     if file.exists():
@@ -124,22 +121,23 @@ def _read(folder: Path, settings: TuneSettings) -> Journal:
     told = difference(content["settings"], settings)
     if told:
         raise KnightfallError(
-            f"{str(folder)!r} was made with other settings ({told}): give those, or another folder"
+            f"{str(folder)!r} was made with other settings ({told}): use the same settings or "
+            "another folder"
         )
     found = [
-        Generation(tuple(one["candidates"]), tuple((a, b, c) for a, b, c in one["counts"]))
+        CandidateGeneration(tuple(one["candidates"]), tuple((a, b, c) for a, b, c in one["counts"]))
         for one in content["generations"]
     ]
     return Journal(folder, settings, found)
 
 
 def damaged(file: Path, why: str) -> KnightfallError:
-    """The error for a file that nobody can go on with."""
-    return KnightfallError(f"{str(file)!r} is damaged ({why}): delete it to begin anew")
+    """Return the error for a damaged file."""
+    return KnightfallError(f"{str(file)!r} is damaged ({why}): delete it to start again")
 
 
 def generations_kept(folder: Path, settings: TuneSettings) -> int:
-    """How many generations of a tuning a folder has."""
+    """Return how many generations a folder has stored."""
     return len(_read(folder, settings).generations) if (folder / FILE).exists() else 0
 
 
@@ -154,11 +152,11 @@ def _checksum(content: dict[str, Any]) -> str:
 Point = npt.NDArray[np.float64]
 
 FARTHEST = 100.0
-"""A term a hundred times as large as the first one plays as if there were no other."""
+"""Bound of a relative weight: beyond it the other terms have no influence."""
 
 
 class Optimiser:
-    """Looks for the point with the highest score, from a start and with a first step."""
+    """CMA-ES, maximising a score from a start point with a first step size."""
 
     def __init__(self, start: Sequence[float], step: float, population: int, seed: int) -> None:
         mean = np.array(start, np.float64)
@@ -177,16 +175,16 @@ class Optimiser:
 
     @property
     def mean(self) -> Point:
-        """Where it believes the best point to be: of noisy scores the best one is luck."""
+        """Return the mean of the search distribution; the best noisy score would be luck."""
         found: Point = self._inner.mean.copy()
         return found
 
     def ask(self) -> list[Point]:
-        """The next generation."""
+        """Return the points of the next generation."""
         return [self._inner.ask() for _ in range(self._inner.population_size)]
 
     def tell(self, points: Sequence[Point], scores: Sequence[float]) -> None:
-        """How each of a generation fared."""
+        """Report the score of each point of a generation to CMA-ES."""
         self._inner.tell([(x, -score) for x, score in zip(points, scores, strict=True)])
 
 
@@ -194,9 +192,9 @@ class Optimiser:
 
 
 def generation_plan(settings: TuneSettings, number: int, candidates: Sequence[Expression]) -> Plan:
-    """What is played to tell the candidates of a generation apart.
+    """Return the games of a generation: each candidate against each opponent.
 
-    Luck with openings and broken ties is the same for all of them.
+    All candidates play the same openings with the same tie-breaking seeds.
     """
     playing = enter([agent_of(one, settings.nodes) for one in candidates])
     opponents = enter(settings.opponents)
@@ -213,7 +211,7 @@ def generation_plan(settings: TuneSettings, number: int, candidates: Sequence[Ex
 
 
 def played(plan: Plan, candidates: int, runner: Runner) -> list[Counts]:
-    """What each candidate came to, against all opponents together."""
+    """Play a generation; return each candidate's results against all opponents together."""
     counts = [[0, 0, 0] for _ in range(candidates)]
     with closing(runner.play(plan.tasks())) as records:
         for record in records:
@@ -224,12 +222,12 @@ def played(plan: Plan, candidates: int, runner: Runner) -> list[Counts]:
                     )
             match = plan.matches[record.task.number % len(plan.matches)]
             counts[match.a][record.score] += 1
-    check_files(plan)  # or some would have played with another file than the others
+    check_files(plan)  # an edited file would give some games another heuristic
     return [(lost, split, won) for lost, split, won in counts]
 
 
 def score(counts: Counts) -> float:
-    """Points a game."""
+    """Return points per game."""
     lost, split, won = counts
     return (won + split / 2) / (lost + split + won)
 
@@ -249,10 +247,10 @@ def tune(
     executor: Executor | None = None,
     progress: bool = True,
 ) -> TuneReport:
-    """Tune the weights of a sum, confirm what was found, and write it down.
+    """Tune the weights of a sum, confirm the result, and write it into a folder.
 
-    What was interrupted goes on when the same is asked again, and ends with the same result; what
-    is finished is shown again.
+    A repeated call continues an interrupted tuning, with the same result; a finished one is
+    reported again.
     """
     start = time.monotonic()
     options = RunnerOptions(workers, dask, executor)
@@ -280,7 +278,7 @@ def tune(
 def _looked_for(
     journal: Journal, found: Sum, options: RunnerOptions, steps: list[Step], progress: bool
 ) -> Expression:
-    """The weights that the optimiser believes in after all generations."""
+    """Return the optimiser's final weights, after all generations."""
     settings = journal.settings
     optimiser = Optimiser(found.sizes, settings.step, settings.population, settings.seed)
     told = journal.generations
@@ -297,6 +295,8 @@ def _looked_for(
                 _must_be_same(journal, number, names)
             else:
                 if runner is None:
+                    from knightfall.arena.runner import runner_for  # loads the compiler
+
                     agents = [agent_of(settings.given, settings.nodes), *settings.opponents]
                     runner = stack.enter_context(runner_for(options, agents))
                     if progress:
@@ -306,7 +306,7 @@ def _looked_for(
                         _show(state, steps, settings)
                 plan = generation_plan(settings, number, candidates)
                 counts = played(plan, len(candidates), runner)
-                journal.add(Generation(names, tuple(counts)))
+                journal.add(CandidateGeneration(names, tuple(counts)))
             scores = [score(one) for one in told[number].counts]
             optimiser.tell(points, scores)
             mean = found.at(optimiser.mean.tolist())
@@ -319,7 +319,7 @@ def _looked_for(
 
 
 def _must_be_same(journal: Journal, number: int, candidates: Sequence[str]) -> None:
-    """Refuse a journal that tells of other candidates than the optimiser asks for."""
+    """Raise an error if the journal's candidates differ from those of the optimiser."""
     there = journal.generations[number]
     file = journal.folder / FILE
     if there.candidates != tuple(candidates):
@@ -327,15 +327,15 @@ def _must_be_same(journal: Journal, number: int, candidates: Sequence[str]) -> N
             (one for one, two in zip(there.candidates, candidates, strict=False) if one != two), ""
         )
         raise damaged(
-            file, f"generation {number + 1} has {differing!r:.80}, which was not asked for"
+            file, f"generation {number + 1} has the candidate {differing!r:.80}, not the seed's"
         )
     pairs = journal.settings.pairs * len(journal.settings.against)
     if any(sum(one) != pairs for one in there.counts) or len(there.counts) != len(candidates):
-        raise damaged(file, f"generation {number + 1} has other numbers of pairs")
+        raise damaged(file, f"generation {number + 1} has the wrong number of pairs")
 
 
 def _show(state: Progress, steps: list[Step], settings: TuneSettings) -> None:
-    """What a person sees while it goes on."""
+    """Update the live display."""
     from rich.text import Text
 
     lines = [f"generation {len(steps) + 1} of {settings.generations}"]

@@ -1,10 +1,9 @@
-"""A sum of heuristics whose weights are looked for, and the thresholds of its stages.
+"""The free numbers of a sum of heuristics: weights of its terms and thresholds of its stages.
 
-A search does not mind by what positive number all its values are multiplied.  So the first term
-keeps its weight, and the others are free: there are as many things to find as weights that matter.
-A free weight is measured in sizes: at 1, its term varies as much from position to position as the
-first one does.  The factor before ``stage(…)`` stays as it is, for the weights inside are free.  A
-threshold changes by a fifth of the board for each size.
+A positive factor on all values does not change a search. So the first term keeps its weight, and
+the other weights are free. A free weight is measured in units of size: at size 1, its term varies
+as much between positions as the first term. The factor before ``stage(…)`` is fixed, because the
+weights inside are free. A threshold changes by a fifth of the board per unit of size.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from knightfall.position import Position
 from knightfall.search.budget import LEAF_STEP_LIMIT
 
 DIGITS = 4
-"""Of a weight that was found: more would not be told apart by any number of games."""
+"""Significant digits of a tuned weight: no number of games could distinguish more."""
 SMALLEST, LARGEST = 1e-9, 999_900_000.0
-"""Beyond these an expression could not be read back; what is smaller is 0."""
+"""Range of absolute weights that an expression can express; smaller ones become 0."""
 
 
 THRESHOLD_UNIT = 0.2
-"""The phase that a threshold moves by when it is changed by a size of 1."""
+"""The change of the phase when a threshold changes by a size of 1."""
 FINEST = Fraction(1, 1000)
-"""To what a threshold is rounded, and by how much it stays away from the next."""
+"""The precision of a threshold, and the least distance between two."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Number:
 
 
 def numbers(expression: Expression) -> list[Number]:
-    """Return the weights and thresholds of an expression as they read; the first stays as it is."""
+    """Return the weights and thresholds of an expression, in reading order; the first is fixed."""
     return list(_numbers(expression, ""))
 
 
@@ -64,7 +63,7 @@ def _numbers(expression: Expression, where: str) -> Iterator[Number]:
 
 
 def with_numbers(expression: Expression, values: Iterator[Fraction]) -> Expression:
-    """Return an expression with other numbers, given in the order of `numbers`."""
+    """Return the expression with other values, in the order of `numbers`."""
     terms: list[tuple[Fraction, Term]] = []
     for weight, term in expression.terms:
         stages = term.inner if isinstance(term, Phased) else term
@@ -85,7 +84,7 @@ def with_numbers(expression: Expression, values: Iterator[Fraction]) -> Expressi
 
 
 def _falling(thresholds: Sequence[Fraction]) -> list[Fraction]:
-    """Round thresholds, and move them as little as it takes to fall from below 1 to above 0."""
+    """Round thresholds, and move them as little as possible so that they fall between 1 and 0."""
     found: list[Fraction] = []
     for place, value in enumerate(thresholds):
         most = (found[-1] if found else Fraction(1)) - FINEST
@@ -96,9 +95,9 @@ def _falling(thresholds: Sequence[Fraction]) -> list[Fraction]:
 
 @dataclass(frozen=True)
 class Sum:
-    """An expression, and for each of its free numbers what is of size 1.
+    """A sum to tune, with the unit of each free number (the value at size 1).
 
-    `still` are the terms of which it is not known how much they vary.
+    `still` names the terms whose spread could not be measured.
     """
 
     given: Expression
@@ -106,45 +105,47 @@ class Sum:
     still: tuple[str, ...] = ()
 
     def sizes_of(self, expression: Expression) -> tuple[float, ...]:
-        """Return the free numbers of an expression of the same form, in sizes."""
+        """Return the free numbers of an expression of the same form, in units."""
         free = numbers(expression)[1:]
         return tuple(float(one.value) / unit for one, unit in zip(free, self.units, strict=True))
 
     @property
     def sizes(self) -> tuple[float, ...]:
-        """The free numbers as given, in sizes."""
+        """Return the given free numbers, in units."""
         return self.sizes_of(self.given)
 
     def at(self, sizes: Sequence[float]) -> Expression:
-        """The sum with other free numbers, rounded to what is written down."""
+        """Return the sum with other free numbers, given in units, rounded."""
         first, *_ = numbers(self.given)
         free = (rounded(size * unit) for size, unit in zip(sizes, self.units, strict=True))
         return with_numbers(self.given, chain([first.value], free))
 
 
 def read_sum(text: str) -> Expression:
-    """The sum of an id, with full paths, if it has weights that can be tuned."""
+    """Parse a sum to tune. Raise a KnightfallError if it has no free weights."""
     found = parse_heuristic(text).absolute()
     first, *free = numbers(found)
     if not free:
         raise KnightfallError(
-            f"heuristic {text!r}: there is nothing to tune: it has one term, and a search does not "
-            "mind the scale of all values; write a sum, as in improved+0.5*bfs_reach"
+            f"heuristic {text!r} has one term, so there is nothing to tune: only ratios of weights "
+            "matter to a search; write a sum, as in improved+0.5*bfs_reach"
         )
     names = [one.name for one in (first, *free) if one.term is not None]
     for place, name in enumerate(names):
         if name in names[:place]:
-            raise KnightfallError(f"heuristic {text!r}: {name} stands there twice: add them up")
+            raise KnightfallError(
+                f"heuristic {text!r}: the term {name} occurs twice: add the weights up"
+            )
     if first.value == 0:
         raise KnightfallError(
-            f"heuristic {text!r}: the first term sets the scale, and its weight is 0: begin with "
-            "another"
+            f"heuristic {text!r}: the first term has weight 0, but its weight sets the scale: put "
+            "another term first"
         )
     return found
 
 
 def measured(given: Expression, positions: Sequence[Position]) -> Sum:
-    """The sum with its units, by how much its terms vary in some positions."""
+    """Measure the units of a sum by the spread of its terms over positions."""
     first, *free = numbers(given)
     assert first.term is not None
     scale, weight = _spread(first.term, positions), abs(float(first.value))
@@ -160,9 +161,9 @@ def measured(given: Expression, positions: Sequence[Position]) -> Sum:
 
 
 def _spread(term: Term, positions: Sequence[Position]) -> float:
-    """The standard deviation of a heuristic's values; 0 of one that only runs as plain Python.
+    """Return the standard deviation of a heuristic's values; 0 if it is not compiled.
 
-    Such a one may do anything, and is asked in a process of its own.
+    Uncompiled heuristics run in a separate process and are not measured here.
     """
     one = evaluator(Expression(((Fraction(1), term),)))
     if not one.compiled:
@@ -174,14 +175,14 @@ def _spread(term: Term, positions: Sequence[Position]) -> float:
 
 
 def rounded(weight: float) -> Fraction:
-    """A weight with few digits."""
+    """Round a weight to `DIGITS` significant digits."""
     if abs(weight) < SMALLEST:
         return Fraction(0)
     return Fraction(f"{max(-LARGEST, min(weight, LARGEST)):.{DIGITS - 1}e}")
 
 
 def decimal(weight: Fraction) -> str:
-    """A weight as people write it, if it has an end; else as a fraction."""
+    """Write a weight as a decimal if it has at most nine places, else as a fraction."""
     places = 0
     while places < 9 and (weight * 10**places).denominator != 1:
         places += 1
@@ -191,5 +192,5 @@ def decimal(weight: Fraction) -> str:
 
 
 def written(expression: Expression) -> str:
-    """An expression as people write it; it reads back as the same."""
+    """Write an expression with decimal weights; parsing it gives the same expression."""
     return expression.text(decimal, gap=" ")

@@ -27,7 +27,7 @@ from knightfall.position import Position
 from knightfall.search.budget import Budget, Report
 from knightfall.solver import perfect
 from knightfall.solver.engine import Engine, KeptEngines, Limits
-from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, Choice, settle
+from knightfall.solver.perfect import LEAST_TIME, SOLVER_SHARE, PerfectChoice, settle
 
 HEURISTIC = "learned_net"
 """What the champion searches with where it cannot know."""
@@ -148,7 +148,7 @@ def _settled(
         nodes = int(nodes * SOLVER_SHARE)
     if proof_nodes(len(position.open)) > purse.worth * SOLVER_SHARE:
         nodes = 0  # what is known without a search is still found
-    choice = Choice(position, engine, Limits(nodes, solve_by), seed, resists=False)
+    choice = PerfectChoice(position, engine, Limits(nodes, solve_by), seed, resists=False)
     report, spent = settle(choice)
     purse.pay(spent)
     return report

@@ -31,7 +31,7 @@ from knightfall.search.budget import Budget
 
 
 @dataclass(frozen=True)
-class Model:
+class OpponentModel:
     """One of the known searches that the opponent may be using."""
 
     method: str
@@ -43,42 +43,42 @@ class Model:
 
 
 MODELS = (
-    Model("deepening", "improved", Budget(nodes=2500)),
-    Model("deepening", "improved", Budget(nodes=1000)),
-    Model("deepening", "improved", Budget(nodes=10_000)),
-    Model("deepening", "open", Budget(nodes=2500)),
-    Model("deepening", "bfs_reach", Budget(nodes=2500)),
-    Model("deepening", "bfs_reach", Budget(nodes=6000)),
-    Model("deepening", "main", Budget(nodes=1000)),
-    Model("deepening", "weighted_moves", Budget(nodes=2500)),
-    Model("deepening", "learned_net", Budget(nodes=2500)),
+    OpponentModel("deepening", "improved", Budget(nodes=2500)),
+    OpponentModel("deepening", "improved", Budget(nodes=1000)),
+    OpponentModel("deepening", "improved", Budget(nodes=10_000)),
+    OpponentModel("deepening", "open", Budget(nodes=2500)),
+    OpponentModel("deepening", "bfs_reach", Budget(nodes=2500)),
+    OpponentModel("deepening", "bfs_reach", Budget(nodes=6000)),
+    OpponentModel("deepening", "main", Budget(nodes=1000)),
+    OpponentModel("deepening", "weighted_moves", Budget(nodes=2500)),
+    OpponentModel("deepening", "learned_net", Budget(nodes=2500)),
     # As the course's agents search, without a table or an order of moves.
-    Model("plain_deepening", "improved", Budget(nodes=2500)),
-    Model("plain_deepening", "open", Budget(nodes=2500)),
-    Model("plain_deepening", "center", Budget(nodes=2500)),
-    Model("plain_deepening", "aggressive", Budget(nodes=2500)),
-    Model("plain_deepening", "weighted_difference", Budget(nodes=2500)),
-    Model("plain_deepening", "lookahead_mobility", Budget(nodes=2500)),
+    OpponentModel("plain_deepening", "improved", Budget(nodes=2500)),
+    OpponentModel("plain_deepening", "open", Budget(nodes=2500)),
+    OpponentModel("plain_deepening", "center", Budget(nodes=2500)),
+    OpponentModel("plain_deepening", "aggressive", Budget(nodes=2500)),
+    OpponentModel("plain_deepening", "weighted_difference", Budget(nodes=2500)),
+    OpponentModel("plain_deepening", "lookahead_mobility", Budget(nodes=2500)),
     # Minimax to a depth moves as alpha-beta does, and costs more.
-    Model("alphabeta", "improved", Budget(depth=5)),
-    Model("alphabeta", "improved", Budget(depth=3)),
-    Model("alphabeta", "open", Budget(depth=3)),
-    Model("alphabeta", "center", Budget(depth=3)),
+    OpponentModel("alphabeta", "improved", Budget(depth=5)),
+    OpponentModel("alphabeta", "improved", Budget(depth=3)),
+    OpponentModel("alphabeta", "open", Budget(depth=3)),
+    OpponentModel("alphabeta", "center", Budget(depth=3)),
 )
 
 JUDGES = (
-    Model("alphabeta", "improved", Budget(depth=3)),
-    Model("alphabeta", "improved", Budget(depth=5)),
-    Model("alphabeta", "open", Budget(depth=3)),
-    Model("plain_deepening", "improved", Budget(nodes=2500)),
-    Model("deepening", "bfs_reach", Budget(nodes=2500)),
+    OpponentModel("alphabeta", "improved", Budget(depth=3)),
+    OpponentModel("alphabeta", "improved", Budget(depth=5)),
+    OpponentModel("alphabeta", "open", Budget(depth=3)),
+    OpponentModel("plain_deepening", "improved", Budget(nodes=2500)),
+    OpponentModel("deepening", "bfs_reach", Budget(nodes=2500)),
 )
 """Those whose choices tell what the stranger might do."""
 
 OPPONENTS = (*map(str, MODELS), "stranger")
 """By name, all whom the opponent may be."""
 
-ONESELF = Model("deepening", "improved", Budget(nodes=600))
+ONESELF = OpponentModel("deepening", "improved", Budget(nodes=600))
 """How one's own moves are chosen where the tree of them ends."""
 
 

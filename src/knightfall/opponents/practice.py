@@ -21,7 +21,7 @@ from knightfall.opponents.opponent_models import (
     MODELS,
     ONESELF,
     OPPONENTS,
-    Model,
+    OpponentModel,
     seats,
     seeds,
     shipped,
@@ -113,7 +113,7 @@ class Workspace:
         searches = [self._player(model) for model in MODELS]
         self.players = np.concatenate([*searches, stranger, self._player(ONESELF)])
 
-    def _player(self, model: Model) -> Any:
+    def _player(self, model: OpponentModel) -> Any:
         settings = settings_for(SEARCHES[model.method], evaluator(model.heuristic), model.budget)
         entries = int(settings["entries"][0])
         if entries not in self.tables:

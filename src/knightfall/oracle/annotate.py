@@ -27,8 +27,8 @@ from knightfall.notation import (
     read_game_file,
     saved_games,
 )
-from knightfall.oracle.truth import Truth
 from knightfall.position import Position, Side, other
+from knightfall.solver.solve import Solver
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -258,7 +258,7 @@ def questions(game: Scoresheet) -> int:
 def _judge(game: Scoresheet, on_progress: OnProgress) -> tuple[list[tuple[str, ...] | None], Side]:
     """The winning moves of each position that has a move, and who wins the last position."""
     enable_keyboard_interrupt()
-    truth = Truth(game.start.board)
+    truth = Solver.of(game.start.board)
     winning: list[tuple[str, ...] | None] = [None] * len(game.moves)
     last: Side | None = None
     done = 0

@@ -36,10 +36,10 @@ from knightfall.oracle.questions import (
     questions_about,
     sample,
 )
-from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.reading import Between, Whole
 from knightfall.reading import check as check_shape
+from knightfall.solver.solve import Solver
 from knightfall.statistics.rates import Z
 
 BASELINE = "improved"
@@ -47,7 +47,7 @@ BASELINE = "improved"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """The answer to one question; `wrong` if a promise is broken, `example` shows where."""
 
     about: str
@@ -89,12 +89,12 @@ class Check(Displayable):
     heuristic: str
     board: Board
     positions: int
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckResult, ...]
     cost: Cost | None = None
     truth: Agreement | None = None
 
     @property
-    def wrong(self) -> tuple[Finding, ...]:
+    def wrong(self) -> tuple[CheckResult, ...]:
         """The promises that are broken."""
         return tuple(finding for finding in self.findings if finding.wrong)
 
@@ -178,7 +178,7 @@ def check(heuristic: str, *, board: str | Board = "7x7") -> Check:
         asked = failure.question
         example = {"fen": asked.position.fen, "for": asked.side, "error": str(failure)}
         about = "returns" if failure.endless else "raises"
-        found = Finding(about, f"{failure} (at {asked.place})", True, example)
+        found = CheckResult(about, f"{failure} (at {asked.place})", True, example)
         return Check(ready.id, board, len(positions), (found, _compiled(ready, [], np.zeros(0))))
 
 
@@ -202,7 +202,7 @@ def _checked_elsewhere(ready: Evaluator, board: Board) -> Check:
         name,
         board,
         said["positions"],
-        tuple(Finding(**one) for one in said["findings"]),
+        tuple(CheckResult(**one) for one in said["findings"]),
         Cost(*cost) if cost else None,
         Agreement(truth[0], Auc(*truth[1:3]), Auc(*truth[3:])) if truth else None,
     )
@@ -252,7 +252,7 @@ def _examine(ready: Evaluator, positions: Sequence[Position]) -> Check:
         values = answers(ready, questions)
         again = answers(ready, questions[::-1])[::-1]
         findings = [
-            Finding("raises", "nothing"),
+            CheckResult("raises", "nothing"),
             _finite(questions, values),
             _symmetric(ready, positions, values),
             _zero_sum(questions, values),
@@ -272,13 +272,13 @@ def _examine(ready: Evaluator, positions: Sequence[Position]) -> Check:
 
 def _deterministic(
     questions: Sequence[Question], values: Values, others: dict[str, Values | None]
-) -> Finding:
+) -> CheckResult:
     for how, again in others.items():
         pairs = [] if again is None else list(zip(questions, values, again, strict=True))
         differing = [pair for pair in pairs if not same(pair[1], pair[2])]
         if differing:
             question, one, two = differing[0]
-            return Finding(
+            return CheckResult(
                 "deterministic",
                 f"no: {_number(one)} and, {how}, {_number(two)} at {question.place}; "
                 f"{len(differing)} of {len(values)} values differ",
@@ -286,10 +286,10 @@ def _deterministic(
                 _example(question, one, again=two),
             )
     known = [how for how, again in others.items() if again is not None]
-    return Finding("deterministic", f"yes: the same when {' and '.join(known)}")
+    return CheckResult("deterministic", f"yes: the same when {' and '.join(known)}")
 
 
-def _finite(questions: Sequence[Question], values: Values) -> Finding:
+def _finite(questions: Sequence[Question], values: Values) -> CheckResult:
     for kind, wrong, means in (
         (np.isnan, True, "counts as the worst of all"),
         (np.isinf, False, "ranks behind all that is proven"),
@@ -297,24 +297,24 @@ def _finite(questions: Sequence[Question], values: Values) -> Finding:
         found = np.flatnonzero(kind(values))
         if len(found):
             question, value = questions[found[0]], values[found[0]]
-            return Finding(
+            return CheckResult(
                 "finite",
                 f"no: {_number(value)}, which {means}, at {question.place}; "
                 f"{len(found)} of {len(values)} values",
                 wrong,
                 _example(question, value),
             )
-    return Finding("finite", "yes")
+    return CheckResult("finite", "yes")
 
 
-def _symmetric(ready: Evaluator, positions: Sequence[Position], values: Values) -> Finding:
+def _symmetric(ready: Evaluator, positions: Sequence[Position], values: Values) -> CheckResult:
     questions, images = questions_about(positions), positions[0].board.symmetries[1:]
     for symmetry in images:
         mirrored = questions_about(image(position, symmetry) for position in positions)
         seen = answers(ready, mirrored)
         for question, value, there, other in zip(questions, values, mirrored, seen, strict=True):
             if not same(value, other):
-                return Finding(
+                return CheckResult(
                     "symmetric",
                     f"no{', though it is declared to be' if ready.symmetric else ''}: "
                     f"{_number(value)} at {question.place}, {_number(other)} at its image "
@@ -323,26 +323,26 @@ def _symmetric(ready: Evaluator, positions: Sequence[Position], values: Values) 
                     _example(question, value, image=there.position.fen, image_value=other),
                 )
     hint = "" if ready.symmetric else "; say so with @heuristic(symmetric=True)"
-    return Finding("symmetric", f"yes: {len(images)} images of each position{hint}")
+    return CheckResult("symmetric", f"yes: {len(images)} images of each position{hint}")
 
 
-def _zero_sum(questions: Sequence[Question], values: Values) -> Finding:
+def _zero_sum(questions: Sequence[Question], values: Values) -> CheckResult:
     for question, mine, theirs in zip(questions[::2], values[::2], values[1::2], strict=True):
         if not same(mine, -theirs):
-            return Finding(
+            return CheckResult(
                 "zero-sum",
                 f"no, and it need not be: {_number(mine)} at {question.place}, {_number(theirs)} "
                 "for the other",
                 example=_example(question, mine, other=theirs),
             )
-    return Finding("zero-sum", "yes: what one gains, the other loses")
+    return CheckResult("zero-sum", "yes: what one gains, the other loses")
 
 
-def _compiled(ready: Evaluator, questions: Sequence[Question], values: Values) -> Finding:
+def _compiled(ready: Evaluator, questions: Sequence[Question], values: Values) -> CheckResult:
     """Whether it is compiled, and then says what Python would say."""
     if not ready.compiled:
         reason = next(term.why_plain for term in ready.terms if term.why_plain)
-        return Finding("compiled", f"no, it runs as plain Python: {reason}")
+        return CheckResult("compiled", f"no, it runs as plain Python: {reason}")
     first = ready.terms[0]
     if questions and first.users and ready.id in (f"{first.atom}", f"./{first.atom}"):
         with quiet():
@@ -354,14 +354,14 @@ def _compiled(ready: Evaluator, questions: Sequence[Question], values: Values) -
             except Exception:  # then it works only if it is compiled
                 break
             if not same(value, python):
-                return Finding(
+                return CheckResult(
                     "compiled",
                     f"not as Python means it, where whole numbers are of any size: "
                     f"{_number(value)} instead of {_number(python)} at {question.place}",
                     True,
                     _example(question, value, python=python),
                 )
-    return Finding("compiled", "yes")
+    return CheckResult("compiled", "yes")
 
 
 # -- cost and truth --------------------------------------------------------------------------
@@ -380,8 +380,8 @@ def _cost(ready: Evaluator, questions: Sequence[Question]) -> Cost:
     return Cost(*(min(taken) / len(questions) for taken in times))
 
 
-def _told_cost(cost: Cost) -> Finding:
-    return Finding(
+def _told_cost(cost: Cost) -> CheckResult:
+    return CheckResult(
         "cost",
         f"{cost.ratio:.2g} times {BASELINE}: {duration(cost.nanoseconds / 1e9)} an evaluation, "
         f"{duration(cost.baseline / 1e9)} for {BASELINE}",
@@ -389,7 +389,7 @@ def _told_cost(cost: Cost) -> Finding:
 
 
 def _agreement(board: Board, questions: Sequence[Question], values: Values) -> Agreement | None:
-    judge, usual = Truth(board), answers(evaluator(BASELINE), questions)
+    judge, usual = Solver.of(board), answers(evaluator(BASELINE), questions)
     found: tuple[list[Scored], list[Scored]] = [], []
     for at in range(0, len(questions), 2):
         position = questions[at].position
@@ -404,9 +404,9 @@ def _agreement(board: Board, questions: Sequence[Question], values: Values) -> A
     return Agreement(len(found[0]), mine, baseline)
 
 
-def _told_agreement(truth: Agreement | None) -> Finding:
+def _told_agreement(truth: Agreement | None) -> CheckResult:
     if truth is None:
-        return Finding("truth", "unknown: the same side wins in all of the positions")
+        return CheckResult("truth", "unknown: the same side wins in all of the positions")
     low, high = truth.auc.interval
     said = "cannot be told from null"
     if low > 0.5:
@@ -414,7 +414,7 @@ def _told_agreement(truth: Agreement | None) -> Finding:
     elif high < 0.5:
         said = "prefers lost positions: has it the wrong sign?"
     shown = [f"{a.value:.3f} ± {Z * (a.error or 0):.3f}" for a in (truth.auc, truth.baseline)]
-    return Finding("truth", f"{said}: AUC {shown[0]}, {BASELINE} {shown[1]}, null 0.5")
+    return CheckResult("truth", f"{said}: AUC {shown[0]}, {BASELINE} {shown[1]}, null 0.5")
 
 
 def _equal(values: Values, again: Values) -> bool:

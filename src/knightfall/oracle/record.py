@@ -12,10 +12,10 @@ from knightfall.board import Board
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, in_order, parallel_map
 from knightfall.openings import openings, shuffled
-from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.search.budget import Report
 from knightfall.solver.atlas import canonical
+from knightfall.solver.solve import Solver
 
 Role = Literal["hunter", "runner"]
 Phase = Literal["opening", "middle", "end"]
@@ -100,7 +100,7 @@ def draw_openings(board: Board, number: int, seed: int) -> list[Position]:
     return [Position.from_fen(fen) for fen in shuffled(every, seed)[:number]]
 
 
-def play_out(player: Analyst, opening: Position, truth: Truth) -> Record:
+def play_out(player: Analyst, opening: Position, truth: Solver) -> Record:
     """Return the player's game against itself, to its end or until it resigns.
 
     An agent begins it with nothing remembered of other games.
@@ -172,5 +172,5 @@ def _player_of_games(player: Analyst, board: Board) -> Callable[[Position], Reco
     if isinstance(player, Agent):
         player = replace(player)  # what it prepares is for this thread
         player.prepare(board)
-    truth = Truth(board)
+    truth = Solver.of(board)
     return lambda opening: play_out(player, opening, truth)

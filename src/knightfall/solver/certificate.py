@@ -41,7 +41,8 @@ MIRROR = "method mirror"
 """The only line of a proof by reflection."""
 
 MapCalls = Callable[
-    [Callable[[], "Callable[[int], Answer]"], Sequence[int]], "Iterable[tuple[int, Answer]]"
+    [Callable[[], "Callable[[int], ProvenReply]"], Sequence[int]],
+    "Iterable[tuple[int, ProvenReply]]",
 ]
 """Such as `parallel_map`: calls the function that a setup returns, in any order and process."""
 
@@ -50,14 +51,14 @@ OnProgress = Callable[[float], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProvenReply:
     """The second player's answer to a move, and what follows."""
 
     move: int
     answer: int
     place: Place
     """What the two moves lead to."""
-    below: tuple[Answer, ...] | None
+    below: tuple[ProvenReply, ...] | None
     """Answers to all the first player can do next; None if the verifier is to find out."""
 
 
@@ -66,7 +67,7 @@ class Certificate:
     """A proof that the second player wins on a board."""
 
     board: Board
-    answers: tuple[Answer, ...] | None
+    answers: tuple[ProvenReply, ...] | None
     """One to each first placement, up to mirror images; None if the second player mirrors."""
 
     @property
@@ -81,7 +82,7 @@ class Certificate:
             return [MIRROR]
         return list(self._lines(self.answers, 0, set()))
 
-    def _lines(self, answers: Iterable[Answer], depth: int, told: set[Place]) -> Iterator[str]:
+    def _lines(self, answers: Iterable[ProvenReply], depth: int, told: set[Place]) -> Iterator[str]:
         for one in answers:
             line = f"{' ' * depth}{self.board.name(one.move)} {self.board.name(one.answer)}"
             if one.place in told:
@@ -141,7 +142,7 @@ def written_out(
     placements = sorted({board.canonical(cell)[0] for cell in range(board.cells)})
     progress = _Progress(len(placements), on_progress)
     if map_calls is not None:
-        found: dict[int, Answer] = {}
+        found: dict[int, ProvenReply] = {}
         for place, answer in map_calls(partial(placement_prover, board, small), placements):
             found[place] = answer
             progress.add(1.0)
@@ -157,7 +158,7 @@ def written_out(
         pool.shutdown(cancel_futures=True)
 
 
-def placement_prover(board: Board, small: int) -> Callable[[int], Answer]:
+def placement_prover(board: Board, small: int) -> Callable[[int], ProvenReply]:
     """Return a function that finds the answer to a first placement, and what follows."""
     return _Builder(board, small, _Progress(1, None)).placement
 
@@ -197,7 +198,7 @@ class _Builder:
         self.stopped = True
         self.boards["limit"] = 0
 
-    def placement(self, cell: int) -> Answer:
+    def placement(self, cell: int) -> ProvenReply:
         """The answer to a first placement."""
         everywhere = range(self.board.cells)
         found = self._answer(bitset(everywhere), cell, everywhere)
@@ -207,9 +208,11 @@ class _Builder:
                 f"{self.board.name(cell)}: there is nothing to certify"
             )
         answer, place, nodes = found
-        return Answer(cell, answer, place, self._below(place, nodes, 1.0))
+        return ProvenReply(cell, answer, place, self._below(place, nodes, 1.0))
 
-    def _below(self, place: Place, nodes: int, share: float = 0.0) -> tuple[Answer, ...] | None:
+    def _below(
+        self, place: Place, nodes: int, share: float = 0.0
+    ) -> tuple[ProvenReply, ...] | None:
         """The answers to all the first player can do in a position that took so many nodes.
 
         They are a share of the placement's work.
@@ -224,7 +227,7 @@ class _Builder:
             found = self._answer(open, move, self.board.knight[second])
             assert found is not None, "the first player was to lose this"
             answer, place, nodes = found
-            below.append(Answer(move, answer, place, self._below(place, nodes)))
+            below.append(ProvenReply(move, answer, place, self._below(place, nodes)))
             self.progress.add(share / len(moves))
         return tuple(below)
 

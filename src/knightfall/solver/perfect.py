@@ -40,7 +40,7 @@ LEAST_TIME = 100
 """Microseconds that a heuristic search gets even if none are left."""
 
 
-class Choice:
+class PerfectChoice:
     """One decision; whatever is known when the budget ends stays."""
 
     def __init__(
@@ -157,7 +157,7 @@ def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> 
     seconds = budget.seconds
     deadline = None if seconds is None else start + seconds * SOLVER_SHARE
     engine = kept.for_budget(position.board, budget)
-    choice = Choice(position, engine, Limits(budget.nodes or NO_LIMIT, deadline), seed)
+    choice = PerfectChoice(position, engine, Limits(budget.nodes or NO_LIMIT, deadline), seed)
     report, spent = settle(choice)
     if report is None or not (choice.move or position.placed):
         left = None if seconds is None else start + seconds * (1 - RESERVE) - time.perf_counter()
@@ -165,7 +165,7 @@ def choose(position: Position, budget: Budget, seed: int, kept: KeptEngines) -> 
     return replace(report, seconds=time.perf_counter() - start)
 
 
-def settle(choice: Choice) -> tuple[Report | None, int]:
+def settle(choice: PerfectChoice) -> tuple[Report | None, int]:
     """Return what atlas, reflection and solver say within their limits, and the nodes it took.
 
     None if they cannot tell who wins.
@@ -223,7 +223,7 @@ def warm_up(board: Board, budget: Budget, kept: KeptEngines, fallback: str = FAL
         left //= 2
 
 
-def _unfinished(choice: Choice) -> str:
+def _unfinished(choice: PerfectChoice) -> str:
     """Return a note on a choice whose budget ended before its question was settled."""
     if choice.wins is None:
         return ""
@@ -233,7 +233,9 @@ def _unfinished(choice: Choice) -> str:
     return f"lost{how}; there was no time to find the longest resistance"
 
 
-def _fallback(choice: Choice, seconds: float | None, seed: int, start: float, spent: int) -> Report:
+def _fallback(
+    choice: PerfectChoice, seconds: float | None, seed: int, start: float, spent: int
+) -> Report:
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.run_search import SEARCHES, run_search
 

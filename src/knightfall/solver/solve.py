@@ -12,8 +12,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from knightfall.board import Board
 from knightfall.display.numbers import count, duration
 from knightfall.display.progress import progress as shown_progress
 from knightfall.display.report import Displayable, Part
@@ -21,6 +23,7 @@ from knightfall.display.table import facts
 from knightfall.errors import KnightfallError
 from knightfall.isolation.sigint import enable_keyboard_interrupt
 from knightfall.kernel.geometry import NO_LIMIT
+from knightfall.kernel.interrupt import interruptibly
 from knightfall.position import Position, Side, other
 from knightfall.solver.atlas import Entry, canonical, lookup
 from knightfall.solver.engine import TABLE_MB, Engine, Limits, OutOfBudget
@@ -146,6 +149,24 @@ MOST_CELLS = 49
 
 
 OnProgress = Callable[[SolveProgress], None]
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+
+
+def _question(
+    method: Callable[Concatenate[Solver, Parameters], Answer],
+) -> Callable[Concatenate[Solver, Parameters], Answer]:
+    """Let Ctrl-C end a method of an interruptible solver, and with it the solver's use."""
+
+    @wraps(method)
+    def ask(solver: Solver, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
+        if not solver.interruptible:
+            return method(solver, *args, **kwargs)
+        found: list[Answer] = []
+        interruptibly(lambda: found.append(method(solver, *args, **kwargs)), solver.engine.stop)
+        return found[0]
+
+    return ask
 
 
 @dataclass
@@ -154,12 +175,23 @@ class Solver:
 
     engine: Engine
     use_atlas: bool = True
+    interruptible: bool = False
+    """Whether Ctrl-C ends a question; each that the main thread asks then takes a thread."""
     limits: Limits = field(default_factory=Limits)
     progress: SolveProgress = field(default_factory=SolveProgress)
     root: Position | None = None
     """The position whose progress is told."""
     _seen: dict[tuple[str, tuple[int, int]], bool | int] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, board: Board) -> Self:
+        """Return an interruptible solver with an engine to itself, to judge games and agents by.
+
+        An agent whose engine is another one plays no better for being judged.
+        """
+        return cls(Engine(board), interruptible=True)
+
+    @_question
     def wins(self, position: Position) -> bool:
         """Whether the side to move wins."""
         moves = position.legal_moves
@@ -174,6 +206,7 @@ class Solver:
             return entry.mover_wins
         return bool(self._once("wins", position, lambda: self.engine.wins(position, self.limits)))
 
+    @_question
     def winning_moves(
         self, position: Position, tick: Callable[[], None] = lambda: None
     ) -> tuple[str, ...]:
@@ -195,6 +228,7 @@ class Solver:
             tick()
         return tuple(found)
 
+    @_question
     def plies(self, position: Position) -> int:
         """How long the game lasts if the winner hurries and the loser holds out."""
         moves = position.legal_moves

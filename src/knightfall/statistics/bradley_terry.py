@@ -25,7 +25,7 @@ LL, SECONDS, FIRSTS, WW = range(4)
 a won both.  It is twice whether a won moving first, plus whether a won moving second."""
 
 
-class Model:
+class BradleyTerryFit:
     """Strengths and seat at their likeliest.
 
     `won` and `played` have the first player in the row and the second in the column.  Of `group`
@@ -51,7 +51,7 @@ class Model:
             self.theta, value = self.theta + step, reached
 
     @classmethod
-    def of_counts(cls, counts: Floats, seat: bool) -> Model:
+    def of_counts(cls, counts: Floats, seat: bool) -> BradleyTerryFit:
         """From the numbers of pairs by a, b and outcome: two games each."""
         a_first = counts[..., FIRSTS] + counts[..., WW]
         b_first = counts[..., FIRSTS] + counts[..., LL]
@@ -143,7 +143,7 @@ def _seat_is_unlimited(won: Bools, lost: Bools) -> bool:
 # agent a and −1 for agent b, and s is 1 for the seat.
 
 
-def of_one_pair(model: Model, counts: Floats) -> Floats:
+def of_one_pair(model: BradleyTerryFit, counts: Floats) -> Floats:
     """What it changes in the spread that both games of a pair share an opening.
 
     If their residuals have covariance c, it is 2c·(ssᵀ − ddᵀ): doubt moves from the strengths to
@@ -166,7 +166,11 @@ def of_one_pair(model: Model, counts: Floats) -> Floats:
 
 
 def of_one_opening(
-    model: Model, counts: Floats, where: tuple[Ints, Ints, Ints], count: Floats, opening: Ints
+    model: BradleyTerryFit,
+    counts: Floats,
+    where: tuple[Ints, Ints, Ints],
+    count: Floats,
+    opening: Ints,
 ) -> Floats:
     """What it adds to the spread that pairs of different couples share openings.
 
@@ -191,7 +195,7 @@ def of_one_opening(
     return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T, float)
 
 
-def _residuals(model: Model) -> tuple[Floats, Floats]:
+def _residuals(model: BradleyTerryFit) -> tuple[Floats, Floats]:
     """By a, b and outcome: what the first players won beyond expectation, in either game."""
     there, back = model.chances[..., None], model.chances.T[..., None]
     return np.array([0, 0, 1, 1]) - there, np.array([1, 0, 1, 0]) - back

@@ -41,9 +41,9 @@ from knightfall.statistics.bradley_terry import (
     LL,
     SECONDS,
     WW,
+    BradleyTerryFit,
     Floats,
     Ints,
-    Model,
     of_one_opening,
     of_one_pair,
 )
@@ -140,7 +140,7 @@ class Ratings:
 def of_pairs(agents: int, pairs: Pairs, *, seat: bool = True) -> Ratings:
     """Ratings from pairs, with errors that know which games share an opening (see above)."""
     counts = _tally(agents, pairs)
-    model = Model.of_counts(counts, seat)
+    model = BradleyTerryFit.of_counts(counts, seat)
     shared = of_one_pair(model, counts)
     if pairs.opening is not None:
         where = (pairs.a, pairs.b, pairs.outcome)
@@ -148,7 +148,7 @@ def of_pairs(agents: int, pairs: Pairs, *, seat: bool = True) -> Ratings:
     return _ratings(model, model.inverse + model.inverse @ shared @ model.inverse)
 
 
-def _ratings(model: Model, covariance: Floats) -> Ratings:
+def _ratings(model: BradleyTerryFit, covariance: Floats) -> Ratings:
     """In Elo, around their mean."""
     group = model.group
     sizes = np.bincount(group)

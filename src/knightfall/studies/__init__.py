@@ -1,4 +1,4 @@
-"""The published studies: what they reported, what they claimed, and playing them again."""
+"""The published studies: their results and claims as data, and playing them again."""
 
 from knightfall.extensions import Extension
 

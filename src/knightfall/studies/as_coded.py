@@ -1,21 +1,22 @@
-"""Heuristics of the studies that no study has published: as coded, and wished for.
+"""Variants of the studies' heuristics: as the authors coded them, and as they wished for.
 
-*As coded* is what an author's program computed, where that differs from the words.  To the staged
-study's program the phase is the part of the cells open at the root of the search under way that are
-still open: it begins at 1 with every move.
+*As coded* is what an author's program computed, where that differs from the text. In the staged
+study's program the phase is relative to the root of the current search: the share of the cells open
+at the root that are still open. So it starts at 1 with every move.
 
-Its search for the longest path passes the length found in one branch on to the next.  A branch adds
-one for every position in it that is not lost for the player, so the lengths add up to a count::
+Its search for the longest path passes the length found in one branch on to the next. A branch adds
+one for every position in it that the player has not lost, so the lengths add up to a count::
 
 
     heuristic6 as printed  =  positions below this one  -  lines that the player loses
     heuristic5 as printed  =  the same for me  -  the same for opp
                            =  lines that me wins  -  lines that me loses
 
-in whatever order the moves are tried, for the two differ in the lines they leave out.
+This does not depend on the order of the moves, because the two differ in the lines that they leave
+out.
 
-*Wished for* is the shortest way to win: the staged study measures the longest continuation that a
-player wins, and hopes that "future heuristics could find the minimum route to win".
+*Wished for* is the shortest win: the staged study measures the longest continuation that a player
+wins, and hopes that "future heuristics could find the minimum route to win".
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -44,7 +45,7 @@ _four = types.UniTuple(_i64, 4)
 
 @compiled(_f64(GEOMETRY, _i64))
 def _from_center(board: Geometry, cell: int) -> float:
-    """L1 distance to the course's centre C* = (H/2, W/2)."""
+    """Return the L1 distance from the course's centre (H/2, W/2), which is half a cell off."""
     down = abs(board.row[cell] - board.height / 2)
     right = abs(board.column[cell] - board.width / 2)
     return down + right
@@ -52,13 +53,13 @@ def _from_center(board: Geometry, cell: int) -> float:
 
 @published
 def near_center(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """How much nearer the course's centre, half a cell off, than the opponent."""
+    """The opponent's distance from the course's centre (half a cell off) less the own."""
     return _from_center(board, opp) - _from_center(board, me)
 
 
 @published
 def near_edges(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """How much farther from the course's centre, half a cell off, than the opponent."""
+    """The own distance from the course's centre (half a cell off) less the opponent's."""
     return _from_center(board, me) - _from_center(board, opp)
 
 
@@ -67,7 +68,7 @@ def near_edges(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> 
 
 @compiled(_f64(GEOMETRY, _u64))
 def _phase(board: Geometry, open: Bits) -> float:
-    """The part of the cells open at the root that still are; outside of a search all are."""
+    """Return the share of the cells open at the root that are still open; 1 outside of a search."""
     return 1.0 if board.blanks == 0 else count(open) / board.blanks
 
 
@@ -75,10 +76,11 @@ def _phase(board: Geometry, open: Bits) -> float:
 def _count_lines(
     board: Geometry, open: Bits, mover: int, waiter: int, turn: int, steps: int
 ) -> tuple[int, int, int, int]:
-    """Count the positions below this one, the lines that me wins and those it loses.
+    """Count the positions below this one, the lines that `me` wins and the lines that it loses.
 
-    A line is played to its end; me is to move if `turn` is 1.  The last number is what is left of
-    the steps, one for each position: −1 if they did not suffice, and what was counted by then.
+    Each line is played to its end; `me` is to move if `turn` is 1. The last number is the number of
+    steps left, where each position takes one step. It is −1 if the steps ran out; the other numbers
+    are then the counts so far.
     """
     if steps == 0 or board.limit == 0:
         return 0, 0, 0, -1
@@ -105,9 +107,9 @@ def _count_lines(
 def _lines(
     board: Geometry, open: Bits, me: int, opp: int, to_move: int, step_limit: int
 ) -> tuple[int, int, int, int]:
-    """`_count_lines` from this position; it is noted on the board if the steps do not suffice."""
+    """Call `_count_lines` from this position; add 1 to `board.cut` if the steps run out."""
     if moves(board, open, to_move) == _u64(0):
-        return 0, 0, 0, 0  # the game is over: nothing is below
+        return 0, 0, 0, 0  # the game is over: no position is below
     turn = 1 if to_move == me else 0
     waiter = opp if to_move == me else me
     found = _count_lines(board, open, to_move, waiter, turn, step_limit)
@@ -118,9 +120,9 @@ def _lines(
 
 @published
 def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """The path count: positions that can follow, less those in which the player is stuck.
+    """The path count: positions that can follow less lines that the player loses.
 
-    Exact unless there are more than `board.step_limit`; then what was counted so far.
+    Exact up to `board.step_limit` positions; beyond that, the count so far.
     """
     positions, _, lost, _ = _lines(board, open, me, opp, to_move, board.step_limit)
     return float(positions - lost)
@@ -128,10 +130,10 @@ def longest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) ->
 
 @published
 def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Lines to the end that the player wins, less those that it loses.
+    """The number of lines to the end that the player wins less those that it loses.
 
-    One walk counts both, so that the value is as far below 0 for one player as it is above for the
-    other even when the steps do not suffice.
+    One walk counts both, so the value for one player is the negative of the other's even when the
+    steps run out.
     """
     _, won, lost, _ = _lines(board, open, me, opp, to_move, board.step_limit)
     return float(won - lost)
@@ -139,21 +141,21 @@ def longest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_mo
 
 @published
 def main_less(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility, fading from the root of a search on, and elbow room."""
+    """Mobility weighted by the phase since the root, plus the difference in open space."""
     elbow_room = staged.open_space_difference(board, open, me, opp, to_move)
     return _phase(board, open) * staged.mobility(board, open, me, opp, to_move) + elbow_room
 
 
 @published
 def main_less_more(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Improved, fading from the root of a search on, and elbow room."""
+    """Improved weighted by the phase since the root, plus the difference in open space."""
     elbow_room = staged.open_space_difference(board, open, me, opp, to_move)
     return _phase(board, open) * course.improved(board, open, me, opp, to_move) + elbow_room
 
 
 @published
 def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and elbow room; far below the root the lines won, less those lost."""
+    """Weighted mobility plus open space; below phase 0.2 the lines won less those lost."""
     if _phase(board, open) < 0.2:
         return longest_win_difference(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -161,7 +163,7 @@ def main(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
 
 @published
 def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Fading mobility and elbow room; far below the root, at two fifths, the path count."""
+    """Weighted mobility plus open space; below phase 0.4 the path count."""
     if _phase(board, open) < 0.4:
         return longest_win(board, open, me, opp, to_move)
     return main_less(board, open, me, opp, to_move)
@@ -169,7 +171,7 @@ def main_alt(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> fl
 
 @published
 def main_prop(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Mobility giving way to elbow room from the root on; far below it the path count."""
+    """The mean of mobility and open space, weighted by phase; below phase 0.2 the path count."""
     phase = _phase(board, open)
     if phase < 0.2:
         return longest_win(board, open, me, opp, to_move)
@@ -179,7 +181,7 @@ def main_prop(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> f
 
 @published
 def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Near the root mobility, then elbow room, at last the lines won, less those lost."""
+    """Mobility; below phase 0.7 open space; below 0.2 the lines won less those lost."""
     if _phase(board, open) > 0.7:
         return staged.mobility(board, open, me, opp, to_move)
     if _phase(board, open) < 0.2:
@@ -189,7 +191,7 @@ def main_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int)
 
 @published
 def main_alt_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Near the root mobility, then elbow room, at last the path count."""
+    """Mobility; below phase 0.7 open space; below 0.2 the path count."""
     if _phase(board, open) > 0.7:
         return staged.mobility(board, open, me, opp, to_move)
     if _phase(board, open) < 0.2:
@@ -200,15 +202,15 @@ def main_alt_staggered(board: Geometry, open: Bits, me: int, opp: int, to_move: 
 # -- aggressive ----------------------------------------------------------------------------
 
 _COMMON = 840
-"""A multiple of every number of moves that a knight can have."""
+"""A common multiple of 1 to 8, the possible numbers of a knight's moves."""
 
 
 @published
 def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Own mobility over the opponent's after whoever is to move went where the player could go.
+    """Own mobility ÷ the opponent's, averaged over the player's moves, each made by the mover.
 
-    With the opponent on one of them, the player keeps its other moves, and the opponent has those
-    that lead on from there.  Summed up in whole numbers: the same whatever the order of the moves.
+    If the opponent moves, the player keeps its other moves, and the opponent has the moves from its
+    new cell. The sum uses whole numbers, so it does not depend on the order of the moves.
     """
     if to_move == me:
         return aggressive.lookahead_ratio(board, open, me, opp, to_move)
@@ -227,11 +229,11 @@ def lookahead_ratio(board: Geometry, open: Bits, me: int, opp: int, to_move: int
 
 @published
 def open_cluster(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Own mobility less twice the opponent's: the part about open space never ran."""
+    """Own mobility less twice the opponent's; the code for open space never ran."""
     return aggressive.aggressive(board, open, me, opp, to_move)
 
 
-# -- wished for: the shortest way to win ---------------------------------------------------
+# -- wished for: the shortest win ----------------------------------------------------------
 
 
 _u64, _i64 = types.uint64, types.int64
@@ -240,7 +242,7 @@ _pair = types.UniTuple(_i64, 2)
 
 @compiled(_u64(GEOMETRY, _u64, _i64, _i64))
 def _within(board: Geometry, open: Bits, cell: int, steps: int) -> Bits:
-    """The cell itself, and the open cells that a lone knight reaches from it in so many moves."""
+    """Return the cell and the open cells that a lone knight reaches from it in `steps` moves."""
     found = edge = bit(cell)
     while steps > 0 and edge != _u64(0):
         edge = spread(board, edge) & open & ~found
@@ -251,10 +253,11 @@ def _within(board: Geometry, open: Bits, cell: int, steps: int) -> Bits:
 
 @compiled(types.boolean(GEOMETRY, _u64, _i64, _i64, _i64, _i64))
 def _may_win_in(board: Geometry, open: Bits, me: int, opp: int, turn: int, plies: int) -> bool:
-    """False only if opp cannot be without a move after just so many plies (`turn`: me moves first).
+    """Return False only if `opp` cannot be without a move after exactly `plies` plies.
 
-    For that opp must get to a cell all of whose exits are taken.  Paths alternate colours, so of
-    the exits, which have one colour, a path takes every other step one at most.
+    `turn` is 1 if `me` moves first. To be stuck, `opp` must reach a cell whose exits are all taken.
+    All exits have one colour and paths alternate colours, so a path takes an exit at most every
+    other step.
     """
     mine, theirs = (plies + turn) // 2, plies // 2
     near = _within(board, open, me, mine)
@@ -277,9 +280,10 @@ def _may_win_in(board: Geometry, open: Bits, me: int, opp: int, turn: int, plies
 def _wins_in(
     board: Geometry, open: Bits, me: int, opp: int, turn: int, plies: int, steps: int
 ) -> tuple[int, int]:
-    """1 if a continuation of just so many plies ends with opp to move and stuck, else 0.
+    """Return 1 if a continuation of exactly `plies` plies ends with `opp` to move and stuck, else
+    0.
 
-    Takes the steps that may still be spent and returns those left; −1: stopped before all was seen.
+    The second number is the number of steps left; −1 if they ran out.
     """
     if steps == 0 or board.limit == 0:
         return 0, -1
@@ -294,7 +298,7 @@ def _wins_in(
         cell = first(left)
         left = rest(left)
         mine, theirs = (cell, opp) if turn == 1 else (me, cell)
-        next = 1 - turn  # no constant: see staged._extend
+        next = 1 - turn  # not a constant: see staged._extend
         found, steps = _wins_in(board, open & ~bit(cell), mine, theirs, next, plies - 1, steps)
     return found, steps
 
@@ -303,9 +307,9 @@ def _wins_in(
 def _shortest(
     board: Geometry, open: Bits, me: int, opp: int, to_move: int, steps: int
 ) -> tuple[int, int]:
-    """Cells of the board less plies of the shortest win, 0 if there is none; and the steps left.
+    """Return the board's cells less the plies of the shortest win, 0 if none; and the steps left.
 
-    If the steps do not suffice (−1), no win is shorter than what is returned says.
+    If the steps run out (−1), the value is an upper bound: no win is shorter.
     """
     turn = 1 if to_move == me else 0
     plies = turn
@@ -320,9 +324,9 @@ def _shortest(
 
 @published
 def shortest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """Cells of the board less the plies of the shortest continuation that me wins; 0 if none.
+    """Return the board's cells less the plies of the shortest line that `me` wins; 0 if none.
 
-    Exact unless it needs more steps than it may take; then no win is shorter than the value says.
+    If the step limit is reached, the value is an upper bound: no win is shorter.
     """
     value, steps = _shortest(board, open, me, opp, to_move, steps_left(board, 0))
     if steps < 0:
@@ -332,7 +336,7 @@ def shortest_win(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -
 
 @published
 def shortest_win_difference(board: Geometry, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """The value of the own shortest way to win, less that of the opponent's.
+    """Return `shortest_win` of the player less that of the opponent.
 
     Each side gets half of the steps.
     """

@@ -1,21 +1,21 @@
-"""Judging the studies' claims by results that were measured anew.
+"""Judge the studies' claims by newly measured results.
 
-A claim made of several comparisons *holds* if each of them is borne out at 95 %: all must be, so
-none needs a correction for being many.  It *does not hold* if the opposite of at least one is,
-after Holm's correction, for any would do.  Otherwise the results *cannot tell*.
+A claim of several comparisons *holds* if each is borne out at 95 %; since all must be, no
+correction for their number is needed. It *does not hold* if the opposite of at least one is shown
+after Holm's correction. Otherwise the results *cannot tell*.
 
-What the words of a claim mean, in points (hundredths of the games played):
+The forms of a claim, in points (percent of the games played):
 
-    better       the advantage is above 0.  Its opposite is shown by a disadvantage, and also by
-                 results that leave room for an advantage of less than a point only
-    not_better   the opposite of that
-    better_by    the advantage is within the claim's range; outside of it is the opposite
-    alike        the difference is within the claim's range, which reaches as far down as up
-    steadier     the standard deviation of a tournament's total is smaller; as for better, with a
-                 fifth of a point instead of a point
+    better       the advantage is above 0.  Its opposite is a disadvantage, or results that
+                 exclude an advantage of a point or more
+    not_better   the opposite of better
+    better_by    the advantage is within the claim's range; the opposite is outside
+    alike        the difference is within the claim's range, which is symmetric about 0
+    steadier     the standard deviation of a tournament's total is smaller; as for better, with
+                 0.2 points instead of a point
 
-The same words are used of plies searched, of the cost of an evaluation and of won positions kept;
-`published.toml` says what is compared then.
+The same forms are used for plies searched, the cost of an evaluation and won positions kept;
+`published.toml` says what is compared.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ NEGLIGIBLE: Mapping[Measure, float] = {
     "depth": 0.1,
     "cost": 10.0,
 }
-"""An advantage that is surely smaller than this counts as none, unless it surely exists."""
+"""An advantage surely below this counts as none, unless it is significantly above 0."""
 
 NEGLIGIBLE_SPREAD = 0.2
-"""The same for the standard deviation of a tournament's total, which is some four points."""
+"""The same for the standard deviation of a tournament's total, which is about four points."""
 
 UNITS: Mapping[Measure, str] = {
     "games": "points",
@@ -74,40 +74,40 @@ UNITS: Mapping[Measure, str] = {
 }
 
 TEN_PLIES = 10.0
-"""Depths are compared in tens of plies: differences of 1 are the largest there are."""
+"""Unit of depths: tens of plies, so that differences stay between −1 and 1."""
 
 ONCE = "once"
 """The key of a verdict that does not depend on a budget."""
 
 COST_ERROR = 0.1
-"""How far a ratio of two costs may be off."""
+"""Relative error assumed for a ratio of two costs."""
 
 TYPICAL_OPEN, TYPICAL_MOVES = 34, 8
-"""Open cells and moves of both players together in the middle of an average game."""
+"""Open cells, and moves of both players together, in the middle of an average game."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that was measured to judge a study's claims by.  What was not measured is empty."""
+    """All measurements that a study's claims are judged by; empty where not measured."""
 
     grounds: Grounds
     games: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
-    """By budget."""
+    """Pair scores by budget."""
     depths: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
-    """By budget: tens of plies that a move was searched, for each opponent and opening."""
+    """By budget: search depth per move in tens of plies, by opponent and opening."""
     power: ScoresByHeuristic = field(default_factory=dict)
     plies: ScoresByHeuristic = field(default_factory=dict)
-    """Of games between two: a row for each depth of the one that searches a ply less."""
+    """Games between two agents: a row for each depth of the one that searches a ply less."""
     boards: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
-    """By board: of games between two at equal time."""
+    """By board: games between two agents at equal time."""
     choices: Mapping[str, ScoresByHeuristic] = field(default_factory=dict)
-    """By phase of the game."""
+    """Choices by phase of the game."""
 
 
 def judge_claim(claim: Claim, evidence: Evidence) -> dict[str, Judgement]:
-    """Return the verdicts on a claim by budget, or the one under `ONCE` if budgets do not matter.
+    """Return the verdicts on a claim by budget, or one under `ONCE` if budgets do not matter.
 
-    Empty if what it takes was not measured.
+    Empty if the required measurement is missing.
     """
     if claim.form == "untestable":
         verdict: ClaimVerdict = "not a claim that can be tested"
@@ -133,7 +133,7 @@ def judge_claim(claim: Claim, evidence: Evidence) -> dict[str, Judgement]:
 
 
 def judge(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
-    """Hold a claim against measured pair scores (see `comparisons` for what they look like)."""
+    """Judge a claim by measured pair scores (see `comparisons` for their format)."""
     if claim.against is not None:
         rows = list(claim.against)
         measured = {id: pair_scores(measured, id)[rows] for id in measured}
@@ -151,7 +151,7 @@ def judge(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
 
 
 def judge_ply(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
-    """Hold a claim against games in which `who` searches a ply deeper than `than`."""
+    """Judge a claim by games in which `who` searches a ply deeper than `than`."""
     found = judge(claim, measured)
     (a,) = claim.who
     rates = [100 * float(row.mean()) for row in pair_scores(measured, a)]
@@ -163,9 +163,9 @@ def judge_ply(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
 
 
 def judge_boards(claim: Claim, evidence: Evidence) -> Judgement:
-    """Hold a claim against what `who` gains on `than` from 7×7 to 8×8.
+    """Judge a claim by the advantage that `who` gains over `than` from 7×7 to 8×8.
 
-    The verdict also tells the fact that goes with the claim, which decides nothing.
+    The verdict's words also report the claim's fact, which does not affect the verdict.
     """
     ((a, b),) = claim.pairs
     boards = [evidence.boards[size] for size in SIZES]
@@ -183,7 +183,7 @@ def judge_boards(claim: Claim, evidence: Evidence) -> Judgement:
 
 
 def phase_choices(choices: Mapping[str, ScoresByHeuristic], phase: str | None) -> ScoresByHeuristic:
-    """The choices of one phase, or of all of them side by side."""
+    """Return the choices of one phase, or of all phases concatenated."""
     if phase is not None or not choices:
         return choices.get(phase or "", {})
     ids = next(iter(choices.values()))
@@ -191,9 +191,9 @@ def phase_choices(choices: Mapping[str, ScoresByHeuristic], phase: str | None) -
 
 
 def judge_cost(claim: Claim, board: str) -> Judgement:
-    """Hold a claim against what evaluations cost in plain Python on a course's board.
+    """Judge a claim by the cost of evaluations in plain Python on a course's board.
 
-    The advantage is how much cheaper `who` is, in % of the cost of `than`; the verdict tells the
+    The advantage is how much cheaper `who` is, in % of the cost of `than`; the verdict reports the
     ratio of the two costs.
     """
     wanted = _range(claim)
@@ -226,7 +226,7 @@ def judge_cost(claim: Claim, board: str) -> Judgement:
 
 
 def evaluation_cost(board: str, heuristic: str) -> float:
-    """Nanoseconds of an evaluation in plain Python in the middle of an average game."""
+    """Return the nanoseconds of an evaluation in plain Python in the middle of an average game."""
     cost = student_costs(board, heuristic)
     return cost.score + cost.score_open * TYPICAL_OPEN + cost.score_move * TYPICAL_MOVES
 
@@ -241,7 +241,7 @@ def _range(claim: Claim) -> Range:
         case "steadier":
             return Range(above=0.0, too_low=NEGLIGIBLE_SPREAD, advantage_first=True)
     if claim.between is None:
-        raise KnightfallError(f"claim {claim.sentence!r} has no range of {UNITS[claim.measure]}")
+        raise KnightfallError(f"claim {claim.sentence!r} has no range in {UNITS[claim.measure]}")
     least, most = claim.between
     return Range(above=least, below=most, too_low=least, too_high=most)
 
@@ -250,7 +250,7 @@ def _range(claim: Claim) -> Range:
 
 
 def _judged(claim: Claim, parts: Sequence[Comparison], games: int) -> Judgement:
-    """The verdict on a claim that is made of comparisons."""
+    """Return the verdict on a claim that consists of comparisons."""
     against = min(holm([part.p_against for part in parts]))
     if all(part.p_for < LEVEL for part in parts):
         verdict: ClaimVerdict = "holds"
@@ -307,7 +307,7 @@ _DECIDED: dict[ClaimVerdict, str] = {
 
 
 def meaning(claim: Claim) -> str:
-    """Return what the claim is taken to mean and by which measurement it is judged."""
+    """Return how the claim is interpreted and by which measurement it is judged."""
     if claim.form == "untestable":
         return "an opinion, or too vague to be wrong"
     if claim.fact == "prevents_forfeits":
@@ -321,7 +321,7 @@ def meaning(claim: Claim) -> str:
 
 
 def _demand(claim: Claim) -> str:
-    """What the form asks for."""
+    """Return in words what the claim's form requires."""
     unit = UNITS[claim.measure]
     least, most = claim.between or (0.0, 0.0)
     small = f"{NEGLIGIBLE[claim.measure]:g} {unit}".replace("1 points", "1 point")
@@ -378,12 +378,12 @@ def _compared(claim: Claim) -> str:
 
 
 def chance_to_win(measured: ScoresByHeuristic, a: str, b: str, pairs: int, ahead: float) -> float:
-    """The chance that `a` wins more games than `b` in a tournament of so many pairs per opponent,
-    were it `ahead` points stronger.
+    """Return the chance that `a` wins more games than `b` in a tournament of `pairs` pairs per
+    opponent, if `a` is `ahead` points stronger.
 
-    Both play the same openings.  The difference in wins is taken for normal, with the variance
-    measured for each opponent (two imagined differences added, as everywhere); being level, which
-    is not winning, is cut off half a game above 0.
+    Both play the same openings. The difference in wins is taken as normal, with the variance
+    measured for each opponent (plus two imagined differences). A tie does not count as winning, so
+    the limit is half a game above 0.
     """
     gaps = pair_scores(measured, a, like=b) - pair_scores(measured, b)
     imagined = np.tile([0.5, -0.5], (gaps.shape[0], 1))
@@ -393,12 +393,12 @@ def chance_to_win(measured: ScoresByHeuristic, a: str, b: str, pairs: int, ahead
 
 
 def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
-    """So many tournaments won of so many: luck as much as strength.
+    """Judge a claim of winning k of n tournaments, which depends on luck as well as strength.
 
-    The count is compared with the chance to win one tournament, which has an interval because the
-    difference in strength has one.  A count of k in n is within the 95 % range of luck for all
-    chances in the Clopper-Pearson interval of k and n.  The claim holds if that takes in the whole
-    interval of the chance, and does not hold if the two have nothing in common.
+    The count is compared with the chance to win one tournament, whose interval follows from that of
+    the strength difference. A count of k in n is within the 95 % range of luck for all chances in
+    the Clopper-Pearson interval of k and n. The claim holds if that interval contains the whole
+    interval of the chance, and does not hold if the two are disjoint.
     """
     ((a, b),) = claim.pairs
     if claim.tournaments is None:
@@ -434,8 +434,9 @@ def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
 
 @dataclass(frozen=True)
 class TableOrder:
-    """How many couples of a study's table stand in the right order: borne out at 95 %, reversed at
-    95 %, and neither."""
+    """Counts of heuristic pairs in a study's table whose order is confirmed at 95 %, reversed at 95
+    %, or undecided.
+    """
 
     confirmed: int
     reversed: int
@@ -443,9 +444,9 @@ class TableOrder:
 
 
 def judge_order(figures: Mapping[str, float], measured: ScoresByHeuristic) -> TableOrder:
-    """Hold the order of a table's figures against measured pair scores, couple by couple.
+    """Compare the order of a table's figures with measured pair scores, pair by pair.
 
-    No sentence of the study need say so; couples with equal figures are left out.
+    No sentence of the study needs to claim the order; pairs with equal figures are left out.
     """
     ids = sorted(figures, key=lambda id: -figures[id])
     couples = [(a, b) for a, b in combinations(ids, 2) if figures[a] > figures[b]]

@@ -1,4 +1,4 @@
-"""The parts of the document on all studies: the fit, resigning, the league, games needed."""
+"""Sections of the report on all studies together: fit, resigning, league, games needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from knightfall.studies.oracle_grades import HeuristicGrade
 from knightfall.studies.plans import BUDGETS, PLAYS_OUT, TITLES
 from knightfall.studies.studies_report import (
     CellFit,
-    FitReport,
+    ConditionReport,
     HeuristicReport,
     StudiesReport,
     StudyReport,
@@ -23,7 +23,7 @@ from knightfall.studies.studies_report import (
 
 
 def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]:
-    """Goodness of fit over all studies."""
+    """Yield the section on how well the replayed games fit all published numbers."""
     yield heading(2, "Do we play what they played?", "fit")
     yield (
         "A verdict is worth as much as the conditions it was found under. So the faithful games "
@@ -73,18 +73,18 @@ def fit_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[st
     )
 
 
-def _fit_row(id: str, fit: FitReport) -> list[str]:
+def _fit_row(id: str, fit: ConditionReport) -> list[str]:
     cells = [str(len(fit.cells)), f"{_per_cell(fit.cells):.2f}"]
     outside = f"{len(fit.outside)} of {len(fit.totals)}"
     return [f"[{id}](#{id})", fit.condition, _time(fit), *cells, outside]
 
 
-def _tests(id: str, fit: FitReport) -> list[str]:
+def _tests(id: str, fit: ConditionReport) -> list[str]:
     p_values = [f"{fit.p_value:.2f}", f"{fit.opponents_p:.2g}", f"{fit.totals_p:.2f}"]
     return [f"[{id}](#{id})", f"{fit.expected:.2f}", *p_values]
 
 
-def _time(fit: FitReport) -> str:
+def _time(fit: ConditionReport) -> str:
     if not fit.times:
         return f"{fit.time / 1000:g} ms"
     least, most = fit.likely_times
@@ -92,7 +92,7 @@ def _time(fit: FitReport) -> str:
 
 
 def _doubts(report: StudiesReport) -> Iterator[str]:
-    """Where the fit is not as good as its chi-square."""
+    """Yield a caveat if the deviations by opponent are larger than chance."""
     biased = [study.id for study in report.studies if study.fit and study.fit.opponents_p < 0.01]
     if biased:
         yield (
@@ -113,7 +113,7 @@ def _told(id: str, cell: CellFit) -> str:
 
 
 def conditions_of(study: StudyReport) -> Iterator[str]:
-    """How one study's agents were played, and what else was tried."""
+    """Yield how one study's agents were played, and which other conditions were tried."""
     fit = study.fit
     if fit is None:
         return
@@ -171,7 +171,7 @@ def conditions_of(study: StudyReport) -> Iterator[str]:
 
 
 def resigning_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]:
-    """The mechanism, the picture, the table by study, and the advice."""
+    """Yield the section on resigning: why it happens, chart, table by study, and advice."""
     yield heading(2, "What they really measured", "resigning")
     yield (
         "A student's search begins with the worst value there is and with no move, and takes a "
@@ -195,7 +195,7 @@ def resigning_section(report: StudiesReport, charts: Mapping[str, str]) -> Itera
 
 
 def _ranking(report: StudiesReport) -> Iterator[str]:
-    """The league with and without resigning: who moves up or down most."""
+    """Yield how resigning changes the league's order, with the largest changes."""
     league = report.league
     if league is None or league.resigning is None:
         return
@@ -305,7 +305,7 @@ def _resigning_row(row: HeuristicReport) -> list[str]:
 
 
 def league_section(report: StudiesReport, charts: Mapping[str, str]) -> Iterator[str]:
-    """Everyone against everyone, and the oracle's grade."""
+    """Yield the section on the league of all heuristics and the oracle's grades."""
     league = report.league
     assert league is not None
     budgets = [budget for budget in BUDGETS if budget in league.ratings]
@@ -373,7 +373,7 @@ def _grade(grade: HeuristicGrade | None) -> str:
 
 
 def needed_section(needed: NeededGames, charts: Mapping[str, str]) -> Iterator[str]:
-    """How many games do I need?"""
+    """Yield the section on how many games a comparison needs."""
     yield heading(2, "How many games do I need?", "needed-games")
     yield (
         f"Of all couples of heuristics within a study, {needed.told_apart} are told apart by all "

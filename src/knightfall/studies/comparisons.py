@@ -1,9 +1,8 @@
-"""Two heuristics on the same openings, held against a range of differences.
+"""Compare two heuristics on the same openings, and test their difference against a range.
 
-Measured results come as one array per heuristic: row = opponent, column = opening, value = pair
-score (0, ½ or 1 for a game without draws).  The arrays of all heuristics are aligned: the same
-place is the same opponent and the same opening.  Columns are taken for independent of each other;
-an opening that was played several times is one column, its average.
+Results are one array per heuristic: row = opponent, column = opening, value = pair score (0, ½ or
+1). The arrays are aligned: the same index is the same opponent and opening. Columns are taken as
+independent; an opening that was played several times is one column, its average.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ ScoresByHeuristic = Mapping[str, PairScores]
 
 @dataclass(frozen=True)
 class Range:
-    """Which differences a claim wants, and which speak against it; in between lies doubt.
+    """The differences that support a claim and those that contradict it.
 
-    It is borne out if the difference is above `above` and below `below`, and refuted if it is below
-    `too_low` or above `too_high`.  `advantage_first`: a difference that is beyond doubt above 0
-    settles the matter, however small.
+    A claim is borne out if the difference is above `above` and below `below`, and refuted if it is
+    below `too_low` or above `too_high`. With `advantage_first`, a difference that is significantly
+    above 0 decides, however small.
     """
 
     above: float = -inf
@@ -44,7 +43,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far `a` is ahead of `b` in points, its 95 % interval, and what that says of a range.
+    """The lead of `a` over `b` in points, its 95 % interval, and p-values for a range.
 
     `p_for` is the chance of such results if the difference lies just outside the range, `p_against`
     if it lies just inside.
@@ -60,21 +59,22 @@ class Comparison:
 
 
 def pair_scores(measured: ScoresByHeuristic, heuristic: str, like: str | None = None) -> PairScores:
-    """A heuristic's results; they must be there, and aligned with those of another."""
+    """Return a heuristic's results. Raise a KnightfallError if they are missing or not aligned with
+    `like`.
+    """
     if heuristic not in measured:
         raise KnightfallError(
-            f"no results of {heuristic!r}: there are some of {', '.join(measured) or 'nothing'}"
+            f"no results of {heuristic!r}; there are results of {', '.join(measured) or 'none'}"
         )
     scores = np.asarray(measured[heuristic], float)
     if scores.ndim != 2 or not scores.shape[0]:
         raise KnightfallError(
-            f"results of {heuristic!r} have the shape {scores.shape}: opponents × openings is "
-            "accepted"
+            f"results of {heuristic!r} have the shape {scores.shape}, expected opponents × openings"
         )
     if like is not None and scores.shape != (other := pair_scores(measured, like)).shape:
         raise KnightfallError(
             f"results of {heuristic!r} and {like!r} have the shapes {scores.shape} and "
-            f"{other.shape}: the same opponents and openings are accepted"
+            f"{other.shape}, expected the same opponents and openings"
         )
     return scores
 
@@ -82,18 +82,18 @@ def pair_scores(measured: ScoresByHeuristic, heuristic: str, like: str | None = 
 def compare_scores(
     measured: ScoresByHeuristic, a: str, b: str, wanted: Range, points: float = 100.0
 ) -> Comparison:
-    """How many points more `a` scores than `b`; `points` are what a difference of 1 is worth."""
+    """Compare scores of `a` and `b`; `points` is the worth of a difference of 1."""
     mine, theirs = pair_scores(measured, a, like=b), pair_scores(measured, b)
-    # Opponents were perhaps met from the same openings: the column is the unit, not the pair.
+    # Opponents may share openings, so the column is the independent unit, not the pair.
     return _held_against(a, b, difference(mine.mean(axis=0), theirs.mean(axis=0)), points, wanted)
 
 
 def compare_growth(
     before: ScoresByHeuristic, after: ScoresByHeuristic, a: str, b: str, wanted: Range
 ) -> Comparison:
-    """How many points the advantage of `a` over `b` is larger `after` than `before`.
+    """Compare the advantage of `a` over `b` in `after` with that in `before`, in points.
 
-    The two were measured apart, so their variances add up.
+    The two were measured independently, so their variances add up.
     """
     small, large = (
         difference(pair_scores(one, a, like=b).mean(axis=0), pair_scores(one, b).mean(axis=0))
@@ -111,11 +111,11 @@ def compare_growth(
 def compare_spreads(
     measured: ScoresByHeuristic, a: str, b: str, pairs: int, wanted: Range
 ) -> Comparison:
-    """How many points less the total of `a` varies from tournament to tournament than that of `b`.
+    """Compare how much the totals of `b` and `a` vary between tournaments, in points.
 
-    What varies is its standard deviation in tournaments of so many pairs per opponent.  It comes
+    The measure is the standard deviation in tournaments of `pairs` pairs per opponent. It comes
     from the squared deviations of pair scores from their opponent's mean, which are compared
-    opening by opening as scores are.
+    opening by opening.
     """
     squares = [_squares(pair_scores(measured, a, like=b)), _squares(pair_scores(measured, b))]
     mine, theirs = (each.mean(axis=0) for each in squares)
@@ -126,12 +126,12 @@ def compare_spreads(
 
 
 def _squares(scores: PairScores) -> PairScores:
-    """Squared deviations from each opponent's mean."""
+    """Return squared deviations from each opponent's mean."""
     return (scores - scores.mean(axis=1, keepdims=True)) ** 2 if scores.size else scores
 
 
 def _held_against(a: str, b: str, found: Difference, points: float, wanted: Range) -> Comparison:
-    """The comparison; a difference of 1 is so many points."""
+    """Return the comparison with a range; a difference of 1 is worth `points`."""
     p_for = max(
         chance(found, wanted.above / points, above=True),
         chance(found, wanted.below / points, above=False),
@@ -141,7 +141,7 @@ def _held_against(a: str, b: str, found: Difference, points: float, wanted: Rang
         chance(found, wanted.too_high / points, above=True),
     )
     if wanted.advantage_first and found.low > 0:
-        # Wanted: then nothing speaks against it.  Not wanted: then nothing speaks for it.
+        # If an advantage is wanted, nothing refutes it; if not, nothing supports it.
         p_for, p_against = (p_for, 1.0) if wanted.above == 0 else (1.0, p_against)
     return Comparison(
         a,
@@ -155,14 +155,15 @@ def _held_against(a: str, b: str, found: Difference, points: float, wanted: Rang
 
 
 def chance(found: Difference, threshold: float, *, above: bool) -> float:
-    """The two-sided p-value of a difference that is above (or below) a threshold; 1 if it is not.
+    """Return the two-sided p-value of a difference above (or below) a threshold; 1 on the other
+    side.
 
     Below 0.05 when the whole 95 % interval lies on that side.
     """
     if (found.mean > threshold) != above or found.mean == threshold:
         return 1.0
-    # The standard error, from the interval: the longer half is not cut off at −1 or 1 unless both
-    # are, and then nothing is known.
+    # The standard error follows from the interval. The longer half is not cut off at −1 or 1,
+    # unless both are; then nothing is known.
     if found.low <= -1 and found.high >= 1:
         return 0.0 if abs(threshold) == inf else 1.0
     freedom = found.pairs + 1
@@ -188,10 +189,11 @@ MARKS: Mapping[ClaimVerdict, str] = {
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the results say of a claim.
+    """The verdict on a claim, and the comparison that decided it.
 
-    `difference`, `low` and `high` (in `unit`) are of the comparison that decided; None where
-    nothing was compared.  `games` is how many each heuristic played, 0 where none were needed.
+    `difference`, `low` and `high` (in `unit`) are those of the deciding comparison; None where
+    nothing was compared. `games` is the number of games of each heuristic, 0 where none were
+    needed.
     """
 
     verdict: ClaimVerdict
@@ -204,11 +206,11 @@ class Judgement:
 
     @property
     def mark(self) -> str:
-        """The verdict and its sign."""
+        """Return the verdict with its mark."""
         return f"{MARKS[self.verdict]} {self.verdict}"
 
     def measured(self, digits: int = 1) -> str:
-        """The difference that decided, with its interval and, unless it is points, its unit."""
+        """Return the deciding difference with its interval and, unless it is points, its unit."""
         if self.difference is None or self.low is None or self.high is None:
             return "" if self.verdict == "not a claim that can be tested" else "computed"
         if self.unit == "times the cost":
@@ -219,19 +221,19 @@ class Judgement:
 
 
 def settled(holds: bool, words: str) -> Judgement:
-    """The verdict on a statement that was computed."""
+    """Return the verdict on a statement that was computed."""
     return Judgement("holds" if holds else "does not hold", None, None, None, 0, words)
 
 
-# -- what a study's own figures say --------------------------------------------------------
+# -- claims that a study's own figures contradict ------------------------------------------
 
 
 def contradictions(study: Study) -> list[Erratum]:
-    """The figures behind every claim that they speak against, taken at their face value."""
+    """Return an erratum for every claim that the study's own figures contradict."""
     found = []
     for claim in study.claims:
         if claim.measure != "games" or claim.against is not None:
-            continue  # no figure of the study is about that alone
+            continue  # no figure of the study covers such a claim
         against = [text for a, b in claim.pairs for text in _against(study, claim, a, b)]
         if against:
             text = f"The study's own figures: {'; '.join(against)}."

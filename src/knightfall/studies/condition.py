@@ -1,8 +1,8 @@
-"""The conditions of a study as agents: who its students' agents were, mistakes included.
+"""The conditions of a study: how its authors' agents searched, mistakes included.
 
-The same classes played the test agents and the course's opponents, so a condition holds for all of
-a tournament.  What a heuristic's own code did at the end of a game, and where the code differed
-from the words, is told by heuristic.
+The same classes played the test agents and the course's opponents, so a condition applies to a
+whole tournament. How a heuristic's own code treated the end of a game, and where the code differed
+from the text, is recorded by heuristic.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from knightfall.studies.student_options import CHOICES, StudentAgent, StudentOpt
 
 
 def as_coded(study: Study, heuristic: str) -> Coded:
-    """Return a heuristic as a study's author had it, or would have had it from the same terms.
+    """Return a heuristic as the study's author coded it.
 
-    A sum that is not in the table is made of the terms that are.
+    A sum that is not in the table is composed of the terms that are.
     """
     table = study.as_coded
     if heuristic in table:
@@ -33,7 +33,7 @@ def as_coded(study: Study, heuristic: str) -> Coded:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How the agents of a study searched; the time of a move is the one number that is fitted."""
+    """How a study's agents searched; only the time per move is fitted."""
 
     lost: str = "forfeits"
     ties: str = "first"
@@ -42,21 +42,21 @@ class Condition:
     time: int = 25_000
 
     def student_options(self, *, ends: str = "board", minimax: bool = False) -> StudentOptions:
-        """The same, of one agent."""
+        """Return the options of one agent under this condition."""
         search = "minimax" if minimax else "alphabeta"
         return StudentOptions(search=search, ends=ends, **asdict(self))
 
     def test_agent(self, study: Study, heuristic: str) -> str:
-        """The agent that a study entered with a heuristic."""
+        """Return the agent that a study entered with a heuristic."""
         coded = as_coded(study, heuristic)
         return self.agent(coded.id, coded.ends)
 
     def agent(self, heuristic: str, ends: str = "board") -> str:
-        """An agent that deepens with a heuristic."""
+        """Return an agent that searches with iterative deepening and a heuristic."""
         return str(StudentAgent(heuristic, student_options=self.student_options(ends=ends)))
 
     def opponent(self, name: str) -> str:
-        """One of the course's opponents, played by the student's own classes."""
+        """Return one of the course's opponents, played by the student's own classes."""
         ideal = parse_agent(name)
         if not ideal.heuristic:
             return str(ideal)
@@ -65,15 +65,14 @@ class Condition:
         return str(StudentAgent(ideal.heuristic, Budget(depth=depth), student_options=options))
 
     def never_resigning(self) -> Condition:
-        """The same agents without their mistakes.
+        """Return this condition without the agents' mistakes.
 
-        They never give up but play what looked best before all was lost, and take the first of
-        equal moves.
+        The agents never resign but play the last best move, and take the first of equal moves.
         """
         return replace(self, lost="keeps", ties="first")
 
     def words(self) -> str:
-        """The condition as an agent's string has it, without the time."""
+        """Return the condition as an agent's string has it, without the time."""
         others = replace(self.student_options(), time=None, lost=CHOICES["lost"][0])
         return ", ".join([self.lost, *others.words()])
 
@@ -85,7 +84,9 @@ class Condition:
 
 
 TIMES = (8_000, 10_000, 12_500, 16_000, 20_000, 25_000, 32_000, 40_000)
-"""Of a move, in microseconds of the machine whose prices are recorded: steps of a quarter."""
+"""Times per move to try, in microseconds of the machine whose costs are recorded; a quarter
+apart.
+"""
 
 _BEHAVIOURS = (
     Condition(lost="forfeits"),
@@ -98,9 +99,9 @@ UNKNOWN_TEXT = "its text does not tell: chosen by the numbers alone"
 
 
 def variants(study: Study) -> tuple[Condition, ...]:
-    """Every plausible variant of a study, without a time.
+    """Return every plausible variant of a study's condition, without a time.
 
-    The earlier course had two boards, and leaves scored in the loop are known of one program.
+    The earlier course had two boards; one known program scores leaves in their parent's loop.
     """
     if study.protocol != "2017a":
         return _BEHAVIOURS
@@ -109,17 +110,19 @@ def variants(study: Study) -> tuple[Condition, ...]:
 
 
 def known_condition(study: Study) -> Condition | None:
-    """Return what an author's text or program tells of the agents, without the time, if it does."""
+    """Return the condition that an author's text or program documents, without the time, or
+    None.
+    """
     parts = {part: word for part, word in study.known_condition.items() if part != "told"}
     return Condition(**parts) if study.known_condition else None  # type: ignore[arg-type]
 
 
 def plausible(study: Study) -> tuple[Condition, ...]:
-    """The variants to choose among: the one that is known, or all of them."""
+    """Return the variants to choose among: the documented one, or all of them."""
     known = known_condition(study)
     return variants(study) if known is None else (known,)
 
 
 def told(study: Study) -> str:
-    """What is known of a study's agents, and from where."""
+    """Return what is known about a study's agents, with its source."""
     return study.known_condition.get("told", UNKNOWN_TEXT)

@@ -1,9 +1,9 @@
-"""Which of the plausible conditions a study's numbers prefer, and with which time of a move.
+"""Fit a study's conditions: the variant and the time per move that its numbers prefer.
 
-The variant comes from the author's program where that is public, and else from the likelihood of
-all that was published; a few games of each suffice.  The time of a move is then fitted with more of
-them.  Every variant that was tried stays in the result.  To see whether a fit predicts anything, it
-is also done on every other heuristic of the study and held against those that were left out.
+The variant comes from the author's program where that is public, else from the likelihood of
+everything published; a few games of each variant suffice. Then the time per move is fitted with
+more games. Every variant that was tried stays in the result. As a test of its predictions, the fit
+is repeated on every other heuristic and compared with the rest.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from knightfall.studies.published import CONDITION_PARTS, Study
 from knightfall.studies.student_options import CHOICES
 
 GAMES, LEAST_PAIRS = 2800, 30
-"""About as many games of ours are played to try one condition, and at least so many in a cell."""
+"""Approximate number of games to try one condition, and the least number of pairs in a cell."""
 
 OTHER_SEED = 1
-"""Added to the seed: a condition is not judged by the games it was chosen by."""
+"""Added to the seed, so that a condition is not judged by the games that chose it."""
 
 MORE = 5
-"""As many times the pairs are played for the times of the variant that was chosen."""
+"""Factor for the number of pairs when the time of the chosen variant is fitted."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A variant at the time that suits it best, and how likely it makes what was published."""
+    """A variant at its best time, and the likelihood of the published numbers under it."""
 
     variant: str
     time: int
@@ -51,12 +51,12 @@ class Tried:
     chi_square: float
     cells: int
     plausible: bool
-    """Whether it could be chosen: not where an author's program says otherwise."""
+    """Whether it could be chosen; False if the author's program excludes it."""
 
 
 @dataclass(frozen=True)
 class TimeTried:
-    """A time of a move for the variant that was chosen."""
+    """A time per move that was tried for the chosen variant."""
 
     time: int
     loglikelihood: float
@@ -65,7 +65,7 @@ class TimeTried:
 
 @dataclass(frozen=True)
 class Half:
-    """Fitted on every other heuristic, held against the rest: chi-square of so many cells."""
+    """A fit on every other heuristic, and chi-square over the cells of the rest."""
 
     variant: str
     time: int
@@ -75,9 +75,9 @@ class Half:
 
 @dataclass(frozen=True)
 class StudyFit:
-    """The condition that was chosen for a study, and what else was tried.
+    """The condition chosen for a study, and everything that was tried.
 
-    `choices` is how many variants and times it was chosen among.
+    `choices` is the number of variants and times that it was chosen among.
     """
 
     study: str
@@ -90,7 +90,7 @@ class StudyFit:
 
 
 def pairs_for(study: Study) -> int:
-    """How many pairs of each heuristic against each opponent a trial has."""
+    """Return the number of pairs of each heuristic against each opponent in a trial."""
     return max(LEAST_PAIRS, GAMES // (2 * len(study.opponents) * len(study.heuristics)))
 
 
@@ -103,7 +103,9 @@ def fit(
     pairs: Callable[[Study], int] = pairs_for,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, StudyFit]:
-    """Fit the conditions of some studies anew; `progress` hears how many trials are over."""
+    """Fit the conditions of some studies; `progress` is called with the number of finished
+    trials.
+    """
     by_id, seed = {study.id: study for study in chosen}, seed + OTHER_SEED
     wanted = every_variant(chosen, times)
     found = trials(wanted, lambda id: pairs(by_id[id]), seed, options, progress)
@@ -130,7 +132,7 @@ def fit(
             id: timed(by_id[id], one, {each[1]: tried[each] for each in tried if each[0] == id})
             for id, one in fits.items()
         }
-    progress(number_of_trials(chosen))  # at an end of the times there is one less in between
+    progress(number_of_trials(chosen))  # the first and the last time have only one neighbour
     return fits
 
 
@@ -143,7 +145,7 @@ def _all_times(times: Sequence[int]) -> Callable[[StudyFit], Sequence[int]]:
 
 
 def _times_between(times: Sequence[int]) -> Callable[[StudyFit], Sequence[int]]:
-    """Halfway to the times before and after the best so far."""
+    """Return a function that gives the times halfway to the neighbours of the best time so far."""
 
     def around(fit: StudyFit) -> list[int]:
         at = times.index(fit.condition.time)
@@ -154,14 +156,14 @@ def _times_between(times: Sequence[int]) -> Callable[[StudyFit], Sequence[int]]:
 
 
 def number_of_trials(chosen: Sequence[Study]) -> int:
-    """How many conditions a fit tries, some of them twice."""
+    """Return how many trials a fit needs."""
     return len(every_variant(chosen)) + (len(TIMES) + 2) * len(chosen)
 
 
 def every_variant(
     chosen: Sequence[Study], times: Sequence[int] = TIMES
 ) -> list[tuple[str, Condition]]:
-    """Every variant of every study at every time."""
+    """Return every variant of every study at every time."""
     return [
         (study.id, replace(variant, time=time))
         for study in chosen
@@ -171,7 +173,7 @@ def every_variant(
 
 
 def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
-    """The most likely condition of a study, given predictions for each that was tried."""
+    """Return the most likely condition of a study, given a prediction for each one tried."""
     known = plausible(study)
     cells = {condition: _evidence(study, one) for condition, one in found.items()}
     best = _best(cells, known)
@@ -202,7 +204,7 @@ def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
 
 
 def timed(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) -> StudyFit:
-    """The same fit with the most likely time, given predictions for each of its variant."""
+    """Return the fit with the most likely time, given predictions for its variant."""
     tried = {
         condition: TimeTried(
             condition.time,
@@ -213,18 +215,18 @@ def timed(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) ->
     }
     best = max(tried, key=lambda condition: tried[condition].loglikelihood)
     in_order = sorted(tried.values(), key=lambda one: one.time)
-    # Each variant that could be had all times but those in between, which come later.
+    # The times in between are tried later, for the chosen variant only.
     choices = fit.choices + (len(in_order) - len(fit.times) if fit.times else 0)
     return replace(fit, condition=best, times=tuple(in_order), choices=choices)
 
 
 def _evidence(study: Study, prediction: Prediction) -> list[Cell]:
-    """Return all that was published, once: every cell, and totals of which no cells are shown."""
+    """Return everything published, once: every cell, and totals without cells."""
     return [*prediction.cells(study), *prediction.tournaments(study)]
 
 
 def loglikelihood(cells: Sequence[Cell]) -> float:
-    """Of all cells together."""
+    """Return the log-likelihood of all cells together."""
     return sum(cell.loglikelihood for cell in cells)
 
 
@@ -243,7 +245,7 @@ def _half(
     known: Sequence[Condition],
     part: int,
 ) -> Half:
-    """Fit on the heuristics of one parity, judge by the tables of the other."""
+    """Fit on every other heuristic, starting at `part`; judge by the tables of the rest."""
     shown = [id for id in study.heuristics if id in study.wins]
     mine = set(shown[part::2])
     cells = {
@@ -263,13 +265,13 @@ FILE = "fitted.json"
 
 
 def as_json(fits: Mapping[str, StudyFit]) -> str:
-    """What `read_fits` reads."""
+    """Return the fits as JSON text that `read_fits` reads."""
     rows = {id: asdict(one) for id, one in fits.items()}
     return json.dumps(rounded_json(rows, 4), indent=1, ensure_ascii=False) + "\n"
 
 
 def rounded_json(data: Any, digits: int) -> Any:
-    """Return JSON data with every float rounded to so many digits."""
+    """Return JSON data with every float rounded to `digits` digits."""
     if isinstance(data, float):
         return round(data, digits)
     if isinstance(data, dict):
@@ -279,13 +281,13 @@ def rounded_json(data: Any, digits: int) -> Any:
 
 @cache
 def recorded_fits() -> dict[str, StudyFit]:
-    """The conditions as they were fitted once; ``knightfall reproduce --fit`` fits them anew."""
+    """Return the recorded fits; ``knightfall reproduce --fit`` makes new ones."""
     there = resources.files("knightfall.studies") / "data" / FILE
     return read_fits(decoded(there.read_bytes(), FILE))
 
 
 def fit_of(study: Study) -> StudyFit:
-    """Return the recorded fit of a study, or what is known of it if it was never fitted."""
+    """Return the recorded fit of a study, or its documented condition if it was never fitted."""
     recorded = recorded_fits()
     if study.id in recorded:
         return recorded[study.id]
@@ -294,7 +296,7 @@ def fit_of(study: Study) -> StudyFit:
 
 
 def read_fits(text: str) -> dict[str, StudyFit]:
-    """The fits that `as_json` wrote; an error says what is wrong."""
+    """Parse fits that `as_json` wrote. Raise a KnightfallError if they are invalid."""
     try:
         rows = parse_json(text)
         check({str: _FIT}, rows)

@@ -1,7 +1,7 @@
-"""Games of ours under a condition that is tried, and how likely they make what was published.
+"""Trial games under a condition, and the likelihood of the published numbers they imply.
 
-A trial is a few pairs of every heuristic of a study against every opponent.  What was counted is
-kept in a file, so that an interrupted fit goes on.
+A trial is a few pairs of every heuristic of a study against every opponent. The counts are stored
+in a file, so that an interrupted fit continues.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from knightfall.studies.published import Study, studies
 
 
 LEAST_VARIANCE = 0.02
-"""Of a pair's score: where all of ours went the same way, the next one need not."""
+"""Least variance of a pair's score: even if all pairs went the same way, the next may not."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One published number and what a condition predicts: rates from 0 to 1.
+    """One published number and its prediction under a condition, as rates from 0 to 1.
 
-    `games` were published; `variance` is that of the prediction.  An empty opponent means the
-    total of a whole tournament.  `tournament` counts the study's distinct ones from 1; 0 means
-    all of them.
+    `games` is the number of published games; `variance` is that of the prediction. An empty
+    opponent means the total of a whole tournament. `tournament` counts the study's distinct
+    tournaments from 1; 0 means all of them.
     """
 
     heuristic: str
@@ -51,23 +51,23 @@ class Cell:
 
     @property
     def spread(self) -> float:
-        """The standard deviation of published less predicted."""
+        """Return the standard deviation of published less predicted."""
         return sqrt(self.predicted * (1 - self.predicted) / self.games + self.variance)
 
     @property
     def z(self) -> float:
-        """The deviation, in standard deviations."""
+        """Return the deviation in standard deviations."""
         return (self.published - self.predicted) / self.spread
 
     @property
     def loglikelihood(self) -> float:
-        """The logarithm of the density of such a deviation."""
+        """Return the logarithm of the normal density at the deviation."""
         return -0.5 * (self.z**2 + log(2 * pi * self.spread**2))
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Rates and their variances, a row for each heuristic and a column for each opponent."""
+    """Predicted rates and their variances: a row for each heuristic, a column for each opponent."""
 
     heuristics: tuple[str, ...]
     opponents: tuple[str, ...]
@@ -101,16 +101,18 @@ class Prediction:
         return found
 
     def totals(self, study: Study) -> list[Cell]:
-        """Each heuristic's win rate over all games that were published."""
+        """Return each heuristic's win rate over all published games."""
         return [
             self._total(row, id, *study.told_once(id)) for row, id in enumerate(self.heuristics)
         ]
 
     def _total(self, row: int, heuristic: str, rate: float, games: int) -> Cell:
-        """A total: the mean over the opponents, and a variance no larger than a binomial's."""
+        """Return a total: the mean over the opponents, with a variance of at most the
+        binomial's.
+        """
         mean = float(self.rates[row].mean())
         own = float(self.variances[row].sum()) / len(self.opponents) ** 2
-        # Opponents differ, so the total of their games varies less than that of equal ones.
+        # Opponents differ in strength, so the total varies less than a binomial with the mean rate.
         within = float((self.rates[row] * (1 - self.rates[row])).mean()) / games
         return Cell(heuristic, "", 0, rate, games, mean, own + within - mean * (1 - mean) / games)
 
@@ -118,7 +120,7 @@ class Prediction:
 def predicted(
     heuristics: Sequence[str], opponents: Sequence[str], scores: npt.NDArray[np.int8]
 ) -> Prediction:
-    """The prediction of games of ours: pair scores 0, 1, 2 by heuristic, opponent and opening.
+    """Predict rates from pair scores 0, 1, 2 by heuristic, opponent and opening.
 
     Half a pair won and half a pair lost are added to each cell, so that no rate is 0 or 1.
     """
@@ -137,7 +139,7 @@ Counts = list[list[list[int]]]
 
 
 def faithful_plan(study: Study, condition: Condition, pairs: int, seed: int) -> Plan:
-    """A study's tournament as its author's agents would play it."""
+    """Return a study's tournament as its author's agents would play it."""
     test = partial(condition.test_agent, study)
     return tournament_plan(study, test, condition.opponent, pairs, seed)
 
@@ -150,9 +152,9 @@ def tournament_plan(
     seed: int,
     **options: str,
 ) -> Plan:
-    """A study's tournament, `improved` first among the test agents.
+    """Return a study's tournament, with `improved` first among the test agents.
 
-    `test` names the agent of a heuristic, `opponent` that of one of the course's names.
+    `test` maps a heuristic to its agent, `opponent` a course name to its agent.
     """
     ids = sorted(study.heuristics, key=lambda id: id != "improved")
     tests = tuple(Entrant(test(id), id) for id in ids)
@@ -173,7 +175,7 @@ def tournament_plan(
 
 
 def trial(wanted: tuple[str, Condition], pairs: int, seed: int) -> Counts:
-    """Play a trial, here and now."""
+    """Play a trial in this process."""
     id, condition = wanted
     plan = faithful_plan(studies()[id], condition, pairs, seed)
     tests = int(plan.options["tests"])
@@ -192,12 +194,12 @@ def trials(
     options: RunnerOptions = DEFAULT,
     told: Callable[[int], None] = lambda done: None,
 ) -> dict[tuple[str, Condition], Prediction]:
-    """What each study's agents do under each condition; `told` hears how many are known."""
+    """Return the prediction of each trial; `told` is called with the number of finished trials."""
     kept = _TrialsFile()
     plans = {one: faithful_plan(studies()[one[0]], one[1], pairs(one[0]), seed) for one in wanted}
     missing = [one for one in wanted if kept.get(plans[one]) is None]
     told(len(wanted) - len(missing))
-    # The longest first: at the end, no worker then waits long for another.
+    # The longest first, so that no worker waits long at the end.
     missing.sort(key=lambda one: -one[1].time * (10 if one[1].board == "later" else 1))
     done = len(wanted) - len(missing)
     for place, counts in parallel_map(
@@ -220,7 +222,7 @@ def _prediction(id: str, counts: Counts) -> Prediction:
 
 
 def as_scores(counts: Counts) -> npt.NDArray[np.int8]:
-    """Pair scores in any order, counted as they were."""
+    """Return pair scores with these counts, in arbitrary order."""
     return np.array(
         [[np.repeat([0, 1, 2], cell) for cell in row] for row in counts],
         np.int8,
@@ -230,17 +232,17 @@ def as_scores(counts: Counts) -> npt.NDArray[np.int8]:
 def _player_of_trials(
     pairs: dict[str, int], seed: int
 ) -> Callable[[tuple[str, Condition]], Counts]:
-    """Return the function that plays a trial, once what it needs is imported."""
+    """Import what a trial needs, and return the function that plays it."""
     from knightfall.search import game_loop as game_loop
 
     return lambda wanted: trial(wanted, pairs[wanted[0]], seed)
 
 
-# -- keeping -------------------------------------------------------------------------------
+# -- storing trials ------------------------------------------------------------------------
 
 
 class _TrialsFile:
-    """A file in the data folder, by engine, then by the plan of a trial."""
+    """The stored trials: a file in the data folder, by engine and by the trial's plan."""
 
     def __init__(self) -> None:
         self.path = data_folder() / "trials.json"
@@ -249,11 +251,11 @@ class _TrialsFile:
             kept = parse_json(read_text(self.path))
             check({str: {str: [[[Whole()]]]}}, kept)
         except KnightfallError:
-            return  # nothing kept, or nothing that can be used: it is played anew
+            return  # missing or unusable: the trials are played again
         self._rows = kept.get(engine(), {})
 
     def get(self, plan: Plan) -> Counts | None:
-        """What was counted, if it was, and if it is what the plan has."""
+        """Return the stored counts of a trial; None if missing or not those of the plan."""
         counts, tests = self._rows.get(plan.key(engine())), int(plan.options["tests"])
         if counts is None or len(counts) != tests:
             return None
@@ -263,7 +265,7 @@ class _TrialsFile:
         return counts if whole and right else None
 
     def add(self, plan: Plan, counts: Counts) -> None:
-        """Keep a trial; whoever reads the file sees all of it or what was there before."""
+        """Store a trial. The file is replaced atomically."""
         self._rows[plan.key(engine())] = counts
-        # Trials of an engine that is gone are of no use to anybody.
+        # Trials of other engine versions are dropped: they cannot be used again.
         atomic_write(self.path, json.dumps({engine(): self._rows}))

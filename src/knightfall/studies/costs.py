@@ -1,14 +1,13 @@
-"""What heuristics and the steps of a student's search cost, as measured once: time without a clock.
+"""Measured costs of heuristics and of a student's search steps, to count time without a clock.
 
-Games by the clock never repeat, so time is counted.  At equal time a heuristic gets as many nodes
-as its compiled search gets through in the time in which that of `improved` gets through 2,500.  An
-agent that plays as a student's did adds up what its search would have paid in plain Python over the
-course's board: so much per forecast, per list of moves, per call of the search and per evaluation.
-All of that was measured over two boards, the course's first (`early`: a forecast copies nested
-lists, which is dear) and its last (`later`: one flat list, and moves that are shuffled).
+Games with a clock never repeat, so time is counted. At equal time a heuristic gets as many nodes as
+its compiled search handles while `improved` searches 2,500. An agent that plays like a student adds
+up the cost in plain Python of each forecast, list of moves, call of the search and evaluation. All
+were measured on two boards: the course's first (`early`: a forecast copies nested lists, which is
+slow) and its last (`later`: one flat list, and shuffled moves).
 
 ``python -m benchmarks.costs`` and ``python -m benchmarks.costs.students`` in a checkout measure
-anew and write the files.
+again and write the files.
 """
 
 from __future__ import annotations
@@ -36,45 +35,47 @@ BASELINE = "improved"
 
 @dataclass(frozen=True)
 class NodeCosts:
-    """What a node costs with each heuristic, in nodes of `improved`."""
+    """The cost of a node with each heuristic, relative to a node of `improved`."""
 
     ratios: Mapping[str, float]
     conditions: str
-    """Where that was measured, in words."""
+    """What was measured, in words."""
     microseconds: float | None = None
-    """What 2,500 nodes of `improved` took, where anybody noted it."""
+    """The time of 2,500 nodes of `improved`, if it was recorded."""
 
     def nodes(self, heuristic: str) -> int:
-        """What is left of the course's 2,500 nodes at this price: at least one."""
+        """Return the nodes that take the time of 2,500 nodes of `improved`; at least one."""
         if heuristic not in self.ratios:
             raise KnightfallError(
-                f"nobody has timed {heuristic!r} in {self.conditions}"
+                f"the cost of {heuristic!r} in {self.conditions} was not measured"
                 f"{nearest(heuristic, self.ratios)} (python -m benchmarks.costs in a checkout "
-                "times the studies' heuristics)"
+                "measures the studies' heuristics)"
             )
         return max(1, round(COURSE_NODES / self.ratios[heuristic]))
 
 
 @cache
 def compiled_costs() -> NodeCosts:
-    """The costs in our own searches."""
+    """Return the node costs in knightfall's compiled searches."""
     return _recorded(COMPILED_FILE, "compiled searches")
 
 
 @cache
 def wish_costs() -> NodeCosts:
-    """The same of the heuristics that the studies' authors wished for."""
+    """Return the node costs of the heuristics that the studies' authors wished for."""
     return _recorded(WISH_FILE, "compiled searches")
 
 
 @cache
 def large_costs() -> NodeCosts:
-    """The costs on 8×8, in nodes of `improved` there, of the heuristics that are played there."""
+    """Return the node costs on 8×8, relative to `improved` there, of the heuristics played
+    there.
+    """
     return _recorded(LARGE_FILE, "compiled searches on 8×8")
 
 
 def equal_time_nodes(heuristic: str) -> int:
-    """Return the nodes of a heuristic at equal time, whether a study entered or wished for it."""
+    """Return a heuristic's nodes at equal time, whether a study entered it or wished for it."""
     entered, wished = compiled_costs(), wish_costs()
     known = heuristic in entered.ratios or heuristic not in wished.ratios
     return (entered if known else wished).nodes(heuristic)
@@ -90,13 +91,13 @@ def _recorded_text(file: str) -> str:
 
 
 def read_costs(text: str, conditions: str) -> NodeCosts:
-    """The costs that a file of TOML tells; an error says what is wrong with it."""
+    """Parse node costs from TOML. Raise a KnightfallError if they are invalid."""
     try:
         table = parse_toml(text)
         check(_NODES_SHAPE, table)
     except KnightfallError as error:
         raise KnightfallError(
-            f"what a node costs in {conditions} cannot be read: {error}"
+            f"the costs of nodes in {conditions} cannot be read: {error}"
         ) from None
     ratios = {id: float(row["ratio"]) for id, row in table["cost"].items()}
     return NodeCosts(ratios, conditions, table.get("microseconds"))
@@ -119,15 +120,16 @@ _NODES_SHAPE = {
 STUDENT_FILE = "student_costs.toml"
 BOARDS = ("early", "later")
 LIKE_UNTIMED = "improved"
-"""What a heuristic is taken for that nobody has timed."""
+"""The heuristic whose cost is used for one that was not timed."""
 
 CODED = "coded:"
 
 
 @dataclass(frozen=True, slots=True)
 class StudentCosts:
-    """Nanoseconds: a list of n moves costs ``listing + per_move·n``, an evaluation
-    ``score + score_open·(open cells) + score_move·(M(me) + M(opp))``."""
+    """Costs in nanoseconds: a list of n moves costs ``listing + per_move·n``, an evaluation ``score
+    + score_open·(open cells) + score_move·(M(me) + M(opp))``.
+    """
 
     forecast: int
     listing: int
@@ -140,11 +142,11 @@ class StudentCosts:
 
 @cache
 def student_costs(board: str, heuristic: str) -> StudentCosts:
-    """The costs over a board (``early`` or ``later``) with a heuristic as agents print it.
+    """Return the costs on a board (``early`` or ``later``) with a heuristic.
 
-    A sum that was not timed as a whole costs what its parts do, those of all its stages included,
-    a member of a family what the nearest one that was timed does, ``coded:X`` what X does.  What
-    nobody has timed, a user's function say, costs what `improved` does.
+    A sum that was not timed as a whole costs the sum of its parts, those of all its stages
+    included. A member of a family costs as much as the nearest timed one, ``coded:X`` as much as X.
+    A heuristic that was not timed, such as a user's function, costs as much as `improved`.
     """
     if board not in BOARDS:
         raise KnightfallError(
@@ -159,11 +161,11 @@ def student_costs(board: str, heuristic: str) -> StudentCosts:
 
 
 def _rows(known: Mapping[str, Any], heuristic: str) -> list[Any]:
-    """What was measured of a heuristic as a whole, or else of each of its parts."""
+    """Return the measured row of a heuristic, or else the rows of its parts."""
     for id in (heuristic, heuristic.removeprefix(CODED)):
         if id in known:
             return [known[id]]
-    from knightfall.heuristics.expression import parse_heuristic  # here: it need not be loaded
+    from knightfall.heuristics.expression import parse_heuristic  # seldom needed
 
     expression = parse_heuristic(heuristic)
     parts = [expression] if str(expression) in known else [*expression.atoms()]
@@ -171,7 +173,7 @@ def _rows(known: Mapping[str, Any], heuristic: str) -> list[Any]:
 
 
 def _like(known: Mapping[str, Any], atom: str) -> str:
-    """The id under which to look an atom up."""
+    """Return the id under which the cost of an atom is recorded."""
     for id in (atom, atom.removeprefix(CODED)):
         if id in known:
             return id
@@ -190,7 +192,7 @@ def _recorded_steps() -> dict[str, Any]:
 
 
 def read_student_costs(text: str) -> dict[str, Any]:
-    """The two boards' tables that a file of TOML tells; an error says what is wrong with it."""
+    """Parse the tables of both boards from TOML. Raise a KnightfallError if they are invalid."""
     try:
         table = parse_toml(text)
         check(_STEPS_SHAPE, table)
@@ -198,7 +200,7 @@ def read_student_costs(text: str) -> dict[str, Any]:
         if missing:
             raise KnightfallError(f'"{LIKE_UNTIMED}" is missing in {missing[0]}.score')
     except KnightfallError as error:
-        raise KnightfallError(f"what a move cost a student cannot be read: {error}") from None
+        raise KnightfallError(f"the costs of a student's search cannot be read: {error}") from None
     return {board: table[board] for board in BOARDS}
 
 

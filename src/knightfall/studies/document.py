@@ -1,4 +1,4 @@
-"""The report as Markdown: a summary in plain sentences, then section by section; and its files."""
+"""Render the studies' report as Markdown and HTML, and write its files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from knightfall.studies.study_section import study_section
 
 
 def document(report: StudiesReport, charts: Mapping[str, str]) -> str:
-    """The whole of it; `charts` says of those there are what each shows."""
+    """Return the report as Markdown; `charts` maps the available charts to their descriptions."""
     return "\n\n".join(_sections(report, charts)) + "\n"
 
 
@@ -99,7 +99,7 @@ def _title(report: StudiesReport) -> str:
 
 
 def _owed(report: StudiesReport) -> Iterator[str]:
-    """Tell which claims hold only because of how the authors' agents were written."""
+    """Yield the claims that hold only because of the agents' mistakes."""
     owed = list(owed_to_mistakes(report))
     if not owed:
         return
@@ -188,11 +188,11 @@ def _timing(report: StudiesReport) -> str:
 
 
 MOST_NAMED = 8
-"""Heuristics that are named in a sentence; of more there is only the number."""
+"""Heuristics named in a sentence at most; for more, only the number is given."""
 
 
 def summary(report: StudiesReport) -> list[str]:
-    """What was claimed, what survives, whether knowledge is worth its cost, how many games."""
+    """Return the summary: verdicts, resigning, knowledge against cost, games needed."""
     return [
         *_explained(report),
         *_claims(report),
@@ -204,7 +204,7 @@ def summary(report: StudiesReport) -> list[str]:
 
 
 def _explained(report: StudiesReport) -> Iterator[str]:
-    """Whether the published numbers are understood."""
+    """Yield how well the replayed games explain the published numbers."""
     cells = [cell for fit in report.fits for cell in fit.cells]
     if not cells:
         return
@@ -220,7 +220,7 @@ def _explained(report: StudiesReport) -> Iterator[str]:
 
 
 def owed_to_mistakes(report: StudiesReport) -> Iterator[tuple[str, str]]:
-    """Claims that hold under the author's conditions, and not with the same agents mended."""
+    """Yield (study, sentence) of claims that hold as played but not with the mistakes corrected."""
     if not {"course", "never"} <= set(report.budgets):
         return
     for study in report.studies:
@@ -233,7 +233,7 @@ def owed_to_mistakes(report: StudiesReport) -> Iterator[tuple[str, str]]:
 
 
 def _mistakes(report: StudiesReport) -> Iterator[str]:
-    """What resigning cost, and which claims it made."""
+    """Yield how many points resigning cost, and how many claims hold only because of mistakes."""
     if not {"course", "never"} <= set(report.budgets):
         return
     rows = {
@@ -300,7 +300,7 @@ def _fate(report: StudiesReport, budget: str) -> str:
 
 
 def _knowledge(report: StudiesReport) -> Iterator[str]:
-    """Whether what a heuristic knows is worth what it costs."""
+    """Yield whether what a heuristic knows is worth its cost."""
     better = {budget: _better(report, budget) for budget in report.budgets}
     if "nodes" not in better or len(better) < 2:
         return
@@ -323,7 +323,7 @@ def _knowledge(report: StudiesReport) -> Iterator[str]:
 
 
 def _others(report: StudiesReport) -> int:
-    """How many heuristics were compared with improved."""
+    """Return how many heuristics were compared with `improved`."""
     return sum(
         bool(row.measured) and row.heuristic != BASELINE
         for study in report.studies
@@ -332,7 +332,7 @@ def _others(report: StudiesReport) -> int:
 
 
 def _better(report: StudiesReport, budget: str) -> set[str]:
-    """The heuristics whose interval lies above improved, opening by opening."""
+    """Return the heuristics that are significantly better than `improved`, opening by opening."""
     return {
         row.heuristic
         for study in report.studies
@@ -379,7 +379,7 @@ def _agreement(report: StudiesReport) -> Iterator[str]:
 
 
 WORDS = "no one two three four five six seven eight nine ten eleven twelve"
-"""Numbers that are written out."""
+"""The words for the numbers from 0 to 12."""
 
 
 def _number(number: int) -> str:
@@ -398,7 +398,7 @@ PAGE, MARKDOWN, NUMBERS = "index.html", "studies.md", "report.json"
 
 
 def why_no_charts() -> str:
-    """Return why no chart can be drawn, as a sentence; empty if they can be."""
+    """Return a sentence on why no charts can be drawn; empty if they can be."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
@@ -410,18 +410,18 @@ def why_no_charts() -> str:
 
 
 def _drawn(report: StudiesReport) -> dict[str, tuple[str, str]]:
-    """Return the charts that can be drawn, see `charts`."""
+    """Return the charts that can be drawn (see `charts`)."""
     if why_no_charts():
         return {}
-    from knightfall.studies.studies_charts import charts  # here: it needs matplotlib
+    from knightfall.studies.studies_charts import charts  # here, because it needs matplotlib
 
     return charts(report)
 
 
 def rendered(report: StudiesReport) -> dict[str, str]:
-    """Every file of a report by its name; the same report gives the same files.
+    """Return every file of a report by name; the same report gives the same files.
 
-    Without matplotlib there are no charts among them, and the pages do without.
+    Without matplotlib the charts are missing, and the pages do not mention them.
     """
     drawn = _drawn(report)
     text = document(report, {name: told for name, (_, told) in drawn.items()})
@@ -435,7 +435,7 @@ def rendered(report: StudiesReport) -> dict[str, str]:
 
 
 def write_report(report: StudiesReport, folder: Path) -> list[Path]:
-    """Write all files into a folder that exists; those a person opens."""
+    """Write all files into an existing folder; return the paths of the pages."""
     for name, text in rendered(report).items():
         atomic_write(folder / name, text)
     return [folder / PAGE, folder / MARKDOWN]

@@ -1,6 +1,6 @@
-"""Statements and wishes of the studies that a computation settles, not a tournament.
+"""Statements and wishes of the studies that are computed instead of played.
 
-`FACTS` and `FINDINGS` have a function for each by the name that `published.toml` calls it by.
+`FACTS` and `FINDINGS` map the names in `published.toml` to functions.
 """
 
 from __future__ import annotations
@@ -38,21 +38,22 @@ from knightfall.studies.published import Fact, Study, WishFinding
 
 BOARD = Board.of(7, 7)
 RESERVE = 10.0
-"""Milliseconds that the course's agents kept back from their time."""
+"""Milliseconds that the course's agents kept in reserve."""
 
 NEGLIGIBLE_SHARE = 0.01
-"""Of games that are given up."""
+"""A share of resigned games below this counts as none."""
 
 Settled = tuple[bool, str]
-"""Whether a statement is true, and what was found."""
+"""Whether a statement is true, and a sentence on the result."""
 
 
 @dataclass(frozen=True)
 class Grounds:
     """What a fact may depend on: the study and the course's board its agents ran on.
 
-    `given_up` is the share of their games that these gave up under course conditions, `careless`
-    that of the same agents if they do not choose some legal move first; None if not played.
+    `given_up` is the share of games that the agents resigned under course conditions. `careless` is
+    that share for the same agents without their precaution of choosing a legal move first. None if
+    not played.
     """
 
     study: Study
@@ -62,7 +63,7 @@ class Grounds:
 
 
 def judge_fact(name: Fact, grounds: Grounds) -> Judgement | None:
-    """The verdict on a statement; None where it needs games that were not played."""
+    """Return the verdict on a statement; None where it needs games that were not played."""
     if name == "prevents_forfeits":
         if grounds.given_up is None or grounds.careless is None:
             return None
@@ -74,7 +75,7 @@ def judge_fact(name: Fact, grounds: Grounds) -> Judgement | None:
 
 
 def second_player_wins(grounds: Grounds) -> Settled:
-    """Whether the second player has a winning reply to every first placement."""
+    """Decide whether the second player has a winning reply to every first placement."""
     from knightfall.solver.atlas import survey
 
     if survey(BOARD).second_wins_from_the_empty_board:
@@ -83,14 +84,14 @@ def second_player_wins(grounds: Grounds) -> Settled:
 
 
 def parity_changes(grounds: Grounds) -> Settled:
-    """Whether row plus column changes parity with each knight's move."""
+    """Decide whether row plus column changes parity with each knight's move."""
     moves = [(start, end) for start in range(BOARD.cells) for end in BOARD.knight[start]]
     changes = sum(BOARD.colour(start) != BOARD.colour(end) for start, end in moves)
     return changes == len(moves), f"it changes with {changes} of the board's {len(moves)} moves"
 
 
 def parity_proves(grounds: Grounds) -> Settled:
-    """Whether the parity of the two knights decides every opening."""
+    """Decide whether the parity of the two knights decides every opening."""
     from knightfall.solver.atlas import survey
 
     found = survey(BOARD)
@@ -102,7 +103,7 @@ def parity_proves(grounds: Grounds) -> Settled:
 
 
 def edges_have_fewer_moves(grounds: Grounds) -> Settled:
-    """Whether cells at the edge have fewer knight's moves than the others, on average."""
+    """Decide whether edge cells have fewer knight's moves than the others, on average."""
     last = BOARD.width - 1
     edge: list[int] = []
     inside: list[int] = []
@@ -120,7 +121,7 @@ def edges_have_fewer_moves(grounds: Grounds) -> Settled:
 
 
 def centre_term_reaches_6(grounds: Grounds) -> Settled:
-    """Whether the difference of two distances from the centre, as coded, reaches ±6."""
+    """Decide whether the difference of two distances from the centre, as coded, reaches ±6."""
     far = [
         hypot(BOARD.height / 2 - BOARD.row(cell), BOARD.width / 2 - BOARD.column(cell))
         for cell in range(BOARD.cells)
@@ -132,7 +133,7 @@ def centre_term_reaches_6(grounds: Grounds) -> Settled:
 
 
 def cluster_breaks_ties(grounds: Grounds) -> Settled:
-    """Whether the positional term of open_cluster is too small to outweigh a move."""
+    """Decide whether the positional term of open_cluster is too small to outweigh a move."""
     sides, window = BOARD.height + BOARD.width, round(BOARD.height / 2)
     centres = [top + window // 2 for top in range(BOARD.height - window + 1)]
     far = [abs(at - centre) for at in range(BOARD.height) for centre in centres]
@@ -144,7 +145,7 @@ def cluster_breaks_ties(grounds: Grounds) -> Settled:
 
 
 def doubling_presses(grounds: Grounds) -> Settled:
-    """Whether choosing by own less twice the opponent's moves leaves the opponent fewer moves."""
+    """Decide whether weighting the opponent's moves twice leaves the opponent fewer moves."""
     left: dict[int, list[int]] = {1: [], 2: []}
     for position in _random_positions(BOARD, 1000, Random(0)):
         after = [position.play(move) for move in position.legal_moves]
@@ -161,7 +162,7 @@ def doubling_presses(grounds: Grounds) -> Settled:
 
 
 def _random_positions(board: Board, number: int, rng: Random) -> Iterator[Position]:
-    """Positions of random games that are not over, one of each game."""
+    """Yield unfinished positions of random games, one for each game."""
     starts, found = openings(board), 0
     while found < number:
         position, plies = Position.from_fen(rng.choice(starts)), rng.randint(0, 20)
@@ -176,7 +177,7 @@ def _random_positions(board: Board, number: int, rng: Random) -> Iterator[Positi
 
 
 def no_timeouts(grounds: Grounds) -> Settled:
-    """Whether the longest step between two looks at the clock fits into the reserve."""
+    """Decide whether the longest step between two clock readings fits into the reserve."""
 
     def step(heuristic: str) -> float:
         cost = student_costs(grounds.board, heuristic)
@@ -193,10 +194,10 @@ def no_timeouts(grounds: Grounds) -> Settled:
 
 
 def judge_prevention(careful: Share, careless: Share) -> Judgement:
-    """Whether a precaution prevents games from being given up that would be without it.
+    """Judge whether a precaution prevents resigned games.
 
-    It does if fewer are given up at 95 % and surely less than one in a hundred is left.  It does
-    not if surely more are left, or if surely less than one in a hundred was there to be prevented.
+    It does if fewer games are resigned at 95 %, and surely less than one in a hundred remains. It
+    does not if surely more remain, or if surely less than one in a hundred could be prevented.
     """
     left, before = careful.rate or 0.0, careless.rate or 0.0
     (least, most), (fewest, all) = careful.interval, careless.interval
@@ -226,7 +227,7 @@ def _percent(share: Share) -> str:
 
 
 def depth_first_grows(grounds: Grounds) -> Settled:
-    """Whether a search of all lines from a fifth of the board on takes more work on 8×8 than 7×7.
+    """Decide whether searching all lines below a fifth of the board costs more on 8×8 than on 7×7.
 
     Without it an evaluation looks at one position on any board.
     """
@@ -240,7 +241,7 @@ def depth_first_grows(grounds: Grounds) -> Settled:
 
 
 def _lines_from_a_fifth(board: Board) -> list[int]:
-    """The number of positions in the whole tree below each of some random ones of that phase."""
+    """Return the tree sizes below random positions with less than a fifth of the board open."""
     rng, sizes = Random(board.cells), []
     for _ in range(2000):
         first, second, *open = rng.sample(range(board.cells), (board.cells - 1) // 5 + 2)
@@ -268,36 +269,36 @@ GAMES = 300
 """Random games from which positions are taken."""
 
 NODES, DEPTH = 2_500, 9
-"""Of a search from the empty board with and without reflections."""
+"""Nodes, and depth, of a search from the empty board with and without reflections."""
 
 PLIES = 3
-"""After an opening, up to which positions and their mirror images are counted."""
+"""Plies after an opening at which positions and their mirror images are counted."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was computed of a wish, as a sentence, and its numbers by name."""
+class WishResult:
+    """The computed result of a wish, as a sentence, and its numbers by name."""
 
     words: str
     numbers: dict[str, float]
 
 
 def gap_between(measured: ScoresByHeuristic, who: str, than: str) -> Gap:
-    """How many points a wished heuristic scores more than another on the same openings."""
+    """Return how many points a wished heuristic scores more than another on the same openings."""
     found = compare_scores(measured, who, than, Range())
     return Gap(found.difference, found.low, found.high)
 
 
-def computed(name: WishFinding, condition: Condition) -> Finding:
-    """Compute what a wish asks for; `condition` is how the author's agents played."""
+def computed(name: WishFinding, condition: Condition) -> WishResult:
+    """Compute the finding of a wish; `condition` is how the author's agents played."""
     return FINDINGS[name](condition)
 
 
-# -- some value before the time is up ------------------------------------------------------
+# -- evaluations that take longer than a move ----------------------------------------------
 
 
-def values_in_time(condition: Condition) -> Finding:
-    """How often one evaluation by all lines to the end takes longer than a whole move."""
+def values_in_time(condition: Condition) -> WishResult:
+    """Compute how often one evaluation by all lines to the end takes longer than a whole move."""
     cost = student_costs(condition.board, BASELINE)
     step = cost.call + cost.forecast + cost.listing + 4 * cost.per_move
     most = round(1000 * condition.time / step)
@@ -314,7 +315,7 @@ def values_in_time(condition: Condition) -> Finding:
             f"{percent(times / GAMES, 0)} of positions {names[phase]} ({low:.0f} to {high:.0f})"
         )
         numbers |= {f"late {names[phase]}": 100 * times / GAMES}
-    return Finding(
+    return WishResult(
         "As printed, one evaluation by all lines to the end takes longer than the author's agents "
         f"had for a whole move (the time of {most:,} positions) in {', '.join(told)} ({GAMES} "
         "positions of random games each). Cut short, it returns a value every time.",
@@ -355,12 +356,14 @@ def random_positions(phase: str) -> Iterator[Position]:
 # -- reflections ---------------------------------------------------------------------------
 
 
-def reflections(condition: Condition) -> Finding:
-    """What recognising mirror images gains in depth, before and after both knights stand."""
+def reflections(condition: Condition) -> WishResult:
+    """Compute the depth gained by recognising mirror images, from the empty board and after
+    openings.
+    """
     plain, mirrored = (_searched(symmetric) for symmetric in (False, True))
     ratio = plain[1] / mirrored[1]
     gains, saved = _mirrored_openings()
-    return Finding(
+    return WishResult(
         f"On the empty board a search of {NODES:,} nodes gets to depth {mirrored[0]} instead of "
         f"{plain[0]}, and depth {DEPTH} takes {ratio:.1f} times fewer nodes. But games of the "
         f"course begin with both knights on the board. {_ORDINAL[PLIES]} plies from there mirror "
@@ -382,7 +385,9 @@ _ORDINAL = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
 
 
 def _searched(symmetric: bool) -> tuple[int, int]:
-    """Depth that the nodes suffice for from the empty board, and nodes that the depth takes."""
+    """Return the depth reached with `NODES` nodes from the empty board, and the nodes to
+    `DEPTH`.
+    """
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.budget import Budget
     from knightfall.search.run_search import SEARCHES, run_search
@@ -394,7 +399,9 @@ def _searched(symmetric: bool) -> tuple[int, int]:
 
 @cache
 def _mirrored_openings() -> tuple[list[float], float]:
-    """Plies gained from one opening of each class, and the share of positions that are images."""
+    """Return the plies gained for each opening class, and the share of positions that are
+    images.
+    """
     cells = range(BOARD.cells)
     starts = {_canonical((1 << a | 1 << b, a, b)) for a in cells for b in cells if a != b}
     gains, positions, classes = [], 0, 0
@@ -410,7 +417,7 @@ def _mirrored_openings() -> tuple[list[float], float]:
 
 
 _Spot = tuple[int, int, int]
-"""Cells that are not open as bits, the mover's cell and the waiter's."""
+"""Occupied cells as bits, the mover's cell and the waiter's."""
 
 
 def _canonical(spot: _Spot) -> _Spot:
@@ -432,8 +439,8 @@ def _following(spot: _Spot) -> Iterator[_Spot]:
 # -- the least occupied cluster ------------------------------------------------------------
 
 
-def cluster_moves(condition: Condition) -> Finding:
-    """How often the window of `open_cluster` moves in a game."""
+def cluster_moves(condition: Condition) -> WishResult:
+    """Compute how often the window of `open_cluster` moves in a game."""
     from knightfall.heuristics.explain import explain
 
     rng, starts = Random("wishes/cluster"), openings(BOARD)
@@ -449,7 +456,7 @@ def cluster_moves(condition: Condition) -> Finding:
             moved.append(sum(a != b for a, b in pairwise(centers)))
     reach = Z * stdev(moved) / sqrt(GAMES)
     mean = fmean(moved)
-    return Finding(
+    return WishResult(
         f"The least occupied cluster does move: {mean:.1f} times in a game of random moves "
         f"({mean - reach:.1f} to {mean + reach:.1f}), counted from the moment at which a fifth of "
         f"the board is occupied ({GAMES} games).",
@@ -457,7 +464,7 @@ def cluster_moves(condition: Condition) -> Finding:
     )
 
 
-FINDINGS: Mapping[WishFinding, Callable[[Condition], Finding]] = {
+FINDINGS: Mapping[WishFinding, Callable[[Condition], WishResult]] = {
     "values_in_time": values_in_time,
     "reflections": reflections,
     "cluster_moves": cluster_moves,

@@ -1,4 +1,4 @@
-"""Pieces of Markdown, of the kind that GitHub shows, and the HTML page that they make."""
+"""Helpers that write GitHub-flavoured Markdown, and the HTML page made from it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from knightfall.display.report import document
 from knightfall.studies.comparisons import MARKS
 
 BEGIN, END = "<!-- begin timings -->", "<!-- end timings -->"
-"""Around what differs from run to run, so that a comparison can leave it out."""
+"""Markers around what differs from run to run, so that a comparison can skip it."""
 
 
 def heading(level: int, text: str, id: str) -> str:
-    """A heading that `[links](#id)` lead to."""
+    """Return a heading that `[links](#id)` lead to."""
     return f'{"#" * level} <a id="{id}"></a>{text}'
 
 
 def bullets(items: Iterable[str]) -> str:
-    """A list."""
+    """Return a list."""
     return "\n".join(f"- {item}" for item in items)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> str:
-    """A table, set to the right from its second column on if these are `numbers`.
+    """Return a table, right-aligned from its second column on if these are `numbers`.
 
-    A newline in a cell stays one.
+    A newline in a cell becomes a line break.
     """
     side = "--:" if numbers else "---"
     lines = [_line(columns), f"|---|{'|'.join(side for _ in columns[1:])}|"]
@@ -44,17 +44,17 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def fold(title: str, inside: str) -> str:
-    """Something that is only shown to whoever asks."""
+    """Return a section that is collapsed until the reader opens it."""
     return f"<details>\n<summary>{title}</summary>\n\n{inside}\n\n</details>"
 
 
 def chart(name: str, told: str) -> str:
-    """A chart by its name, and a sentence for those who cannot see it."""
+    """Return an image link to a chart; `told` is its alternative text."""
     return f"![{told}]({name}.svg)"
 
 
 def command(text: str) -> str:
-    """Something to type."""
+    """Return a block of shell commands."""
     return f"```sh\n{text}\n```"
 
 
@@ -80,11 +80,11 @@ details { margin: 0.6em 0; } summary { cursor: pointer; color: var(--link); }
 """.rstrip()
 
 KINDS = {"claim": "claims", "wish": "claims"}
-"""Classes of tables of sentences by the title of their first column."""
+"""Classes of tables of sentences, by the title of their first column."""
 
 
 def page(text: str, charts: Mapping[str, tuple[str, str]]) -> str:
-    """The Markdown as a page; `charts` are SVGs, which come inline, and what they show."""
+    """Return the Markdown as an HTML page; `charts` holds SVGs to inline and descriptions."""
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
@@ -103,10 +103,10 @@ def page(text: str, charts: Mapping[str, tuple[str, str]]) -> str:
 
 
 def _table_open(self: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    """Tables scroll by themselves where the screen is too narrow for them.
+    """Return the opening tag of a table, which scrolls by itself on narrow screens.
 
-    Those of numbers are set to the right; of those of sentences `KINDS` says where these are, which
-    is the last column unless it is named there.
+    Numeric tables are right-aligned. For tables of sentences `KINDS` gives the class; by default
+    the sentences are in the last column.
     """
     row = [token for token in tokens[at : at + 10] if token.type in ("th_open", "inline")]
     first, second = row[1].content, row[2]
@@ -115,7 +115,7 @@ def _table_open(self: Any, tokens: Sequence[Token], at: int, options: Any, env: 
 
 
 def _contents(tokens: Sequence[Token]) -> str:
-    """Links to the sections."""
+    """Return links to the sections."""
     titles = [title.content for token, title in pairwise(tokens) if token.markup == "##"]
     found = [re.match(r'<a id="(.+?)"></a>([^:]+)', title) for title in titles]
     links = [f'<a href="#{one[1]}">{escape(one[2])}</a>' for one in found if one]
@@ -123,7 +123,7 @@ def _contents(tokens: Sequence[Token]) -> str:
 
 
 def inlined(svg: str, told: str, name: str) -> str:
-    """An SVG as part of a page: without its preamble, its names apart from those of the others."""
+    """Return an SVG as part of a page: without its preamble, its ids prefixed with `name`."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)

@@ -1,4 +1,4 @@
-"""From a run in the store to numbers: rates with their intervals, and arrays to judge claims by."""
+"""Turn stored runs into numbers: rates with intervals, and arrays to judge claims by."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Rate:
 
     @property
     def reach(self) -> float:
-        """How far the interval goes to the farther side."""
+        """Return the distance to the farther end of the interval."""
         return max(self.high - self.rate, self.rate - self.low)
 
 
 @dataclass(frozen=True)
 class Gap:
-    """By how many points a heuristic is ahead of `improved`, with the 95 % interval."""
+    """A heuristic's lead over `improved` in points, with the 95 % interval."""
 
     points: float
     low: float
@@ -52,16 +52,16 @@ class Gap:
 
 
 def rate_of_pairs(scores: npt.NDArray[np.int8]) -> Rate:
-    """The rate of pair scores 0, 1 and 2."""
+    """Return the rate of pair scores 0, 1 and 2."""
     lost, split, won = (int((scores == score).sum()) for score in range(3))
     found = statistics.of_pairs((lost, 0, split, 0, won))
     return Rate(100 * found.score, 100 * found.low, 100 * found.high, 2 * found.units)
 
 
 def rate_of_games(won: float, games: int) -> Rate:
-    """The rate of games of which no pairs are known: all are taken for independent.
+    """Return the rate of games without pair information; all are taken as independent.
 
-    What was rounded in print need not be a whole number of games.
+    `won` need not be whole, because published rates are rounded.
     """
     low, high = Share(round(won), games).interval
     shift = (won - round(won)) / games
@@ -73,46 +73,46 @@ def rate_of_games(won: float, games: int) -> Rate:
 class Tournament:
     """A study's tournament at one budget.
 
-    `scores` has a place for each test agent, opponent and opening: the games won of the pair, 0, 1
-    or 2.  The same place of two test agents is the same opponent and the same opening.
+    `scores` is indexed by test agent, opponent and opening: the games won of the pair, 0, 1 or 2.
+    The same index for two test agents is the same opponent and the same opening.
     """
 
     heuristics: tuple[str, ...]
     opponents: tuple[str, ...]
     scores: npt.NDArray[np.int8]
     forfeits: npt.NDArray[np.float64]
-    """The share of its games against an opponent that a test agent gave up, in %,"""
+    """The share of games that a test agent resigned against an opponent, in %."""
     conceded: npt.NDArray[np.float64]
-    """and of those that the opponent gave up."""
+    """The share of games that the opponent resigned, in %."""
     nodes: npt.NDArray[np.float64]
-    """How many nodes a test agent searched for a move, on average."""
+    """The mean number of nodes per move of a test agent."""
 
     def prediction(self) -> Prediction:
-        """What these games say of the results of a few others."""
+        """Return what these games predict for the published ones."""
         return predicted(self.heuristics, self.opponents, self.scores)
 
     def against(self, heuristic: str) -> list[Rate]:
-        """How a heuristic fared against each opponent."""
+        """Return a heuristic's win rate against each opponent."""
         return [rate_of_pairs(row) for row in self.scores[self.heuristics.index(heuristic)]]
 
     def total(self, heuristic: str) -> Rate:
-        """How it fared against all of them."""
+        """Return a heuristic's win rate against all opponents."""
         return rate_of_pairs(self.scores[self.heuristics.index(heuristic)])
 
     def ahead(self, heuristic: str) -> Gap:
-        """How far it is ahead of the first test agent, on the same openings."""
+        """Return a heuristic's lead over the first test agent, on the same openings."""
         means = self.scores.mean(axis=1) / 2
         found = statistics.difference(list(means[self.heuristics.index(heuristic)]), list(means[0]))
         return Gap(100 * found.mean, 100 * found.low, 100 * found.high)
 
     @property
     def measured(self) -> dict[str, PairScores]:
-        """What `claims.judge` wants: opponents × openings for each heuristic, from 0 to 1."""
+        """Return the scores for `claims.judge`: opponents × openings by heuristic, from 0 to 1."""
         return {id: self.scores[at] / 2 for at, id in enumerate(self.heuristics)}
 
 
 def tournament_of(run: Run) -> Tournament:
-    """The results of a run that is over."""
+    """Return the results of a finished run."""
     plan = run.plan
     tests = int(plan.options["tests"])
     names = [entrant.name for entrant in plan.entrants]
@@ -135,22 +135,22 @@ def tournament_of(run: Run) -> Tournament:
 
 
 def given_up(tournament: Tournament) -> Share:
-    """How many of all their games the test agents gave up."""
+    """Return the share of all their games that the test agents resigned."""
     games = 2 * tournament.scores.size
     return Share(round(float(tournament.forfeits.mean()) / 100 * games), games)
 
 
 def head_to_head(runs: Sequence[Run]) -> dict[str, PairScores]:
-    """Results of the same two agents in several matches: a row for each match."""
+    """Return the results of the same two agents in several matches: a row for each match."""
     names = [entrant.name for entrant in runs[0].plan.entrants]
     first = np.hstack([_whole(run) for run in runs]).T / 2
     return {names[0]: first, names[1]: 1 - first}
 
 
 def depths_of(run: Run) -> dict[str, PairScores]:
-    """Tens of plies that each test agent searched for a move: opponents × openings.
+    """Return the search depth per move in tens of plies, by test agent: opponents × openings.
 
-    A pair in which it made no move counts as the average.
+    A pair in which the agent made no move counts as the average.
     """
     plan = run.plan
     tests = int(plan.options["tests"])
@@ -164,10 +164,12 @@ def depths_of(run: Run) -> dict[str, PairScores]:
 
 
 def _whole(run: Run) -> npt.NDArray[np.int8]:
-    """All pairs: a row for each round, a column for each match."""
+    """Return all pair scores: a row for each round, a column for each match."""
     scores = run.outcomes().scores
     if len(scores) != run.plan.total:
-        raise KnightfallError(f"run {run.id} is not over: {len(scores)} of {run.plan.total} pairs")
+        raise KnightfallError(
+            f"run {run.id} is not finished: {len(scores)} of {run.plan.total} pairs"
+        )
     return scores.reshape(-1, len(run.plan.matches))
 
 
@@ -183,7 +185,7 @@ class Rating:
 
 
 def ratings_of(run: Run) -> list[Rating]:
-    """The league's ratings, the best first."""
+    """Return the league's ratings, the best first."""
     from knightfall.statistics import ratings
 
     plan, table = run.plan, _whole(run)
@@ -207,7 +209,7 @@ def ratings_of(run: Run) -> list[Rating]:
 def _won(
     table: npt.NDArray[np.int8], couples: Sequence[tuple[int, int]], entrants: int
 ) -> list[int]:
-    """The games each entrant won."""
+    """Return the games that each entrant won."""
     won = [0] * entrants
     for (a, b), of_a in zip(couples, table.sum(axis=0, dtype=int), strict=True):
         won[a] += int(of_a)
@@ -223,23 +225,24 @@ def _won(
 
 
 TOURNAMENT_SIZES = (14, 28, 70, 140, 280, 700, 1400, 2800, 7000)
-"""Games of each heuristic in a tournament: one pair against each of seven opponents, and more."""
+"""Games of each heuristic in a tournament, from one pair against each of seven opponents up."""
 
 GAPS = ((0.0, 2.0), (2.0, 5.0), (5.0, 10.0), (10.0, 100.0))
-"""Couples are sorted by how many points they are really apart."""
+"""Groups of heuristic pairs, by their real difference in points."""
 
 STUDIES_GAMES = 70
-"""What one tournament of the later course is, and what most of the studies went by."""
+"""Games of one tournament of the later course, on which most studies relied."""
 
 DRAWINGS = 500
 REAL, SURE = 0.05, 0.95
 
 
 @dataclass(frozen=True)
-class Curve:
-    """Couples that are `least` to `most` points apart, and their chance of being ranked correctly
-    by as many games as `TOURNAMENT_SIZES` says.  `needed` is where that chance is 95 %, if it is
-    anywhere."""
+class RankingCurve:
+    """Heuristic pairs that are `least` to `most` points apart, and their chance of being ranked
+    correctly by as many games as `TOURNAMENT_SIZES` says. `needed` is the number of games at which
+    that chance is 95 %, or None.
+    """
 
     least: float
     most: float
@@ -250,15 +253,15 @@ class Curve:
 
 @dataclass(frozen=True)
 class NeededGames:
-    """The curves, and how many couples no number of our games tells apart."""
+    """The curves, and how many heuristic pairs all games together cannot tell apart."""
 
     sizes: tuple[int, ...]
-    curves: tuple[Curve, ...]
+    curves: tuple[RankingCurve, ...]
     told_apart: int
     not_told_apart: int
 
     def chance(self, games: int) -> float | None:
-        """The chance over all couples at one of the sizes; None if there are no couples."""
+        """Return the mean chance at one of the sizes; None if there are no heuristic pairs."""
         at = self.sizes.index(games)
         couples = sum(curve.couples for curve in self.curves)
         if not couples:
@@ -267,7 +270,7 @@ class NeededGames:
 
 
 def needed_games(tournaments: Sequence[Tournament], seed: int = 0) -> NeededGames:
-    """The chances of all couples of heuristics within each tournament."""
+    """Return the ranking chances of all heuristic pairs within each tournament."""
     rng = np.random.default_rng(seed)
     rows: list[tuple[float, list[float]]] = []
     doubtful = 0
@@ -283,14 +286,14 @@ def needed_games(tournaments: Sequence[Tournament], seed: int = 0) -> NeededGame
         mine = [chances for gap, chances in rows if least <= gap < most]
         if mine:
             means = tuple(float(mean) for mean in np.mean(mine, axis=0))
-            curves.append(Curve(least, most, len(mine), means, _needed(means)))
+            curves.append(RankingCurve(least, most, len(mine), means, _needed(means)))
     return NeededGames(TOURNAMENT_SIZES, tuple(curves), len(rows), doubtful)
 
 
 def _told_apart(tournament: Tournament) -> list[tuple[int, int, float]]:
-    """Couples that surely differ: the better, the worse, and by how many points.
+    """Return the heuristic pairs that surely differ: the better, the worse, and the points.
 
-    Corrected for their number, or one in twenty equal couples would be among them.
+    With Holm's correction; without it one in twenty equal pairs would be among them.
     """
     means = tournament.scores.mean(axis=1) / 2  # over the opponents, for each opening
     couples = list(combinations(range(len(means)), 2))
@@ -305,7 +308,9 @@ def _told_apart(tournament: Tournament) -> list[tuple[int, int, float]]:
 def _drawn(
     scores: npt.NDArray[np.int8], games: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Games won in tournaments drawn anew: a row for each heuristic, a column for each drawing."""
+    """Return games won in resampled tournaments: a row for each heuristic, a column for each
+    sample.
+    """
     _, opponents, rounds = scores.shape
     total = np.zeros((len(scores), DRAWINGS), np.int64)
     for opponent in range(opponents):
@@ -319,7 +324,7 @@ def _ahead(gaps: npt.NDArray[np.int64]) -> float:
 
 
 def _needed(chances: Sequence[float]) -> int | None:
-    """Where a curve comes to 95 %, on a scale on which games double; to two digits."""
+    """Return where a curve reaches 95 %, interpolated on a logarithmic scale, to two digits."""
     if chances[0] >= SURE:
         return TOURNAMENT_SIZES[0]
     for (games, chance), (more, then) in pairwise(zip(TOURNAMENT_SIZES, chances, strict=True)):
@@ -331,7 +336,7 @@ def _needed(chances: Sequence[float]) -> int | None:
 
 
 def gap_words(least: float, most: float) -> str:
-    """A range of differences."""
+    """Describe a range of differences in words."""
     if least == 0:
         return f"less than {most:g} points"
     return f"more than {least:g} points" if most >= 100 else f"{least:g} to {most:g} points"
@@ -342,24 +347,24 @@ def gap_words(least: float, most: float) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Win rates against each opponent at each time: resigning, and playing on."""
+    """Win rates by time per move and opponent, resigning and playing on."""
 
     opponents: tuple[str, ...]
     times: tuple[int, ...]
     nodes: tuple[int, ...]
-    """A move, on average, playing on."""
+    """Mean nodes per move when playing on."""
     resigning: tuple[tuple[Rate, ...], ...]
     playing_on: tuple[tuple[Rate, ...], ...]
     forfeits: tuple[tuple[float, ...], ...]
-    """Games given up, in %."""
+    """Resigned games in %."""
 
     def totals(self, rates: Sequence[Sequence[Rate]]) -> list[float]:
-        """The mean over the opponents, at each time."""
+        """Return the mean over the opponents, at each time."""
         return [sum(rate.rate for rate in row) / len(row) for row in rates]
 
 
 def sweep_of(run: Run) -> Sweep:
-    """The results of a run that is over."""
+    """Return the results of a finished run."""
     found = tournament_of(run)
     rows = [tuple(found.against(name)) for name in found.heuristics]
     number = len(SWEEP_TIMES)
@@ -373,12 +378,12 @@ def sweep_of(run: Run) -> Sweep:
     )
 
 
-# -- two orders ---------------------------------------------------------------------------
+# -- rank correlation ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """How well two orders agree, by rating and by grade say: 1 wholly, 0 not at all."""
+    """How well two rankings agree, for example by rating and by grade: 1 fully, 0 not at all."""
 
     heuristics: int
     spearman: float
@@ -389,7 +394,7 @@ class Correlation:
 
 
 def rank_correlation(both: Sequence[tuple[float, float]]) -> Correlation | None:
-    """Rank correlations over couples of numbers; None for fewer than five.
+    """Return rank correlations of pairs of numbers; None for fewer than five.
 
     The interval is Bonett and Wright's for Spearman's coefficient: Fisher's transformation with a
     variance of (1 + r²/2) / (n − 3).

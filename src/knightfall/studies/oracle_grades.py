@@ -1,12 +1,11 @@
-"""What the exact solver says of a heuristic: its grade in play, and its own choices of a move.
+"""Use the exact solver to judge heuristics: grades in play, and choices of single moves.
 
 For a grade the heuristic's agent plays itself at equal nodes, and the solver counts how often it
-keeps a won position won where it had a real choice.  Grades are kept: none is computed twice.
+keeps a won position won where it has a real choice. Grades are stored, so none is computed twice.
 
-Choices are compared in positions that are the same for all heuristics.  Each comes from a game of
-random moves of its own, has a side to move that wins, and offers both moves that keep the win and
-moves that give it away.  A heuristic chooses by a search of one ply, so that its judgement counts
-and not the search.
+Choices are compared in the same positions for all heuristics. Each position comes from a random
+game of its own, is won for the side to move, and has both winning and losing moves. A heuristic
+chooses by a search of one ply, so that its judgement counts and not the search.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from knightfall.files import atomic_write, data_folder
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
 from knightfall.openings import openings, shuffled
 from knightfall.oracle.record import phase_of
-from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.reading import Between, Whole, check, parse_json, read_text
+from knightfall.solver.solve import Solver
 from knightfall.studies.comparisons import PairScores
 from knightfall.studies.published import CHANCE, Phase, Study, agent_of
 
@@ -42,14 +41,14 @@ OPENINGS = 100
 
 @dataclass(frozen=True)
 class HeuristicGrade:
-    """How often a heuristic keeps the win, in %, ± its 95 % error, over so many real choices."""
+    """How often a heuristic keeps the win, in % with its 95 % error, over its real choices."""
 
     heuristic: str
     kept: float
     error: float
     choices: int
     seconds: float
-    """What it took to find out."""
+    """The time it took to compute."""
 
 
 def grades(
@@ -60,7 +59,7 @@ def grades(
     options: RunnerOptions = DEFAULT,
     told: Callable[[int], None] = lambda done: None,
 ) -> list[HeuristicGrade]:
-    """The grades of some heuristics in the order given; `told` hears how many are there."""
+    """Return the grades of heuristics in order; `told` is called with the number that is known."""
     kept = _GradesFile(openings, seed)
     missing = [id for id in heuristics if id not in kept]
     told(len(heuristics) - len(missing))
@@ -71,13 +70,13 @@ def grades(
         describe=lambda id: f"the grade of {id}",
     )
     for done, (_, grade) in enumerate(found, 1):
-        kept.add(grade)  # as soon as it is known, in any order
+        kept.add(grade)  # store each grade at once, in any order
         told(len(heuristics) - len(missing) + done)
     return [kept[id] for id in heuristics]
 
 
 def missing_grades(heuristics: Sequence[str], openings: int = OPENINGS, seed: int = 0) -> int:
-    """How many of them are still to be computed."""
+    """Return how many grades are still to be computed."""
     kept = _GradesFile(openings, seed)
     return sum(id not in kept for id in heuristics)
 
@@ -86,7 +85,7 @@ def missing_grades(heuristics: Sequence[str], openings: int = OPENINGS, seed: in
 
 
 def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
-    """The grade of one heuristic, computed here and now."""
+    """Compute the grade of one heuristic in this process."""
     from knightfall.oracle.grade import grade
     from knightfall.statistics.rates import Z
 
@@ -106,13 +105,13 @@ def grade_of(heuristic: str, openings: int, seed: int) -> HeuristicGrade:
 
 
 def _grader(openings: int, seed: int) -> Callable[[str], HeuristicGrade]:
-    """Return the function that grades a heuristic, once what it needs is imported."""
+    """Import what grading needs, and return the function that grades a heuristic."""
     from knightfall.oracle import grade as grade
 
     return partial(grade_of, openings=openings, seed=seed)
 
 
-# -- keeping -------------------------------------------------------------------------------
+# -- storing grades ------------------------------------------------------------------------
 
 
 _GRADE = {
@@ -125,7 +124,7 @@ _GRADE = {
 
 
 class _GradesFile:
-    """A file in the data folder, by agent, engine, openings and seed."""
+    """The stored grades: a file in the data folder, by agent, engine, openings and seed."""
 
     def __init__(self, openings: int, seed: int) -> None:
         self.path = data_folder() / "grades.json"
@@ -135,7 +134,7 @@ class _GradesFile:
             kept = parse_json(read_text(self.path))
             check({str: {str: _GRADE}}, kept)
         except KnightfallError:
-            return  # nothing kept, or nothing that can be used: it is computed anew
+            return  # missing or unusable: the grades are computed again
         for key, rows in kept.items():
             self._all[key] = {agent: HeuristicGrade(**row) for agent, row in rows.items()}
 
@@ -146,7 +145,7 @@ class _GradesFile:
         return self._all[self._key][agent_of(heuristic)]
 
     def add(self, grade: HeuristicGrade) -> None:
-        """Keep a grade; whoever reads the file sees all of it or what was there before."""
+        """Store a grade. The file is replaced atomically."""
         self._all.setdefault(self._key, {})[agent_of(grade.heuristic)] = grade
         rows = {
             key: {agent: asdict(row) for agent, row in sorted(of_key.items())}
@@ -159,17 +158,18 @@ class _GradesFile:
 
 
 POSITIONS = 300
-"""For each phase."""
+"""Positions in each phase."""
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 
 Choices = Mapping[str, Mapping[str, PairScores]]
-"""By phase, then by heuristic: one row, a 1 for each position whose win is kept and a 0 for each
-that is given away.  `CHANCE` has the share of winning moves among the legal ones instead."""
+"""By phase, then by heuristic: one row with 1 for each position whose win is kept and 0 for each
+that is lost. `CHANCE` has the share of winning moves among the legal ones instead.
+"""
 
 
 @dataclass(frozen=True)
-class Question:
+class ChoicePosition:
     """A position with a real choice, and the moves that keep its win."""
 
     position: Position
@@ -182,7 +182,7 @@ class Question:
 
 
 def choosing_heuristics(studies: Sequence[Study]) -> tuple[str, ...]:
-    """The heuristics that some claim compares by their choices."""
+    """Return the heuristics that some claim compares by their choices."""
     claims = [claim for study in studies for claim in study.claims if claim.measure == "choices"]
     named = [id for claim in claims for id in (*claim.who, *claim.than) if id != CHANCE]
     return tuple(dict.fromkeys(named))
@@ -194,7 +194,7 @@ def choices(
     seed: int = 0,
     told: Callable[[int], None] = lambda done: None,
 ) -> Choices:
-    """Ask every heuristic about so many positions of each phase."""
+    """Return every heuristic's choices in `positions` positions of each phase."""
     agents = {id: parse_agent(f"id({id}, depth=1, plain)") for id in heuristics}
     found: dict[str, dict[str, PairScores]] = {}
     for number, phase in enumerate(PHASES):
@@ -207,10 +207,10 @@ def choices(
     return found
 
 
-def questions(phase: Phase, number: int, seed: int) -> Iterator[Question]:
-    """Positions of a phase with a real choice, the same for the same seed."""
+def questions(phase: Phase, number: int, seed: int) -> Iterator[ChoicePosition]:
+    """Yield positions of a phase with a real choice, the same for the same seed."""
     board = Board.of(7, 7)
-    truth, found = Truth(board), 0
+    truth, found = Solver.of(board), 0
     starts = shuffled(openings(board), seed)
     rng = Random(f"{phase}/{seed}")
     while found < number:
@@ -220,11 +220,11 @@ def questions(phase: Phase, number: int, seed: int) -> Iterator[Question]:
         winning = truth.winning_moves(position)
         if 0 < len(winning) < len(position.legal_moves):
             found += 1
-            yield Question(position, winning)
+            yield ChoicePosition(position, winning)
 
 
 def _random_position(start: Position, phase: Phase, rng: Random) -> Position | None:
-    """A position of a phase in a game of random moves; None if the game ends before."""
+    """Return a position of a phase in a random game; None if the game ends before."""
     cells = start.board.cells
     first, last = {"opening": (2, cells // 3), "middle": (cells // 3, 2 * cells // 3)}.get(
         phase, (2 * cells // 3, cells - 6)

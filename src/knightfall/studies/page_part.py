@@ -1,6 +1,6 @@
-"""The studies' part of the lab's page: what they claim, what came of it, and the report as made.
+"""The studies' part of the lab's web page: claims, verdicts, and the report.
 
-The report is part of the package; in a checkout it lies in docs/studies.
+The report is part of the package; in a checkout it is in docs/studies.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PAGE, NUMBERS = "index.html", "report.json"
 
 
 def report_page() -> bytes | None:
-    """The whole report as a page; None where there is none."""
+    """Return the whole report as HTML; None where there is no report."""
     return _read(PAGE)
 
 
@@ -32,7 +32,7 @@ def _read(name: str) -> bytes | None:
 
 @cache
 def in_short() -> dict[str, Any]:
-    """Each study with its claims; with verdicts where there is a report."""
+    """Return each study with its claims, and with verdicts where there is a report."""
     from knightfall.studies.published import studies
 
     text = _read(NUMBERS)
@@ -93,7 +93,7 @@ TITLES = {
     "nodes": "at equal nodes",
     "never": "nobody resigns",
 }
-"""What the columns of budgets are called."""
+"""Titles of the budgets' columns."""
 
 MARKS = {
     "holds": "✓",
@@ -102,7 +102,7 @@ MARKS = {
     "not a claim that can be tested": "–",
 }
 ONCE = "once"
-"""The key of a verdict that no budget matters to."""
+"""The key of a verdict that does not depend on a budget."""
 
 
 def fragment() -> str:
@@ -170,7 +170,7 @@ def _verdict(one: dict[str, str] | None) -> str:
 
 
 def _table(caption: str, headings: list[str], rows: list[list[str]]) -> str:
-    """Return a table of HTML cells; the first of a row is its heading."""
+    """Return an HTML table; the first cell of each row is its heading."""
     head = "".join(f'<th scope="col">{text(one)}</th>' for one in headings)
     body = "\n".join(
         f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>'

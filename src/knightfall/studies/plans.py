@@ -1,8 +1,8 @@
-"""What is played to re-run the studies: a tournament for each study and budget, and a league.
+"""The plans of games that re-run the studies: a tournament for each study and budget, and a league.
 
-A study is played by its own protocol: its test agents against its seven opponents.  All test
-agents meet an opponent from the same openings, and no opening comes twice: the earlier course
-played each one twice, which tells nothing new of agents that always choose the same move.
+A study is played by its own protocol: its test agents against its seven opponents. All test agents
+meet an opponent from the same openings, and no opening is repeated. The earlier course played each
+one twice, which adds nothing for deterministic agents.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from knightfall.studies.student_options import STUDENTS_TIME
 
 BudgetName = Literal["course", "time", "nodes", "never"]
 BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
-"""In the order of the report: what the authors had comes first."""
+"""In the order of the report: the authors' conditions come first."""
 
 STUDENTS: tuple[BudgetName, ...] = ("course", "never")
-"""The ones in which agents play as students wrote them: as they did, and without resigning."""
+"""The budgets in which agents play as students wrote them, with and without resigning."""
 
 TITLES: Mapping[str, str] = {
     "course": "course conditions",
@@ -42,46 +42,47 @@ TITLES: Mapping[str, str] = {
 }
 
 PAIRS = 700
-"""For each opponent, unless said otherwise: a total's 95 % interval is then within ±1 point."""
+"""Default pairs for each opponent; a total's 95 % interval is then within ±1 point."""
 
 LEAGUE_SHARE = 20
-"""A league's couple plays this part of a tournament's pairs: everyone meets forty others."""
+"""Divisor of the pairs for each league match, because each agent meets forty others."""
 
 POWER = "power"
-"""What plans with more computing power call their budget."""
+"""The budget name of plans with more computing power."""
 
 MORE_POWER = 10
-"""So many times the time of a move."""
+"""Factor for the time per move in these plans."""
 
 FORFEITS = "without the safety move"
-"""What plans call their budget in which agents give up instead of making some legal move."""
+"""The budget name of plans in which agents resign instead of making some legal move."""
 
 PLIES = (2, 3, 4)
 """Depths of the agent that searches a ply less."""
 
 SIZES = ("7x7", "8x8")
-"""Boards on which heuristics meet that a claim compares by the size of the board."""
+"""Boards for claims that depend on the size of the board."""
 
 SIZE_SHARE = 3
-"""So many times the pairs of a tournament are played on each: there is one opponent, not seven."""
+"""Factor for the pairs on each board: there is one opponent, not seven."""
 
 WISHES = "wishes"
-"""How the budgets begin of plans in which the heuristics of a study's wishes play."""
+"""Prefix of the budget names of plans with the heuristics of a study's wishes."""
 
 PLAYS_OUT = ("longest_win", "longest_win_difference")
-"""Not in the league: a leaf of theirs plays out whole games, so that at equal nodes a move takes as
-long as a hundred games of the others, and no study entered them by themselves."""
+"""Not in the league: their leaves play out whole games, so that at equal nodes a move takes as long
+as a hundred games of the others. No study entered them by themselves.
+"""
 
 
 DEAR = (*PLAYS_OUT, "shortest_win", "shortest_win_difference")
 """Heuristics whose leaves search on: a node costs 9 to 103 times as much as one of `improved`."""
 
 DEAR_SHARE = 10
-"""At equal nodes wishes with such heuristics are played from this part of the openings."""
+"""Divisor of the pairs for wishes with such heuristics at equal nodes."""
 
 
 def budgets_named(text: str) -> tuple[BudgetName, ...]:
-    """What ``--budget`` asks for: one of them, or all."""
+    """Return the budgets that ``--budget`` names: one of them, or all."""
     if text == "all":
         return BUDGETS
     found = tuple(budget for budget in BUDGETS if budget == text)
@@ -94,13 +95,13 @@ def budgets_named(text: str) -> tuple[BudgetName, ...]:
 
 
 def nodes_of(budget: BudgetName) -> Callable[[str], int]:
-    """How many nodes a heuristic's agent gets."""
+    """Return the function that maps a heuristic to its agent's nodes."""
     match budget:
         case "time":
             return equal_time_nodes
         case "nodes":
             return lambda heuristic: COURSE_NODES
-    raise KnightfallError(f"under {TITLES[budget]} agents have time, not nodes")
+    raise KnightfallError(f"budget {budget!r} gives agents time, not nodes")
 
 
 # -- tournaments ---------------------------------------------------------------------------
@@ -113,9 +114,9 @@ def study_plan(
     pairs: int = PAIRS,
     seed: int = 0,
 ) -> Plan:
-    """A study's tournament, `improved` first among the test agents.
+    """Return a study's tournament at a budget, with `improved` first among the test agents.
 
-    `condition` is how its author's agents played, where that is what the budget asks for.
+    `condition` is how its author's agents played; only some budgets use it.
     """
     return _tournament(study, budget, condition, pairs, seed, budget)
 
@@ -127,10 +128,11 @@ def wish_plan(
     pairs: int = PAIRS,
     seed: int = 0,
 ) -> Plan | None:
-    """The same tournament, from the same openings, for the heuristics of the study's wishes.
+    """Return a study's tournament, from the same openings, for the heuristics that its author
+    wished for.
 
-    None where no wish asks for games at this budget of others than the study's own.  With dear
-    heuristics among them only a part of the openings is played at equal nodes, none of a few.
+    None where no wish asks for games at this budget beyond the study's own heuristics. With
+    expensive heuristics only a tenth of the openings is played at equal nodes.
     """
     wished = study.wished(budget)
     if budget == "nodes" and set(wished) & set(DEAR):
@@ -159,7 +161,7 @@ def _faithful(study: Study, condition: Condition, pairs: int, seed: int, called:
     return tournament_plan(study, test, condition.opponent, pairs, seed, budget=called)
 
 
-# -- what single claims need ---------------------------------------------------------------
+# -- games for single claims ---------------------------------------------------------------
 
 
 def claim_plans(
@@ -169,10 +171,10 @@ def claim_plans(
     pairs: int = PAIRS,
     seed: int = 0,
 ) -> dict[str, Plan]:
-    """Return the games that only some of a study's claims need, by what they are called.
+    """Return the games that only some of a study's claims need, by name.
 
-    Those as the author's agents played are of half as many pairs, and only there where course
-    conditions are played; boards are compared only where equal time is.
+    Games as the author's agents played have half as many pairs and need the course budget; boards
+    are compared only if equal time is played.
     """
     found: dict[str, Plan] = {}
     half = max(1, pairs // 2)
@@ -200,7 +202,9 @@ def claim_plans(
 
 
 def _compared_by(study: Study, measure: Measure) -> tuple[str, ...]:
-    """The heuristics that the study's claims compare by a measure: `who` first, then `than`."""
+    """Return the heuristics that the study's claims compare by a measure: `who` first, then
+    `than`.
+    """
     claims = [claim for claim in study.claims if claim.measure == measure]
     return tuple(dict.fromkeys(id for claim in claims for id in (*claim.who, *claim.than)))
 
@@ -219,7 +223,7 @@ def _match(
 
 
 def _opponent(name: str, nodes: Callable[[str], int]) -> str:
-    """An opponent of the course: whoever deepens gets the budget of its heuristic."""
+    """Return an opponent of the course; a deepening agent gets the nodes of its heuristic."""
     agent: Agent = parse_agent(name)
     if isinstance(agent, DeepeningAgent):
         agent = replace(agent, budget=Budget(nodes=nodes(agent.heuristic)))
@@ -229,7 +233,7 @@ def _opponent(name: str, nodes: Callable[[str], int]) -> str:
 # -- resigning -----------------------------------------------------------------------------
 
 SWEEP_TIMES = (2_500, 10_000, 40_000, 160_000)
-"""Of a move, in microseconds: a hundredth of a second is some four hundred nodes."""
+"""Times per move in microseconds; 10,000 are some four hundred nodes."""
 
 SWEEP_OPPONENTS = ("2017a:Random", "2017a:MM_Null", "2017a:MM_Improved", "2017a:AB_Improved")
 
@@ -237,9 +241,9 @@ SWEEP_OPPONENTS = ("2017a:Random", "2017a:MM_Null", "2017a:MM_Improved", "2017a:
 def resigning_plan(pairs: int, seed: int) -> Plan:
     """Return the games that show what resigning costs: `improved` on the later board.
 
-    It has more and more time, and with each it gives up lost games once and plays on once.  A
-    deeper search sees sooner that a game is lost, and resigning then gives away games that a weak
-    opponent would have lost again.
+    At each of several times it plays once resigning lost games and once playing on. A deeper search
+    sees sooner that a game is lost. Resigning then gives away games that a weak opponent would
+    still have lost.
     """
     tests = [
         Entrant(replace(condition, time=time).agent(BASELINE), f"{BASELINE}, {word}, {time} µs")
@@ -266,13 +270,15 @@ def resigning_plan(pairs: int, seed: int) -> Plan:
 
 
 def league_heuristics(chosen: Iterable[Study]) -> tuple[str, ...]:
-    """Who takes part: the heuristics of the course and of these studies, `improved` first."""
+    """Return the league's heuristics: those of the course and of these studies, `improved`
+    first.
+    """
     from knightfall.heuristics.registry import REGISTRY
 
     groups = {"course", *(study.id for study in chosen)}
     published = {id: study.id for study in studies().values() for id in study.heuristics}
     declared = {id: row.study for id, row in REGISTRY.items()}
-    owner = published | declared  # a sum is only published, improved is the course's
+    owner = published | declared  # sums are only published; improved is declared by the course
     found = [id for id in compiled_costs().ratios if owner[id] in groups and id not in PLAYS_OUT]
     return tuple(sorted(found, key=lambda id: id != BASELINE))
 
@@ -280,10 +286,10 @@ def league_heuristics(chosen: Iterable[Study]) -> tuple[str, ...]:
 def league_plan(
     heuristics: Sequence[str], budget: BudgetName, pairs: int = PAIRS, seed: int = 0
 ) -> Plan:
-    """Everyone against everyone; `pairs` are those of the tournaments.
+    """Return a league in which every heuristic plays every other; `pairs` is that of a tournament.
 
-    Each couple has openings of its own: with the same few for all, luck with these would stretch
-    or shrink the whole table.
+    Each match has openings of its own: with the same few for all, their luck would stretch or
+    shrink the whole table.
     """
     entrants = tuple(Entrant(_league_agent(id, budget), id) for id in heuristics)
     return Plan(
@@ -299,7 +305,7 @@ def league_plan(
 
 
 def _league_agent(heuristic: str, budget: BudgetName) -> str:
-    """Everyone as the later course's students, or with so many nodes."""
+    """Return the agent of a heuristic: like a student of the later course, or with nodes."""
     if budget not in STUDENTS:
         return agent_of(heuristic, nodes_of(budget)(heuristic))
     condition = Condition(time=STUDENTS_TIME)

@@ -1,7 +1,7 @@
-"""Tables as a study printed them: cells with their legibility, and the tournaments they show.
+"""Tables as the studies printed them: cells, legible or not, and the tournaments they show.
 
-Authors printed some tournaments more than once, with more columns or as a row of totals.  Two
-tables whose common numbers all agree show one tournament, which then counts once.
+Authors printed some tournaments more than once, with more columns or as a row of totals. Two tables
+whose common numbers all agree show one tournament, which counts once.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from knightfall.errors import KnightfallError
 from knightfall.reading import Between, Whole
 
 Rates = Mapping[str, Decimal]
-"""Win rates in %, with the digits they were printed with, by heuristic."""
+"""Win rates in % by heuristic, with the digits that were printed."""
 
 
 LEAST_SHARED = 4
-"""Numbers that two tables must have in common, and equal, to be taken for one tournament."""
+"""Equal numbers that two tables must share to count as one tournament."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class PrintedCell:
         return games - self.lost
 
     def __str__(self) -> str:
-        """The cell as `published.toml` writes it."""
+        """Return the cell as `published.toml` writes it."""
         if not self.has_losses:
             return _shown(self.won)
         return f"{_shown(self.won)}|{_shown(self.lost)}"
@@ -66,12 +66,12 @@ class PrintedTable:
 
     name: str
     place: str
-    """Where in the document it stands."""
+    """Its place in the document."""
     cells: Mapping[str, tuple[PrintedCell, ...]]
     rates: Rates
     """The win rates that are legible."""
     cells_from: str = ""
-    """Where the cells are from, if they are not in print."""
+    """The source of the cells, if they were not printed."""
     illegible: str = ""
     """What cannot be read."""
     unplaced: Mapping[str, UnplacedNumbers] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class PrintedTable:
 
     @property
     def heuristics(self) -> tuple[str, ...]:
-        """The heuristics of which the table shows anything."""
+        """Return the heuristics that the table shows anything of."""
         return tuple(dict.fromkeys([*self.cells, *self.rates, *self.unplaced]))
 
     def wins(self, heuristic: str, games: int) -> tuple[int | None, ...]:
@@ -89,7 +89,7 @@ class PrintedTable:
 
 
 def same_tournament(one: PrintedTable, other: PrintedTable, games: int) -> bool:
-    """Return whether all numbers that two tables have in common agree, and these are enough."""
+    """Return whether two tables share enough numbers and all of them agree."""
     shared = list(_shared(one, other, games))
     return len(shared) >= LEAST_SHARED and all(a == b for a, b in shared)
 
@@ -106,7 +106,7 @@ def _shared(
 
 @dataclass(frozen=True)
 class PlayedTournament:
-    """A tournament, put together from every table that shows it.
+    """A tournament, combined from every table that shows it.
 
     A heuristic has `games` games against each opponent.
     """
@@ -115,7 +115,7 @@ class PlayedTournament:
     games: int
 
     def wins(self, heuristic: str) -> tuple[int | None, ...]:
-        """Return the games won against each opponent; empty where no table has cells of it."""
+        """Return the games won against each opponent; empty where no table has its cells."""
         rows = [table.wins(heuristic, self.games) for table in self.tables]
         shown = [row for row in rows if row]
         return tuple(
@@ -131,7 +131,7 @@ class PlayedTournament:
         return None
 
     def rate_of_cells(self, heuristic: str) -> float | None:
-        """Return the win rate from 0 to 1 that the cells make; None unless all are known."""
+        """Return the win rate from 0 to 1 by the cells; None unless all are known."""
         wins = self.wins(heuristic)
         won = [one for one in wins if one is not None]
         return sum(won) / (len(won) * self.games) if won and len(won) == len(wins) else None
@@ -144,7 +144,7 @@ class PlayedTournament:
         return by_cells
 
     def total(self, heuristic: str) -> Decimal | None:
-        """Return the printed win rate in %, or what the cells make where print is illegible."""
+        """Return the printed win rate in %, or that of the cells where print is illegible."""
         printed, by_cells = self.printed_rate(heuristic), self.rate_of_cells(heuristic)
         if printed is None and by_cells is not None:
             return Decimal(100 * by_cells).quantize(Decimal("0.1"))
@@ -208,13 +208,13 @@ def read_cell(text: str | int) -> PrintedCell:
         return PrintedCell(text, None, has_losses=False)
     found = _CELL.fullmatch(text)
     if found is None:
-        raise KnightfallError(f'{text!r:.40} is no cell: "8|2", "8|?", "?|2" and 8 are')
+        raise KnightfallError(f'invalid cell {text!r:.40}; examples: "8|2", "8|?", "?|2", 8')
     won, lost = (None if number == "?" else int(number) for number in found.groups())
     return PrintedCell(won, lost)
 
 
 def read_table(table: dict[str, Any]) -> PrintedTable:
-    """Return the table that TOML of the shape `TABLE` tells of."""
+    """Return the table described by TOML of the shape `TABLE`."""
     cells = {id: tuple(map(read_cell, row)) for id, row in table.get("cells", {}).items()}
     unplaced = {
         id: UnplacedNumbers(**{name: tuple(row) for name, row in rows.items()})
@@ -233,7 +233,7 @@ def read_table(table: dict[str, Any]) -> PrintedTable:
 
 
 def read_example(table: dict[str, Any]) -> PrintedExample:
-    """Return the example that TOML of the shape `EXAMPLE` tells of."""
+    """Return the example described by TOML of the shape `EXAMPLE`."""
     return PrintedExample(
         name=table["name"],
         place=table["place"],

@@ -1,4 +1,4 @@
-"""What the studies published, as values: figures as they were printed, claims, errata."""
+"""The published studies as data: printed figures, claims, wishes and errata."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ Form = Literal[
     "fact",
     "untestable",
 ]
-"""What a claim says of `who` and `than`; `published.toml` explains each, `claims` judges them."""
+"""The form of a claim about `who` and `than`; `published.toml` explains each, `claims` judges
+them.
+"""
 
 Measure = Literal["games", "power", "ply", "board", "depth", "cost", "choices"]
 """What `who` and `than` are compared by; `published.toml` explains each."""
@@ -56,30 +58,31 @@ Fact = Literal[
     "cluster_breaks_ties",
     "depth_first_grows",
 ]
-"""Statements that are computed instead of played; `facts` has a function for each."""
+"""Statements that are computed instead of played; `findings` has a function for each."""
 
 WishFinding = Literal["values_in_time", "reflections", "cluster_moves"]
-"""What is computed of a wish that games alone do not show; `wishes` has a function for each."""
+"""Computations for wishes that games alone do not answer; `findings` has a function for each."""
 
 WISH_BUDGETS = ("course", "time", "nodes", "never")
-"""Where the heuristics of a wish are played unless it says otherwise."""
+"""Budgets at which the heuristics of a wish are played by default."""
 
 CONDITION_PARTS = ("lost", "ties", "leaves", "board")
-"""The choices in which the agents of a study are alike (`knightfall.studies.student_options`)."""
+"""Options that all agents of a study share (`knightfall.studies.student_options`)."""
 
 CHANCE = "chance"
 """In a comparison of choices: the share of wins that a random legal move keeps."""
 
 Finding = Literal["arithmetic", "claims", "reading"]
-"""How an erratum was found: by recomputing what was printed, by holding a claim against the
-figures beside it, or by nothing a program could do."""
+"""How an erratum was found: by recomputing printed numbers, by comparing a claim with the study's
+figures, or by reading.
+"""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of a study, made for each of `who` against each of `than`.
+    """One claim of a study: every heuristic in `who` compared with every one in `than`.
 
-    `sentence` is in our words, `where` its place in the study's document.  `published` holds the
+    `sentence` is a paraphrase, `where` its place in the study's document. `published` holds the
     study's figure for every heuristic concerned that has one.
     """
 
@@ -92,27 +95,27 @@ class Claim:
     games_per_opponent: int
     published: Rates
     between: tuple[float, float] | None = None
-    """For `better_by` and `alike`: by how much `who` is ahead, in units of the measure."""
+    """For `better_by` and `alike`: the range of the lead of `who`, in units of the measure."""
     tournaments: tuple[int, int] | None = None
-    """For `won_tournaments`: how many were won, of how many."""
+    """For `won_tournaments`: the number won, and the number played."""
     measure: Measure = "games"
     against: tuple[int, ...] | None = None
-    """For `games`: the numbers of the opponents it is about; None for all of them."""
+    """For `games`: the indices of the opponents concerned; None for all of them."""
     phase: Phase | None = None
-    """For `choices`: the phase of the game it is about; None for the whole game."""
+    """For `choices`: the phase of the game concerned; None for the whole game."""
     fact: Fact | None = None
     reason: str = ""
     """For `untestable`: why no measurement can settle it."""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The comparisons the claim is made of."""
+        """Return the comparisons that the claim consists of."""
         return tuple((a, b) for a in self.who for b in self.than)
 
 
 @dataclass(frozen=True)
 class WishComparison:
-    """A heuristic that an author wished for, and the study's own that it should improve on.
+    """A heuristic that an author wished for, and the study's heuristics that it should beat.
 
     `found_by` is the command that found its weights, empty where none are tuned.
     """
@@ -124,10 +127,10 @@ class WishComparison:
 
 @dataclass(frozen=True)
 class Wish:
-    """What an author would have tried with more time, in our words, and how to run it.
+    """What an author would have tried with more time, paraphrased, and how to run it.
 
-    It is measured by games of its comparisons at each of `budgets`, by what `finding` names, or by
-    both.
+    It is measured by games of its comparisons at each of `budgets`, by the computation `finding`,
+    or by both.
     """
 
     wish: str
@@ -140,7 +143,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Erratum:
-    """Something that is not right in a publication."""
+    """A mistake in a publication."""
 
     where: str
     text: str
@@ -149,9 +152,9 @@ class Erratum:
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """A study's heuristic as its author's program had it.
+    """A study's heuristic as its author's program computed it.
 
-    `ends` is how it saw that the game was over (`student_options.py`), `id` the heuristic.
+    `id` is the heuristic; `ends` is how it detected the end of the game (`student_options.py`).
     """
 
     id: str
@@ -160,14 +163,14 @@ class Coded:
 
 @dataclass(frozen=True)
 class Study:
-    """A publication; everything is told by heuristic.  What it does not print is empty."""
+    """A published study, by heuristic; fields that it does not print are empty."""
 
     id: str
     title: str
     protocol: str
     games_per_opponent: int
     entrants: Mapping[str, str]
-    """The agents' names in the publication, and the heuristic of each."""
+    """The heuristic of each agent, by the agent's name in the publication."""
     tables: tuple[PrintedTable, ...]
     """Every table of results, in the order of print."""
     averages: Rates
@@ -179,22 +182,22 @@ class Study:
     claims: tuple[Claim, ...]
     errata: tuple[Erratum, ...]
     not_reproducible: Mapping[str, str]
-    """Heuristics with a result that nobody can play again, and why."""
+    """Heuristics with a result that cannot be played again, and why."""
     wishes: tuple[Wish, ...] = ()
     introduction: str = ""
     """A sentence on its idea."""
     as_coded: Mapping[str, Coded] = field(default_factory=dict)
-    """Heuristics whose program was not simply the heuristic with the board's word on ends."""
+    """Heuristics whose program differed from the published formula."""
     known_condition: Mapping[str, str] = field(default_factory=dict)
-    """How its agents were written, and under "told" where that is told; empty if nothing is."""
+    """How its agents were written, with the source under "told"; empty if unknown."""
 
     @property
     def heuristics(self) -> tuple[str, ...]:
-        """The heuristics that can be played again, in the study's order."""
+        """Return the heuristics that can be played again, in the study's order."""
         return tuple(id for id in self.entrants.values() if id not in self.not_reproducible)
 
     def wished(self, budget: str) -> tuple[str, ...]:
-        """The heuristics of its wishes that are no entrants and are played at a budget."""
+        """Return the heuristics of its wishes at a budget that the study did not enter."""
         named = [
             id
             for wish in self.wishes
@@ -206,24 +209,24 @@ class Study:
 
     @property
     def opponents(self) -> tuple[str, ...]:
-        """Whom each of them met, as agents of our arena."""
+        """Return the opponents of the study's protocol, as agents."""
         return protocol_named(self.protocol).opponents
 
     @property
     def games_per_tournament(self) -> int:
-        """How many games an agent plays in one tournament."""
+        """Return how many games an agent plays in one tournament."""
         return self.games_per_opponent * len(self.opponents)
 
     @cached_property
     def played(self) -> tuple[PlayedTournament, ...]:
-        """The distinct tournaments: what was printed twice is here once."""
+        """Return the distinct tournaments; one that was printed twice is included once."""
         return played_tournaments(self.tables, self.games_per_opponent)
 
     @cached_property
     def tournaments(self) -> Mapping[str, tuple[Decimal | None, ...]]:
-        """The win rate in % in each distinct tournament; None where it cannot be read.
+        """Return the win rate in % in each distinct tournament; None where it cannot be read.
 
-        Where the printed rate is illegible and the cells are not, it is what the cells make.
+        Where the printed rate is illegible, it is computed from the cells if they are known.
         """
         return MappingProxyType(
             {
@@ -234,7 +237,7 @@ class Study:
 
     @cached_property
     def totals(self) -> Rates:
-        """Printed win rates of the heuristics of which one tournament is printed, once."""
+        """Return the printed win rates of heuristics that appear in only one table."""
         found = {}
         for heuristic in self.entrants.values():
             shown = [table for table in self.tables if heuristic in table.heuristics]
@@ -244,7 +247,7 @@ class Study:
 
     @cached_property
     def wins(self) -> Mapping[str, tuple[int, ...]]:
-        """Games won against each opponent in all tournaments whose cells are known, added up.
+        """Return the games won against each opponent, summed over the tournaments with known cells.
 
         There are `games_against` games against each.
         """
@@ -257,29 +260,29 @@ class Study:
         )
 
     def games_against(self, heuristic: str) -> int:
-        """Return the number of games against each opponent that `wins` is of."""
+        """Return the number of games against each opponent that `wins` counts."""
         return self.games_per_opponent * len(self._known_rows(heuristic))
 
     def _known_rows(self, heuristic: str) -> list[tuple[int, ...]]:
-        """The rows of cells of distinct tournaments in which every cell is known."""
+        """Return the rows of cells of distinct tournaments in which every cell is known."""
         rows = [tuple(w for w in one.wins(heuristic) if w is not None) for one in self.played]
         return [row for row in rows if len(row) == len(self.opponents)]
 
     def games(self, heuristic: str) -> int:
-        """Return the number of games that the heuristic's figure is of."""
+        """Return the number of games behind the heuristic's figure."""
         if heuristic in self.averages:
             return self.games_per_tournament * len(self.average_of)
         return self.told_once(heuristic)[1]
 
     def other_tournaments(self, heuristic: str) -> list[float]:
-        """Return the win rates, from 0 to 1, of distinct tournaments without cells of it."""
+        """Return the win rates, from 0 to 1, of distinct tournaments without its cells."""
         shown = [one for one in self.played if not any(w is not None for w in one.wins(heuristic))]
         return [rate for one in shown if (rate := one.rate(heuristic)) is not None]
 
     def told_once(self, heuristic: str) -> tuple[float, int]:
-        """Return the win rate from 0 to 1 over all games that are told of, and their number.
+        """Return the win rate from 0 to 1 over all published games, and their number.
 
-        Cells go before printed totals, and what was printed twice counts once.
+        Cells take precedence over printed totals, and a tournament printed twice counts once.
         """
         rates = [rate for one in self.played if (rate := one.rate(heuristic)) is not None]
         if not rates:
@@ -287,8 +290,9 @@ class Study:
         return sum(rates) / len(rates), len(rates) * self.games_per_tournament
 
     def figure(self, heuristic: str) -> Decimal:
-        """Return the win rate in % that the study goes by: its average, else its total, else the
-        mean over all distinct tournaments that can be read."""
+        """Return the win rate in % that the study uses: its average, else its total, else the mean
+        over all legible distinct tournaments.
+        """
         for rates in (self.averages, self.totals):
             if heuristic in rates:
                 return rates[heuristic]
@@ -296,7 +300,7 @@ class Study:
 
 
 def agent_of(heuristic: str, nodes: int = COURSE_NODES) -> str:
-    """A study's agent as our arena plays it: deepening plainly, whatever the protocol."""
+    """Return the agent of a heuristic at a number of nodes: plain iterative deepening."""
     return f"id({heuristic}, nodes={nodes}, plain)"
 
 
@@ -310,7 +314,7 @@ def studies() -> Mapping[str, Study]:
 
 
 def read_studies(text: str, file: str = FIRST) -> dict[str, Study]:
-    """The studies that a file of TOML tells of; an error says what is wrong with it."""
+    """Parse studies from TOML. Raise a KnightfallError if the file is invalid."""
     tables = read_tables(text, file)
     try:
         check({str: _STUDY}, tables)
@@ -406,7 +410,9 @@ def _wish(study: str, table: dict[str, Any]) -> Wish:
         for one in table.get("compare", ())
     )
     if not comparisons and "finding" not in table:
-        raise KnightfallError(f"{study}: nothing measures the wish {table['wish']!r:.60}")
+        raise KnightfallError(
+            f'{study}: the wish {table["wish"]!r:.60} needs "compare" or "finding"'
+        )
     return Wish(
         wish=table["wish"],
         where=table["where"],
@@ -420,7 +426,7 @@ def _wish(study: str, table: dict[str, Any]) -> Wish:
 def _check_tables(study: Study, heuristics: Iterable[str]) -> None:
     for heuristic in heuristics:
         if heuristic not in study.entrants.values():
-            raise KnightfallError(f"{study.id}: {heuristic!r:.40} is none of its entrants")
+            raise KnightfallError(f"{study.id}: {heuristic!r:.40} is not one of its entrants")
     for table in study.tables:
         for heuristic, row in table.cells.items():
             if len(row) != len(study.opponents):
@@ -430,7 +436,9 @@ def _check_tables(study: Study, heuristics: Iterable[str]) -> None:
                 )
     for number in study.average_of:
         if number > len(study.tables):
-            raise KnightfallError(f"{study.id}: there is no table {number} to be averaged")
+            raise KnightfallError(
+                f"{study.id}: average_of names table {number}, which does not exist"
+            )
 
 
 def _claim(study: Study, table: dict[str, Any]) -> Claim:
@@ -470,7 +478,7 @@ def _claim(study: Study, table: dict[str, Any]) -> Claim:
 
 
 def _range_of(table: dict[str, Any]) -> tuple[float, float] | None:
-    """Return the range a claim names: `between`, `within` or `about`.
+    """Return the range that a claim names: `between`, `within` or `about`.
 
     "About x" means from half of x to one and a half of it, "about a to b" from half of a to one and
     a half of b.

@@ -1,4 +1,4 @@
-"""Building the report from runs in the store."""
+"""Build the studies' report from stored runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from knightfall.studies.published import Study, Wish
 from knightfall.studies.studies_report import (
     CellFit,
     ClaimReport,
-    FitReport,
+    ConditionReport,
     HeuristicReport,
     MeasuredResult,
     PrintedExampleReport,
@@ -76,10 +76,10 @@ def build_report(
     pairs: int,
     seed: int,
 ) -> StudiesReport:
-    """The report of runs that are over: by study and budget, and the league's by budget.
+    """Return the report of finished runs, by study and budget, with the leagues by budget.
 
-    `extras` are the games that single claims need, by study and what `claim_plans` calls them;
-    `wished` those of the heuristics that the authors wished for, by study and budget.
+    `extras` are the games for single claims, by study and by their name in `claim_plans`; `wished`
+    are those of the heuristics that the authors wished for, by study and budget.
     """
     from knightfall import __version__
 
@@ -201,7 +201,7 @@ def wish_report(
     tournaments: Mapping[BudgetName, Tournament],
     wished: Mapping[BudgetName, Tournament],
 ) -> WishReport:
-    """Return what a wish brought at each of its budgets that was played."""
+    """Return the results of a wish at each of its budgets that was played."""
     comparisons: dict[tuple[str, str], WishComparisonReport] = {
         (one.who, than): WishComparisonReport(one.who, than, one.found_by, {}, {}, {})
         for one in wish.comparisons
@@ -211,7 +211,7 @@ def wish_report(
         if budget not in wish.budgets:
             continue
         both = [one[budget] for one in (tournaments, wished) if budget in one]
-        openings = min(one.scores.shape[2] for one in both)  # the first ones are the same
+        openings = min(one.scores.shape[2] for one in both)  # both begin with the same openings
         scores = {id: row[:, :openings] for one in both for id, row in one.measured.items()}
         for (who, than), found in comparisons.items():
             if not {who, than} <= set(scores):
@@ -241,20 +241,20 @@ def _nodes(budget: BudgetName, heuristic: str, tournament: Tournament) -> int:
     return round(float(tournament.nodes[tournament.heuristics.index(heuristic)]))
 
 
-def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport:
-    """Every published number against what the faithful games predict."""
+def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> ConditionReport:
+    """Compare every published number with the prediction by games of the authors' agents."""
     from scipy.stats import chi2
 
     prediction = tournament.prediction()
     cells, totals = prediction.cells(study), prediction.totals(study)
     found = sum(cell.z**2 for cell in cells)
-    # The games of a pair tend to be split, so pairs vary less than games taken for independent.
+    # The games of a pair tend to be split, so pairs vary less than independent games.
     pairs, p = tournament.scores.var(axis=2) / 4, prediction.rates
     rows = [tournament.heuristics.index(cell.heuristic) for cell in cells]
     columns = [prediction.opponents.index(cell.opponent) for cell in cells]
     ratios = (2 * pairs / (p * (1 - p)))[rows, columns]
     expected = float(np.mean(ratios)) if cells else 1.0
-    return FitReport(
+    return ConditionReport(
         condition=fit.condition.words(),
         time=fit.condition.time,
         told=fit.told,
@@ -274,7 +274,7 @@ def fit_report(study: Study, fit: StudyFit, tournament: Tournament) -> FitReport
 
 
 def _by_opponent(cells: Sequence[Cell]) -> float:
-    """The chance of such sums of deviations, one for each opponent."""
+    """Return the p-value of the deviations summed up by opponent."""
     from scipy.stats import chi2
 
     by: dict[str, list[float]] = {}
@@ -305,9 +305,9 @@ def evidence_of(
     extras: Mapping[str, Run],
     choices: Choices,
 ) -> Evidence:
-    """All that a study's claims are judged by; `extras` as `claim_plans` calls them.
+    """Return all that a study's claims are judged by; `extras` has the names of `claim_plans`.
 
-    Depths are read only where a claim is about them, and only of budgets in which time counts.
+    Depths are read only if a claim needs them, and only for budgets in which time counts.
     """
     deep = any(claim.measure == "depth" for claim in study.claims)
     course, careless = tournaments.get("course"), extras.get(FORFEITS)
@@ -337,7 +337,7 @@ def evidence_of(
 
 
 def published_of(study: Study, heuristic: str) -> PublishedResult:
-    """What the study printed, with the intervals that so many games have."""
+    """Return a heuristic's published results, with the intervals of so few games."""
     figure = study.figure(heuristic)
     games, games_against = study.games(heuristic), study.games_against(heuristic)
     wins = study.wins.get(heuristic, ())
@@ -355,7 +355,7 @@ def published_of(study: Study, heuristic: str) -> PublishedResult:
 
 
 def printed(rate: Decimal | None) -> str | None:
-    """A figure with the digits it was printed with."""
+    """Return a figure with its printed digits."""
     return None if rate is None else str(rate)
 
 
@@ -388,7 +388,7 @@ def _printed_table(study: Study, table: PrintedTable) -> PrintedTableReport:
 
 
 def _notes_on(table: PrintedTable) -> Iterator[str]:
-    """What is not legible, and what else must be known of a table."""
+    """Yield what is illegible in a table, and other remarks on it."""
     if table.cells_from:
         yield f"The cells are from {table.cells_from}"
     if table.illegible:
@@ -424,7 +424,7 @@ def printed_examples(study: Study) -> tuple[PrintedExampleReport, ...]:
 def league_report(
     leagues: Mapping[BudgetName, Run], grades: Sequence[HeuristicGrade]
 ) -> StudiesLeague:
-    """Ratings, grades, and how well they agree."""
+    """Return ratings, grades, and their rank correlations."""
     ratings: dict[str, tuple[Rating, ...]] = {
         budget: tuple(ratings_of(run)) for budget, run in leagues.items()
     }
@@ -434,7 +434,7 @@ def league_report(
         if (found := correlation(rows, grades)) is not None
     }
     pairs = next(iter(leagues.values())).plan.rounds
-    # What it took to grade is no result.
+    # Without the time that grading took, which is not a result.
     graded = tuple(
         HeuristicGrade(one.heuristic, one.kept, one.error, one.choices, 0.0) for one in grades
     )
@@ -442,7 +442,7 @@ def league_report(
 
 
 def resigning_order(ratings: Mapping[str, Sequence[Rating]]) -> Correlation | None:
-    """The league of students against the same league without resigning."""
+    """Return the rank correlation of the student leagues with and without resigning."""
     if not {"course", "never"} <= set(ratings):
         return None
     never = {row.heuristic: row.elo for row in ratings["never"]}
@@ -450,7 +450,7 @@ def resigning_order(ratings: Mapping[str, Sequence[Rating]]) -> Correlation | No
 
 
 def correlation(ratings: Sequence[Rating], grades: Sequence[HeuristicGrade]) -> Correlation | None:
-    """Between rating and grade, over the heuristics that have both."""
+    """Return the rank correlation of rating and grade, over the heuristics that have both."""
     elo = {row.heuristic: row.elo for row in ratings}
     return rank_correlation(
         [(elo[one.heuristic], one.kept) for one in grades if one.heuristic in elo]
@@ -461,7 +461,7 @@ def correlation(ratings: Sequence[Rating], grades: Sequence[HeuristicGrade]) -> 
 
 
 def _timings(runs: Sequence[Run], grades: Sequence[HeuristicGrade]) -> Timings:
-    """From the beginning of each run to its end, as the store has it; pauses are included."""
+    """Return the wall time of all runs, from begin to end in the store; pauses are included."""
     spans = [
         (datetime.fromisoformat(run.created), datetime.fromisoformat(run.finished or run.created))
         for run in runs

@@ -1,4 +1,4 @@
-"""``knightfall reproduce``: the studies, played again; which of their claims survive?"""
+"""``knightfall reproduce``: play the studies again and judge their claims."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LEAGUE, SWEEP, EXTRA, WISHES = "league", "resigning", "extra", "wishes"
 PAIRS = 700
-"""As `knightfall.studies.plans` has it; here it is so that --help need not load that."""
+"""A copy of `knightfall.studies.plans.PAIRS`, so that --help need not import it."""
 
 
 def reproduce(
@@ -79,11 +79,11 @@ def reproduce(
 ) -> None:
     """Play the studies again and judge their claims.
 
-    Each study's own tournament as its author's agents played it, then at equal time, at equal
-    nodes and without resigning; the same of what its author wished for; a league of all
-    heuristics, the oracle's grades; then a report: published against measured, a verdict on every
-    claim, and what the wishes brought.  Interrupted, the same command goes
-    on.  Without matplotlib everything but the charts is written.
+    Each study's own tournament is played as its author's agents played it, then at equal time, at
+    equal nodes and without resigning. The heuristics that its author wished for are played as well,
+    then a league of all heuristics, with the oracle's grades. The report compares published and
+    measured results and gives a verdict on every claim. After an interruption the same command
+    continues. Without matplotlib everything but the charts is written.
 
     \b
     Examples:
@@ -182,7 +182,7 @@ def _chosen(names: Sequence[str]) -> list[Study]:
 def _of_studies(
     kind: str, chosen: Sequence[Study], runs: Mapping[tuple[str, Any], Run]
 ) -> dict[tuple[str, Any], Run]:
-    """The runs of a kind, by study and what they are called."""
+    """Return the runs of a kind, by study and name."""
     return {
         (one.id, called): run
         for one in chosen
@@ -213,7 +213,7 @@ def _command(
     no_grades: bool,
     fit: bool,
 ) -> str:
-    """What makes the same report; what does not change it is left out."""
+    """Return the command that makes the same report, without options that do not change it."""
     parts = ["knightfall reproduce", *(names or ["all"]), f"--pairs {pairs}", f"--budget {budget}"]
     parts += [f"--seed {seed}"]
     parts += ["--no-league"] if no_league else []
@@ -223,7 +223,7 @@ def _command(
 
 
 def _fitted(chosen: Sequence[Study], seed: int, options: RunnerOptions) -> Mapping[str, StudyFit]:
-    """The conditions of some studies, fitted anew."""
+    """Fit the conditions of some studies, with a progress display."""
     from knightfall.cli.terminal import INTERRUPTED, say
     from knightfall.display.progress import progress
     from knightfall.isolation.parallel_map import on_all_cores
@@ -241,7 +241,7 @@ def _fitted(chosen: Sequence[Study], seed: int, options: RunnerOptions) -> Mappi
 
 
 def _choices(chosen: Sequence[Study], pairs: int, seed: int) -> Choices:
-    """What heuristics choose, in fewer positions where few games are played."""
+    """Return the heuristics' choices, in fewer positions if few games are played."""
     from knightfall.display.progress import progress
     from knightfall.studies.oracle_grades import POSITIONS, choices, choosing_heuristics
 

@@ -1,7 +1,6 @@
-"""How a student wrote an agent: the parts in which the course's agents differed, as a value.
+"""The options of a student's agent: the ways in which the course's agents differed.
 
-Written in a string, a part is a word of its own or ``name=value``; what is left out is the first
-of its choices::
+In a string, an option is a single word or ``name=value``; the default is the first choice::
 
     student(improved, time=25ms, legal, last, leaves=loop, ends=score, board=early)
 """
@@ -13,7 +12,7 @@ from dataclasses import astuple, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Self
 
-from knightfall.agents.base import Clock, CompiledSearch
+from knightfall.agents.base import CompiledSearch, TimeControl
 from knightfall.agents.kinds import SearchAgent
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget, parse_budget
@@ -29,30 +28,30 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "order": ("shuffled", "fixed"),
     }
 )
-"""What each part may be; the first is what it is unless said otherwise."""
+"""The choices of each option; the first is the default."""
 
 WORDS = MappingProxyType(
     {word: part for part in ("search", "lost", "ties") for word in CHOICES[part]}
 )
-"""The choices that need no name before them."""
+"""The choices that may be written without the option's name."""
 
 NO_TIME_LIMIT = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class StudentOptions:
-    """What a student's agent does when it searches.
+    """How a student's agent searches.
 
     * `search`: alpha-beta, or minimax without pruning.
-    * `lost`: what it does when every line it sees is lost, and when its time is up before it has a
-      move: it forfeits, answers a legal move, or keeps that of the last depth that had one.
+    * `lost`: what the agent does when every line is lost, or its time is up before it has a
+      move: it forfeits, plays some legal move, or keeps the move of the last depth that had one.
     * `ties`: which of equal moves it takes.
     * `leaves`: scored in a call of their own, or in the loop of their parent.
-    * `ends`: who notices at a leaf that the game is over: the board, only the heuristic's own
-      value, or a heuristic that takes it for over as soon as either player is stuck.
-    * `board`: the later one (a flat list) or the early one, whose copies are dear.
-    * `order`: of the moves, shuffled or fixed; the early board's is fixed unless said otherwise.
-    * `time`: of a move in microseconds, added up by what each step costs in plain Python on that
+    * `ends`: how a leaf detects the end of the game: by the board, only by the heuristic's own
+      value, or by a heuristic that regards the game as over if either player is stuck.
+    * `board`: the later one (a flat list), or the early one, which is slow to copy.
+    * `order`: of the moves, shuffled or fixed; by default fixed on the early board.
+    * `time`: per move in microseconds, counted by the cost of each step in plain Python on that
       board; without it only the depth ends a search.
     """
 
@@ -71,11 +70,11 @@ class StudentOptions:
 
     @property
     def nanoseconds(self) -> int:
-        """The time of a move."""
+        """Return the time per move in nanoseconds."""
         return NO_TIME_LIMIT if self.time is None else 1000 * self.time
 
     def style(self, *, at_once: bool) -> int:
-        """The flags of the compiled search (`student_search`)."""
+        """Return the flags of the compiled search (`student_search`)."""
         from knightfall.studies import student_search
 
         chosen = (
@@ -92,7 +91,7 @@ class StudentOptions:
         return sum(flag for holds, flag in chosen if holds)
 
     def words(self) -> Iterator[str]:
-        """The parts that are not as usual, as they are written."""
+        """Yield the options that differ from the defaults, as they are written."""
         if self.time is not None:
             yield str(Budget(time=self.time))
         usual = StudentOptions(board=self.board)
@@ -119,8 +118,8 @@ def read_student_options(given: Mapping[str, str]) -> StudentOptions:
             accepted = CHOICES.get(part) or [*WORDS, *(f"{name}=" for name in CHOICES)]
             written = f"{key}={value}" if value else key
             raise KnightfallError(
-                f"{written!r} is no habit of a student's agent{nearest(choice or key, accepted)} "
-                f"(there are {', '.join(accepted)})"
+                f"unknown student option {written!r}{nearest(choice or key, accepted)} "
+                f"(known: {', '.join(accepted)})"
             )
         if part in found:
             raise KnightfallError(f"{part} is given twice: {found[part]} and {choice}")
@@ -131,15 +130,16 @@ def read_student_options(given: Mapping[str, str]) -> StudentOptions:
 # -- the kind of agent -----------------------------------------------------------------------------
 
 STUDENTS_TIME = 25_000
-"""Microseconds that explain most of what students published of their 150 ms of 2017: their machines
-were slower, and so was their Python."""
+"""Microseconds per move that reproduce most published results. The students had 150 ms in 2017,
+with slower machines and a slower Python.
+"""
 
 
 @dataclass(frozen=True)
 class StudentAgent(SearchAgent):
-    """An agent that searches as a student's does; its time is an option, for no clock measures it.
+    """An agent that searches like a student's; its time is counted in steps, not by a clock.
 
-    A budget of depth makes it search to that depth at once.
+    With a depth in its budget it searches to that depth directly.
     """
 
     kind = "student"
@@ -152,24 +152,24 @@ class StudentAgent(SearchAgent):
     student_options: StudentOptions = field(default_factory=StudentOptions)
 
     def options(self) -> Iterator[str]:
-        """See `Agent`."""
+        """See `Agent.options`."""
         return self.student_options.words()
 
     def with_options(self, given: Mapping[str, str]) -> Self:
-        """See `Agent`."""
+        """See `Agent.with_options`."""
         found = read_student_options(given)
         if found.time is None and self.budget.depth is None:
             found = replace(found, time=STUDENTS_TIME)
         return replace(self, student_options=found)
 
     @classmethod
-    def clock(cls, options: tuple[str, ...]) -> Clock | None:
-        """See `Agent`: its time is counted in steps."""
+    def clock(cls, options: tuple[str, ...]) -> TimeControl | None:
+        """Return None: the agent's time is counted in steps."""
         return None
 
     @property
     def search(self) -> CompiledSearch:
-        """The search, and what each of its steps cost in plain Python."""
+        """Return the compiled search with the costs of its steps in plain Python."""
         from knightfall.search.run_search import Search
         from knightfall.studies.costs import student_costs
         from knightfall.studies.student_search import student

@@ -1,9 +1,9 @@
-"""The search as students of the course wrote it, mistakes and all.
+"""The search as students of the course wrote it, mistakes included.
 
-Plain minimax or alpha-beta that values every end of the game ±∞, however far away, and takes a
-move only if it is better than −∞: whoever sees nothing but losing lines has no move to answer and
-resigns.  What else students did differently are the flags below.  Time is not measured but added
-up, by what each step costs in plain Python over the course's board: the prices are options.
+Plain minimax or alpha-beta that values every end of the game ±∞, at any distance, and takes a move
+only if it is better than −∞. If all lines are lost it has no move, and resigns. The flags below are
+the other differences between students. Time is not measured but counted, by the cost of each step
+in plain Python on the course's board; the costs are options.
 """
 
 from __future__ import annotations
@@ -29,40 +29,41 @@ from knightfall.search.search_state import (
 _u64, _i64, _f64 = types.uint64, types.int64, types.float64
 
 STYLE, TIME_LIMIT, FORECAST, LIST, LIST_MOVE, CALL, SCORE, OPEN_CELL, MOVE = range(9)
-"""The options: how it searches (the bits below), and nanoseconds, which are only added up: what it
-has, a new board with a move made, a list of moves and each move in it, a node, an evaluation, each
-open cell and each knight's move in it."""
+"""Indices of the options: the style (bits below), then costs in nanoseconds: the time limit, a new
+board with a move made, a list of moves and each move in it, a node, an evaluation, each open cell
+and each knight's move in it.
+"""
 
 SPENT, LEAVES = range(2)
-"""What is counted: the time that went, and leaves so far."""
+"""Indices of the counters: time spent, and leaves."""
 
 # Bits of the style.
 MINIMAX = 1  # no pruning
 AT_ONCE = 2  # straight to the depth limit, without deepening
-LAST = 4  # of equal moves the last one is taken, and a bound passes for a value
-IN_LOOP = 8  # leaves are scored by their parent: no call, no look at the clock
-SCORE_ENDS = 16  # at a leaf only the heuristic can know that the game is over
-EITHER_ENDS = 32  # and at a leaf it is over as soon as either player is stuck
+LAST = 4  # takes the last of equal moves; a bound passes for a value
+IN_LOOP = 8  # leaves are scored by their parent, without a call or a clock reading
+SCORE_ENDS = 16  # at a leaf only the heuristic's value shows that the game is over
+EITHER_ENDS = 32  # at a leaf the game counts as over if either player is stuck
 SHUFFLED = 64  # the board gives moves in random order
-LEGAL = 128  # with nothing better, a legal move is answered
-KEEPS = 256  # or that of the last depth that had one, if any
+LEGAL = 128  # plays a legal move if it has no better one
+KEEPS = 256  # plays the move of the last depth that had one, else a legal move
 
 _MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407  # Knuth's MMIX
 
 
 @compiled(_u64(STATE, _u64), forceinline=True)
 def _pick(state: State, left: Bits) -> Bits:
-    """The move to try next, as a set of one."""
+    """Return the move to try next, as a set of one cell."""
     if state.options[STYLE] & SHUFFLED == 0:
         return left & (~left + _u64(1))  # type: ignore[no-any-return]
     state.word = state.word * _u64(_MULTIPLIER) + _u64(_INCREMENT)
     number = count(left)
     skipped = _i64(((state.word >> _u64(32)) * _u64(number)) >> _u64(32))
-    if number > 8:  # only for a knight that is not placed
+    if number > 8:  # only before the knight is placed
         for _ in range(skipped):
             left = rest(left)
         return left & (~left + _u64(1))  # type: ignore[no-any-return]
-    # Without a branch, which nobody could foresee: each step drops a cell or nothing.
+    # Without an unpredictable branch: each step drops one cell or none.
     for step in range(7):
         left &= left - _u64(step < skipped)
     return left & (~left + _u64(1))  # type: ignore[no-any-return]
@@ -70,7 +71,7 @@ def _pick(state: State, left: Bits) -> Bits:
 
 @compiled(_f64(GEOMETRY, STATE, _u64, _i64, _i64, _i64), forceinline=True)
 def _leaf(board: Geometry, state: State, open: Bits, mover: int, waiter: int, ply: int) -> float:
-    """A leaf's value for the mover; the heuristic is asked for the player at the root."""
+    """Return a leaf's value for the mover; the heuristic values it for the root player."""
     state.counts[LEAVES] += 1
     mine = ply & 1 == 0
     me, opp = (mover, waiter) if mine else (waiter, mover)
@@ -107,9 +108,9 @@ def _value(
     alpha: float,
     beta: float,
 ) -> float:
-    """The value for the mover, `depth` plies above the leaves; at the root the move is noted.
+    """Return the value for the mover, `depth` plies above the leaves; note the move at the root.
 
-    Once `state.late` is set, whatever is returned means nothing.
+    If `state.late` is set, the returned value has no meaning.
     """
     state.nodes += 1
     state.counts[SPENT] += state.options[CALL]
@@ -159,10 +160,10 @@ def _answer(state: State, cell: int, value: float, depth: int) -> None:
 
 @compiled(ENTRY_POINT)
 def student(board: Geometry, state: State, open: Bits, mover: int, waiter: int) -> None:
-    """Depth 1, 2, 3, … until the time is up or nothing is left to see, or one depth at once.
+    """Search depth 1, 2, 3, … until time is up or no leaf is left, or one depth directly.
 
-    The move is `NO_ANSWER` if the student would have resigned; `late` says that it was for want of
-    time, not of hope.
+    The move is `NO_ANSWER` if the student would have resigned; `late` is set if that was for lack
+    of time, not because all lines are lost.
     """
     state.word = seeded_word(state.seed, open, mover, waiter)
     state.nodes = 0
@@ -189,5 +190,5 @@ def student(board: Geometry, state: State, open: Bits, mover: int, waiter: int) 
         if state.counts[LEAVES] == 0:
             break
     if state.depth > 0:
-        state.late = 0  # what ended the search is no reason for the answer
+        state.late = 0  # the time limit did not decide the answer
     board.blanks = 0

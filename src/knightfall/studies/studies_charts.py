@@ -1,4 +1,4 @@
-"""The report's charts: totals, ratings, grades, games needed, the fit, and what resigning does."""
+"""Charts of the studies' report: totals, ratings, grades, games needed, fit, resigning."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ COLOURS: Mapping[str, str] = {
     "never": "#7a5aa6",
 }
 SHADES = (RED, "#c98a3a", "#5f93b8", BLUE)
-"""Of the curves, from small differences to large ones."""
+"""Colours of the curves, from small differences to large ones."""
 
 STUDY_COLOURS = (BLUE, "#3f8f6b", "#a8772f", RED, "#7a5aa6")
-"""Of the studies, in their order."""
+"""Colours of the studies, in their order."""
 
 MARKS: Mapping[str, str] = {"course": "o", "time": "^", "nodes": "D", "never": "s"}
 WIDTH = 8.2
-"""Inches, of every chart."""
+"""Width of every chart in inches."""
 
 
 def charts(report: StudiesReport) -> dict[str, tuple[str, str]]:
-    """All charts of a report: an SVG and a sentence for those who cannot see it, by name."""
+    """Return all charts of a report by name: the SVG, and its alternative text."""
     headline = report.headline
     found = {
         study.id: (
@@ -106,8 +106,9 @@ def _rows(axes: Axes, names: list[str]) -> None:
 
 @styled
 def study_chart(study: StudyReport, headline: str) -> Figure:
-    """Totals: a bar with its error for the headline's budget, marks for the others, a dot for what
-    was published with the error of so few games."""
+    """Draw totals: a bar with its error for the headline's budget, marks for the others, and a dot
+    for the published rate with the error of its few games.
+    """
     rows = study.rows
     figure, axes = _figure(
         f"{study.title}: games won, in %\n"
@@ -156,7 +157,7 @@ def study_chart(study: StudyReport, headline: str) -> Figure:
 
 
 def _left(study: StudyReport) -> float:
-    """Where the axis begins: bars are cut off there, so it is the same for all of them."""
+    """Return where the axis begins; the bars are cut off there."""
     lowest = min(
         min([row.published.rate.low, *(m.total.low for m in row.measured.values())])
         for row in study.rows
@@ -166,7 +167,7 @@ def _left(study: StudyReport) -> float:
 
 @styled
 def league_chart(league: StudiesLeague) -> Figure:
-    """Ratings at each budget, in the order of the first."""
+    """Draw the ratings at each budget, in the order of the first."""
     budgets = [budget for budget in BUDGETS if budget in league.ratings]
     order = [row.heuristic for row in league.ratings[budgets[0]]]
     figure, axes = _figure(
@@ -198,7 +199,7 @@ def league_chart(league: StudiesLeague) -> Figure:
 
 @styled
 def grade_chart(league: StudiesLeague) -> Figure:
-    """Rating against grade, at equal nodes if they were played."""
+    """Draw rating against grade, at equal nodes if they were played."""
     budget = "nodes" if "nodes" in league.ratings else next(iter(league.ratings))
     ratings = {row.heuristic: row for row in league.ratings[budget]}
     figure, axes = _figure(
@@ -247,7 +248,7 @@ def grade_chart(league: StudiesLeague) -> Figure:
 
 @styled
 def needed_chart(needed: NeededGames) -> Figure:
-    """Chances of a correct ranking, a curve for each size of the real difference."""
+    """Draw the chances of a correct ranking, a curve for each size of the real difference."""
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     figure, axes = _figure(
@@ -290,7 +291,7 @@ def needed_chart(needed: NeededGames) -> Figure:
 
 @styled
 def calibration_chart(report: StudiesReport) -> Figure:
-    """A dot for each published cell, with one standard deviation of its few games."""
+    """Draw a dot for each published cell, with one standard deviation of its few games."""
     figure, axes = _figure(
         "Published against predicted: games won in %, one dot for each opponent of each heuristic",
         5.6,
@@ -324,7 +325,7 @@ def calibration_chart(report: StudiesReport) -> Figure:
 
 @styled
 def residual_chart(report: StudiesReport) -> Figure:
-    """Deviations by opponent, in standard deviations: 19 of 20 should be between −2 and 2."""
+    """Draw deviations by opponent in standard deviations: 19 of 20 should be between −2 and 2."""
     shown = [study for study in report.studies if study.fit and study.fit.cells]
     figure = _titled(
         "Published less predicted, in standard deviations, by opponent\n"
@@ -351,7 +352,7 @@ def residual_chart(report: StudiesReport) -> Figure:
 
 @styled
 def resigning_chart(sweep: Sweep) -> Figure:
-    """Win rate against the time of a move: whoever resigns gains little by searching longer."""
+    """Draw win rates against the time per move, with and without resigning."""
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     figure, axes = _figure(

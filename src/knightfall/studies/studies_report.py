@@ -1,6 +1,6 @@
-"""The report as data: everything that the pages and the charts show, and nothing they compute.
+"""The studies' report as data: everything that the pages and the charts show.
 
-Same plans, same seed, same engine: the same report, but for `timings`.
+The same plans, seed and engine give the same report, except for `timings`.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from knightfall.statistics.rates import Z
 from knightfall.studies.claims import ONCE, TableOrder
 from knightfall.studies.comparisons import MARKS, Judgement
 from knightfall.studies.condition_fit import Half, TimeTried, Tried, rounded_json
-from knightfall.studies.findings import Finding
+from knightfall.studies.findings import WishResult
 from knightfall.studies.measured import Correlation, Gap, NeededGames, Rate, Rating, Sweep
 from knightfall.studies.oracle_grades import HeuristicGrade
 from knightfall.studies.plans import BUDGETS, TITLES, BudgetName
 from knightfall.studies.published import Erratum
 
 DIGITS = 6
-"""Behind the point, of every number."""
+"""Decimal places of every number."""
 
 
 @dataclass(frozen=True)
 class PublishedResult:
-    """What a study printed of a heuristic; what it did not print is None or empty."""
+    """The published results of a heuristic; None or empty where not printed."""
 
     figure: str
-    """The win rate in % it goes by."""
+    """The win rate in % that the study uses."""
     rate: Rate
-    """The same with the interval of as many games."""
+    """The same win rate with the interval of its games."""
     wins: tuple[int, ...]
-    """Games won against each opponent in all tournaments whose cells are known,"""
+    """Games won against each opponent in all tournaments whose cells are known."""
     games_against: int
-    """of so many games,"""
+    """Games against each opponent that `wins` counts."""
     against: tuple[Rate, ...]
-    """and what rate that is."""
+    """Win rates against each opponent."""
     total: str | None
     average: str | None
     tournaments: tuple[str | None, ...]
@@ -48,22 +48,22 @@ class PublishedResult:
 
 @dataclass(frozen=True)
 class MeasuredResult:
-    """What was measured of a heuristic at one budget."""
+    """The measured results of a heuristic at one budget."""
 
     nodes: int
-    """A move: given, or searched on average where the agents have time."""
+    """Nodes per move: given, or the mean where the agents have time."""
     total: Rate
     against: tuple[Rate, ...]
     ahead: Gap
     forfeits: tuple[float, ...]
-    """Games that were given up against each opponent, in %,"""
+    """Games that the heuristic resigned against each opponent, in %."""
     conceded: tuple[float, ...]
-    """and games that each opponent gave up."""
+    """Games that each opponent resigned, in %."""
 
 
 @dataclass(frozen=True)
 class HeuristicReport:
-    """A heuristic of a study.  `measured` is empty where `not_reproducible` says why."""
+    """A heuristic of a study. `measured` is empty where `not_reproducible` says why."""
 
     heuristic: str
     entrant: str
@@ -74,10 +74,10 @@ class HeuristicReport:
 
 @dataclass(frozen=True)
 class ClaimReport:
-    """A claim, its place in the study's document, what it is taken to mean, and its verdicts.
+    """A claim, its place in the study's document, its interpretation, and its verdicts.
 
-    They are by budget, those of budgets that do not matter left out; there is one, under `ONCE`,
-    where none does, and none at all where what it takes was not measured.
+    Verdicts are by budget, without budgets that do not matter. There is one, under `ONCE`, if no
+    budget matters, and none if the required measurement is missing.
     """
 
     sentence: str
@@ -88,15 +88,15 @@ class ClaimReport:
 
     @property
     def once(self) -> Judgement | None:
-        """The verdict that does not depend on a budget."""
+        """Return the verdict that does not depend on a budget, or None."""
         return self.verdicts.get(ONCE)
 
     def mark(self, budget: str) -> str:
-        """The verdict at a budget, or nothing."""
+        """Return the verdict at a budget; empty if there is none."""
         return self.verdicts[budget].mark if budget in self.verdicts else ""
 
     def difference(self, budget: str) -> str:
-        """The difference that decided, with its interval; nothing where there is no verdict."""
+        """Return the deciding difference with its interval; empty if there is no verdict."""
         if budget not in self.verdicts:
             return ""
         return self.verdicts[budget].measured(digits=2 if self.form == "steadier" else 1)
@@ -104,49 +104,49 @@ class ClaimReport:
 
 @dataclass(frozen=True)
 class WishComparisonReport:
-    """A wished heuristic against one that it was meant to be better than, by budget."""
+    """A wished heuristic compared with one that it should beat, by budget."""
 
     who: str
     than: str
     found_by: str
     """The command that found its weights; empty where none were tuned."""
     gaps: dict[str, Gap]
-    """How many points more it scores in the study's tournament, on the same openings."""
+    """Points that it scores more in the study's tournament, on the same openings."""
     rates: dict[str, Rate]
-    """The games it wins there,"""
+    """Its win rate in that tournament."""
     given_up: dict[str, float]
-    """and those it gives up, in %."""
+    """Games that it resigns, in %."""
 
 
 @dataclass(frozen=True)
 class WishReport:
-    """What an author wished for, how to run it, and what it brought."""
+    """A wish of an author, how to run it, and its result."""
 
     wish: str
     where: str
     commands: tuple[str, ...]
     comparisons: tuple[WishComparisonReport, ...]
-    finding: Finding | None
+    finding: WishResult | None
 
     @property
     def measured(self) -> bool:
-        """Whether anything was played or computed that says what it brought."""
+        """Return whether all games or computations of the wish were made."""
         played = bool(self.comparisons) and all(one.gaps for one in self.comparisons)
         return played or (self.finding is not None and not self.comparisons)
 
 
 @dataclass(frozen=True)
 class CellFit:
-    """A published number and what the faithful games predict, in %.
+    """A published number and the prediction by games of the authors' agents, in %.
 
-    `error` is one standard deviation of their difference, `z` the difference in such.  The opponent
-    is empty where it is a total.
+    `error` is one standard deviation of their difference, `z` the difference in these. The opponent
+    is empty for a total.
     """
 
     heuristic: str
     opponent: str
     tournament: int
-    """The study's distinct tournament, counted from 1; 0 where it is a total."""
+    """The study's distinct tournament, counted from 1; 0 for a total."""
     published: float
     games: int
     predicted: float
@@ -155,16 +155,16 @@ class CellFit:
 
 
 @dataclass(frozen=True)
-class FitReport:
-    """How a study's agents were played, and how well that explains what it published."""
+class ConditionReport:
+    """How a study's agents were played, and how well that explains its published numbers."""
 
     condition: str
     time: int
-    """Of a move, in microseconds."""
+    """Time per move in microseconds."""
     told: str
-    """What is known of the condition, and from where."""
+    """What is known about the condition, with its source."""
     choices: int
-    """Conditions it was chosen among."""
+    """The number of conditions that it was chosen among."""
     tried: tuple[Tried, ...]
     times: tuple[TimeTried, ...]
     halves: tuple[Half, ...]
@@ -174,24 +174,26 @@ class FitReport:
     p_value: float
     """The chance of a larger chi-square if the condition is right and all games are independent."""
     loglikelihood: float
-    """Of the cells."""
+    """Log-likelihood of the cells."""
     expected: float
-    """Chi-square per cell to be expected, as the two games from one opening are not independent."""
+    """Expected chi-square per cell, given that the two games from one opening are not
+    independent.
+    """
     opponents_p: float
-    """The chance that the deviations, added up by opponent, are as large."""
+    """The p-value of the deviations summed up by opponent."""
     totals_p: float
-    """The same of the totals."""
+    """The p-value of the totals."""
 
     @property
     def likely_times(self) -> tuple[int, int]:
-        """The least and the most time that could be the right one, at 95 %."""
+        """Return the shortest and the longest time within the 95 % interval."""
         best = max(one.loglikelihood for one in self.times)
         near = [one.time for one in self.times if one.loglikelihood > best - Z**2 / 2]
         return min(near), max(near)
 
     @property
     def outside(self) -> tuple[CellFit, ...]:
-        """The totals outside their 95 % band."""
+        """Return the totals outside their 95 % band."""
         return tuple(cell for cell in self.totals if abs(cell.z) > Z)
 
 
@@ -205,12 +207,12 @@ class PrintedTableReport:
     name: str
     place: str
     tournament: int
-    """The distinct tournament it shows, counted from 1."""
+    """The distinct tournament that it shows, counted from 1."""
     heuristics: tuple[str, ...]
     cells: dict[str, tuple[str, ...]]
     rates: dict[str, str]
     sums: dict[str, str]
-    """Win rates that the cells make where no printed one is legible."""
+    """Win rates computed from the cells where no printed one is legible."""
     same_as: tuple[str, ...]
     """Other tables that show the same tournament."""
     notes: tuple[str, ...]
@@ -244,9 +246,9 @@ class StudyReport:
     claims: tuple[ClaimReport, ...]
     wishes: tuple[WishReport, ...]
     order: dict[str, TableOrder]
-    """By budget: how much of the order of its table is borne out."""
+    """By budget: how much of the order of its table is confirmed."""
     errata: tuple[Erratum, ...]
-    fit: FitReport | None
+    fit: ConditionReport | None
 
 
 @dataclass(frozen=True)
@@ -257,15 +259,15 @@ class StudiesLeague:
     ratings: dict[str, tuple[Rating, ...]]
     grades: tuple[HeuristicGrade, ...]
     openings: int
-    """Games of each heuristic against itself that were graded."""
+    """Graded games of each heuristic against itself."""
     correlations: dict[str, Correlation]
     resigning: Correlation | None
-    """How well the order of students that resign agrees with that of students that do not."""
+    """Rank correlation of the student leagues with and without resigning."""
 
 
 @dataclass(frozen=True)
 class Timings:
-    """What differs from run to run: the day, and how long everything took."""
+    """What differs from run to run: the date and the running times."""
 
     date: str
     games: int
@@ -276,7 +278,7 @@ class Timings:
 
 @dataclass(frozen=True)
 class StudiesReport(Displayable):
-    """All of it."""
+    """The whole report on the studies."""
 
     version: str
     command: str
@@ -284,7 +286,7 @@ class StudiesReport(Displayable):
     seed: int
     budgets: tuple[str, ...]
     microseconds: float | None
-    """What 2,500 nodes of `improved` take, compiled."""
+    """Microseconds of 2,500 compiled nodes of `improved`."""
     studies: tuple[StudyReport, ...]
     league: StudiesLeague | None
     sweep: Sweep | None
@@ -293,11 +295,13 @@ class StudiesReport(Displayable):
 
     @property
     def headline(self) -> BudgetName:
-        """The budget whose verdicts are told first: the course's conditions if they were played."""
+        """Return the budget whose verdicts come first: the course's conditions if they were
+        played.
+        """
         return next(budget for budget in BUDGETS if budget in self.budgets)
 
     def verdicts(self, budget: str) -> dict[str, int]:
-        """How many claims get which verdict at a budget, or `ONCE` for all."""
+        """Return how many claims have each verdict at a budget or under `ONCE`."""
         found: dict[str, int] = dict.fromkeys(MARKS, 0)
         for study in self.studies:
             for claim in study.claims:
@@ -306,13 +310,13 @@ class StudiesReport(Displayable):
         return found
 
     @property
-    def fits(self) -> list[FitReport]:
-        """Those of all studies, where they were played."""
+    def fits(self) -> list[ConditionReport]:
+        """Return the condition reports of all studies that have one."""
         return [study.fit for study in self.studies if study.fit]
 
     @property
     def widest(self) -> float:
-        """How far the widest interval of a total reaches, in points."""
+        """Return the largest half-width of a total's interval, in points."""
         return max(
             measured.total.reach
             for study in self.studies
@@ -321,7 +325,7 @@ class StudiesReport(Displayable):
         )
 
     def parts(self) -> Iterator[Part]:
-        """The verdicts, and what they come to."""
+        """Yield the tables of verdicts and the summary."""
         from knightfall.studies.document import summary
 
         yield Table(
@@ -355,17 +359,17 @@ class StudiesReport(Displayable):
         yield f"{timings.games:,} games in {timings.seconds:,.0f} s{rate}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON holds it."""
+        """Return the report as JSON values."""
         return asdict(self)
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> StudiesReport:
-        """The report that `to_dict` gave."""
+        """Return the report from the values of `to_dict`."""
         report: StudiesReport = _loaded(StudiesReport, data)
         return report
 
     def rounded(self) -> StudiesReport:
-        """The same without digits that depend on how a processor adds numbers up."""
+        """Return the report without digits that depend on a processor's order of summation."""
         return self.from_dict(rounded_json(self.to_dict(), DIGITS))
 
 

@@ -1,7 +1,7 @@
-"""The files of the studies: what each is made of, and the heuristics and names that it adds.
+"""The TOML files of the studies, and the heuristics and names that they add.
 
-Every file of TOML in ``publications/`` tells of one study or several; ``published.toml``, which
-explains the format, comes first and the others follow by name.  Nothing else lists the studies.
+Every TOML file in ``publications/`` describes one or several studies. ``published.toml``, which
+explains the format, comes first and the others follow by name. No other list of studies exists.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 FIRST = "published.toml"
 WISHED = "wishes"
-"""What stands for a study where an author wished for a heuristic and we wrote it."""
+"""The study name of heuristics that an author wished for and knightfall implements."""
 
 HEURISTICS = {
     str: {
@@ -36,7 +36,7 @@ HEURISTICS = {
 
 
 def study_files() -> dict[str, str]:
-    """Return the files of all studies in their order: text by name."""
+    """Return the text of each study file by name, in order."""
     folder = resources.files("knightfall.studies") / "publications"
     files = [file for file in folder.iterdir() if file.name.endswith(".toml")]
     files.sort(key=lambda file: (file.name != FIRST, file.name))
@@ -44,12 +44,12 @@ def study_files() -> dict[str, str]:
 
 
 def every_study(read: Callable[[str, str], Mapping[str, T]]) -> Mapping[str, T]:
-    """Return what `read` makes of all files, each given as text and name, by study and in order."""
+    """Return the results of `read` for all files, called with text and name, by study."""
     found: dict[str, T] = {}
     for name, text in study_files().items():
         for id, study in read(text, name).items():
             if id in found:
-                raise KnightfallError(f"{name}: there is a study {id!r} in another file already")
+                raise KnightfallError(f"{name}: another file already describes a study {id!r}")
             found[id] = study
     return MappingProxyType(found)
 
@@ -58,13 +58,13 @@ def every_study(read: Callable[[str, str], Mapping[str, T]]) -> Mapping[str, T]:
 def study_tables() -> Mapping[str, dict[str, Any]]:
     """Return the table of each study by its id, in order.
 
-    Only what the core asks for is checked: `knightfall.studies.published` checks the rest.
+    Only what the core needs is checked; `knightfall.studies.published` checks the rest.
     """
     return every_study(read_tables)
 
 
 def read_tables(text: str, file: str = FIRST) -> dict[str, dict[str, Any]]:
-    """Return the tables of the studies that a file of TOML tells of; errors name the file."""
+    """Return the studies' tables of a TOML file; errors name the file."""
     try:
         tables = parse_toml(text, parse_float=Decimal)
         for id, table in tables.items():

@@ -1,4 +1,4 @@
-"""One study's part of the document: printed, played, claimed, wished for, mistaken."""
+"""The report's section on one study: tables, games, claims, wishes and errata."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ HOW = {
 def study_section(
     study: StudyReport, report: StudiesReport, charts: Mapping[str, str]
 ) -> Iterator[str]:
-    """Tell what a study printed, under which conditions, its claims and its errata.
+    """Yield a study's printed results, conditions, claims, wishes and errata.
 
-    Whatever a first reading does not need is folded.
+    Details are folded.
     """
     yield heading(2, f"{study.id}: {study.title}", study.id)
     yield f"**Printed.** {printed_counts(study)} Protocol {study.protocol}."
@@ -72,7 +72,7 @@ def study_section(
 
 
 def _verdicts(study: StudyReport, report: StudiesReport) -> str:
-    """Return the table of the verdicts: the first budget's, and where another one differs."""
+    """Return the table of the verdicts: those of the first budget, and where others differ."""
     first, *others = report.budgets
     rows = []
     for claim in study.claims:
@@ -124,7 +124,7 @@ def _budgets(study: StudyReport, report: StudiesReport) -> str:
 
 
 def _published(row: HeuristicReport) -> str:
-    """The printed figure, and the interval of its games."""
+    """Return the printed figure with the interval of its games."""
     shown, found = row.published, row.published.rate
     return f"**{shown.figure}** ({found.low:.1f}–{found.high:.1f}) in {found.games:,}"
 
@@ -149,7 +149,7 @@ def _against(study: StudyReport, budget: str) -> str:
 
 
 def _order(study: StudyReport, report: StudiesReport) -> Iterator[str]:
-    """How much of the table's order is borne out, whether or not a sentence says so."""
+    """Yield how much of the table's order is confirmed."""
     told = []
     for budget in report.budgets:
         found = study.order[budget]
@@ -194,7 +194,7 @@ STATED = {
 
 
 def printed_section(study: StudyReport) -> Iterator[str]:
-    """The tables in the order of print, the averages, the worked examples."""
+    """Yield the tables in the order of print, the averages, and the worked examples."""
     cells = [cell for one in study.printed for row in one.cells.values() for cell in row]
     if any("|" in cell for cell in cells):
         yield "A cell is games won–lost, and ? a number that is illegible."
@@ -214,7 +214,7 @@ def printed_section(study: StudyReport) -> Iterator[str]:
 
 
 def printed_counts(study: StudyReport) -> str:
-    """Tell how much a study printed, and what its text says of its tournaments."""
+    """Return how much a study printed, and what its text says about its tournaments."""
     tournaments = len({one.tournament for one in study.printed})
     cells = [key for one in study.printed for key in _known_cells(one)]
     known, distinct = len(cells), len(set(cells))
@@ -255,7 +255,7 @@ def _rate(one: PrintedTableReport, heuristic: str) -> str:
 
 
 def _rates(study: StudyReport, tables: Sequence[PrintedTableReport]) -> Iterator[str]:
-    """Tables of win rates alone, one row for each."""
+    """Yield one table of several printed tables of win rates, a row for each."""
     if not tables:
         return
     names = list(dict.fromkeys(id for one in tables for id in one.heuristics))
@@ -289,7 +289,7 @@ def _example(example: PrintedExampleReport) -> Iterator[str]:
 
 
 def _aligned(grid: Sequence[str]) -> list[str]:
-    """The rows of a grid in columns; a dot is a square that print leaves empty."""
+    """Return the rows of a grid in columns; a dot is a square that print leaves empty."""
     rows = [["·" if cell == "-" else cell for cell in line.split()] for line in grid]
     width = max(len(cell) for row in rows for cell in row)
     return [" ".join(f"{cell:<{width}}" for cell in row).rstrip() for row in rows]
@@ -299,7 +299,7 @@ def _aligned(grid: Sequence[str]) -> list[str]:
 
 
 def wishes_section(study: StudyReport, report: StudiesReport) -> Iterator[str]:
-    """Heading, and each wish with what it brought; nothing where the author wished for nothing."""
+    """Yield a heading and each wish with its result; nothing if there are no wishes."""
     if not study.wishes:
         return
     yield heading(3, "Wishes", f"{study.id}-wishes")
@@ -321,7 +321,7 @@ def wishes_section(study: StudyReport, report: StudiesReport) -> Iterator[str]:
 
 
 def _brought(wish: WishReport, report: StudiesReport) -> Iterator[str]:
-    """Sentences on what it brought: in games at equal time if that was played, then computed."""
+    """Yield the results of a wish: games, at equal time if played, then the computation."""
     if not wish.measured:
         yield "Not measured: none of its games were played in this run."
     played = [

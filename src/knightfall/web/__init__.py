@@ -1,4 +1,4 @@
-"""The page: the engine for browsers, and what draws it."""
+"""The web page: the engine compiled for browsers, the page itself and the server behind it."""
 
 from knightfall.extensions import Extension
 

@@ -1,4 +1,4 @@
-"""``knightfall site`` and ``serve``: the page as files, or with the lab behind it."""
+"""Commands ``knightfall site`` (write the page as files) and ``serve`` (run it with the lab)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from knightfall.cli.terminal import INTERRUPTED, print_json, print_line, say
 Out = Annotated[
     Path,
     typer.Argument(
-        metavar="OUT", help="A folder, or a file with --single-file.", show_default=False
+        metavar="OUT",
+        help="The folder to write to; with --single-file, the HTML file.",
+        show_default=False,
     ),
 ]
 
@@ -23,15 +25,16 @@ Out = Annotated[
 def site(
     out: Out,
     single: Annotated[
-        bool, typer.Option("--single-file", help="One HTML file, which also works from a disk.")
+        bool,
+        typer.Option("--single-file", help="Write one HTML file, which can be opened from disk."),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Write the page: play and see the truth in a browser.
+    """Write the web page: play and see the truth in a browser.
 
-    Nothing needs to be installed there: the engine is WebAssembly made from the same kernels.  Any
-    web host can serve the folder; a single file can be sent to somebody and opened.  Nothing is
-    fetched from anywhere else.
+    Readers need only a browser: the engine is WebAssembly, compiled from the same kernels.  Any web
+    host can serve the folder; a single file can be mailed and opened from disk.  The page loads
+    nothing from other sites.
 
     \b
     Examples:
@@ -57,7 +60,7 @@ def site(
         return
     print_line(f"wrote {first} ({size / 1000:,.0f} kB)")
     if not single:
-        print_line(f"to look at it: python -m http.server --directory {out}")
+        print_line(f"to view it: python -m http.server --directory {out}")
 
 
 # -- serve ------------------------------------------------------------------------------------
@@ -67,12 +70,17 @@ Files = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="FILE...",
-        help="Your files with heuristics or agents; the page may use these and no others.",
+        help="Python files with your heuristics or agents; the page can load only these.",
         show_default=False,
     ),
 ]
 Host = Annotated[
-    str, typer.Option("--host", metavar="NAME", help="Where to listen; others can reach it then.")
+    str,
+    typer.Option(
+        "--host",
+        metavar="NAME",
+        help="Address to listen on; any but the default lets other machines connect.",
+    ),
 ]
 
 
@@ -80,7 +88,7 @@ def _port(given: str | int | None) -> int | None:
     text = str(given)
     if given is None or (text.isascii() and text.isdigit() and int(text) < 65536):
         return None if given is None else int(text)
-    raise typer.BadParameter(f"{text!r} is no port: a whole number from 0 to 65535")
+    raise typer.BadParameter(f"{text!r} is not a port; expected a whole number from 0 to 65535")
 
 
 Port = Annotated[
@@ -89,7 +97,7 @@ Port = Annotated[
         "--port",
         metavar="N",
         parser=_port,
-        help="The port; 8747 by default, or a free one if that is taken.",
+        help="Port to listen on; by default 8747, or any free port if 8747 is in use.",
         show_default=False,
     ),
 ]
@@ -105,11 +113,11 @@ def serve(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Open the page with the lab: start runs and watch them.
+    """Serve the page with the lab, to start runs in a browser.
 
-    It is the page of knightfall site, with what needs Python behind it: matches, tournaments,
-    leagues and gradings, every stored run, and your own heuristics and agents, read again whenever
-    you edit their file.  Ctrl-C ends it; runs that are going on are kept, and can be gone on with.
+    This is the page of knightfall site, plus everything that needs Python: matches, tournaments,
+    leagues, gradings, all stored runs, and your own heuristics and agents, reloaded whenever you
+    edit their file.  Ctrl-C stops the server; unfinished runs are kept and can be resumed.
 
     \b
     Examples:
@@ -127,10 +135,10 @@ def serve(
     listening, address = listen(host, port)
     if not address.loopback:
         say(
-            f"warning: everyone who can reach {host} can use this lab: it plays, reads your runs "
-            "and asks your files; nothing is encrypted"
+            f"warning: everyone who can reach {host} can use this lab: start games, read your runs "
+            "and call the functions in your files; the connection is not encrypted"
         )
-    # The port is open: whoever asks now waits, while everything else is imported.
+    # The port is open already: requests that arrive now wait until the slow imports are done.
     if json:
         print_json({"url": address.url, "host": address.host, "port": address.port})
     else:
@@ -150,13 +158,13 @@ def serve(
     except KeyboardInterrupt:
         stopped = 0
     if not json:
-        kept = f"; {stopped} going on: stopped and kept" if stopped else ""
+        kept = f"; unfinished runs stopped and kept: {stopped}" if stopped else ""
         say(f"knightfall: the lab is closed{kept}")
     raise typer.Exit(INTERRUPTED)
 
 
 def _has_display() -> bool:
-    """Whether there is anybody to show a page to."""
+    """Return whether a desktop is available on which a browser can open."""
     if sys.platform in ("win32", "darwin"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

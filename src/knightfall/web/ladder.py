@@ -1,6 +1,6 @@
-"""``python -m knightfall.web.ladder``: the page's opponents, rated in a league of their own.
+"""``python -m knightfall.web.ladder``: rate the page's opponents in a league among themselves.
 
-The ratings are measured here, on 7×7 from random openings, and shipped with the page.
+The ratings are measured on 7×7 from random openings and shipped with the page.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ LADDER = (
     ("Expert", "id(bfs_reach, nodes=50000)"),
     ("Perfect", "perfect(time=1500ms)"),
 )
-"""From beginner to perfect: what a person calls them, and the agent that they are."""
+"""The opponents from the weakest to the strongest: the name on the page, and the agent."""
 
 USUAL = "Casual"
-"""Whom a newcomer meets."""
+"""The name of the opponent that is chosen by default."""
 
 PAIRS = 60
-"""Of games for each couple; perfect takes most of the time."""
+"""Pairs of games between each two opponents; the perfect one takes most of the time."""
 
 
 def measured(pairs: int = PAIRS, workers: int | None = None) -> list[dict[str, Any]]:
-    """The ladder with ratings around the mean, and their 95 % errors."""
+    """Play the league; return the opponents with Elo around the mean and its 95 % error."""
     from knightfall.arena.api import league
 
-    # By nodes, not by the clock: that settles nearly every position, too, and can be repeated.
+    # A limit of nodes instead of time is repeatable, and still proves nearly every position.
     played = [agent.replace("time=1500ms", "nodes=3000000") for _, agent in LADDER]
     report = league(played, pairs=pairs, workers=workers)
     if report.interrupted:
@@ -54,7 +54,7 @@ def measured(pairs: int = PAIRS, workers: int | None = None) -> list[dict[str, A
 
 
 def main() -> None:
-    """Play the league and write the file."""
+    """Play the league, write the file and print the ratings."""
     found = measured(*map(int, sys.argv[1:2]))
     FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     for row in found:

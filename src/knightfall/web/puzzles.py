@@ -1,9 +1,10 @@
-"""``python -m knightfall.web.puzzles``: positions with one winning move, out of the ladder's games.
+"""``python -m knightfall.web.puzzles``: make puzzles from games between the ladder's agents.
 
-The ladder's agents below the perfect one play each other from random openings; the solver looks
-for the positions where one move of three or more wins.  Those are shown to the same agents, whose
-misses are the grade, and some hundred of all difficulties and themes are kept.  Nothing depends on
-the clock, on the machine or on how many processes there are: the same numbers give the same file.
+A puzzle is a position with exactly one winning move.  The ladder's agents below the perfect one
+play each other from random openings, and the solver finds the positions in which one move of three
+or more wins.  The same agents try these positions, and the share of their misses is the grade.
+Some hundred of all difficulties and themes are kept.  The result does not depend on the clock, the
+machine or the number of processes: the same constants give the same file.
 """
 
 from __future__ import annotations
@@ -24,53 +25,56 @@ from knightfall.kernel.geometry import geometry
 from knightfall.kernel.rules import words
 from knightfall.machine import cores
 from knightfall.openings import openings, shuffled
-from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.search.separation import separated
 from knightfall.solver.reflection import mirror_move
+from knightfall.solver.solve import Solver
 from knightfall.web.ladder import LADDER
 
 FILE = Path(__file__).parent / "puzzles.json"
 
 RUNGS = LADDER[:-1]
-"""Who plays and who is asked: all but the perfect one, who misses nothing."""
+"""The agents that play the games and try the puzzles: all but the perfect one."""
 
 GAMES = (("7x7", 7056), ("6x6", 720), ("8x8", 720))
-"""How many on which board: on 7×7 every opening three times, by three couples."""
+"""Boards and numbers of games; on 7×7 every opening is played by three pairs of agents."""
 
 NUMBER = 300
-"""Of puzzles that are kept."""
+"""Number of puzzles that are kept."""
 
 FEWEST_MOVES, FEWEST_PLIES, MOST_OPEN = 3, 3, 42
-"""A puzzle has a choice and is not over at once; and a browser solves it while one looks at it."""
+"""Limits of a puzzle: least legal moves, least plies to the win, most open cells.
+
+With more open cells, a browser would need too long to solve it.
+"""
 
 THEMES = ("hunter", "runner", "mirror", "separation", "race")
-"""What a puzzle may be about, in the order in which its themes are listed; see `themes_of`."""
+"""The themes of puzzles, in the order in which they are listed; see `themes_of`."""
 
 FEWEST_OF_A_THEME = 1 / 30
-"""Share of the puzzles that each theme has at least, if the games have so many of it."""
+"""Least share of the puzzles that have a given theme, if the games contain enough of them."""
 
 FIRST_TRIES, TRIES = 4, 20
-"""Of each agent, with a seed each.
+"""Tries of each agent at a position, each with another seed.
 
-The first tell how hard a position seems, and it is chosen by that; the others, which took no part
-in the choice, are its grade.  Else whatever looked hard by chance would be shipped as hard.
+The first tries estimate how hard a position is, and positions are chosen by that estimate.  The
+other tries, which took no part in the choice, give the grade: otherwise positions that seemed hard
+by chance would be shipped as hard.
 """
 
 SEED = 2017
 CHUNK = 36
-"""Games that a process plays before it tells."""
+"""Games that a worker plays in one task."""
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A position with one winning move, and the game it is of.
+class PuzzleCandidate:
+    """A position with one winning move, and the game that it comes from.
 
-    `plies` have been played since the opening of game `number` of its board, in which `first` and
-    `second` are the agents' places on the ladder; `seeming` is the share of misses by the first
-    tries.
+    `plies` have been played since the opening of game `number` on its board.  `first` and `second`
+    are the players' places on the ladder; `seeming` is the share of misses in the first tries.
     """
 
     fen: str
@@ -83,12 +87,12 @@ class Found:
 
     @property
     def position(self) -> Position:
-        """The position itself."""
+        """The position of the candidate's FEN."""
         return Position.from_fen(self.fen)
 
 
 def game(board: Board, number: int) -> tuple[int, int, list[Position]]:
-    """A game of the ladder: who is first, who is second, and every position that had a move."""
+    """Play a game; return both players' places on the ladder and all positions with a move."""
     from knightfall.arena.play import play_compiled, searcher
 
     couples = list(product(range(len(RUNGS)), repeat=2))
@@ -104,27 +108,29 @@ def game(board: Board, number: int) -> tuple[int, int, list[Position]]:
     return first, second, positions[:-1]
 
 
-def find(board: Board, numbers: Iterable[int]) -> list[Found]:
-    """What is found in these games: of each the position that seems hardest, if there is one."""
+def find(board: Board, numbers: Iterable[int]) -> list[PuzzleCandidate]:
+    """Return the candidate of each game that seems hardest; games without any have none."""
     truth, found = _truth(board), []
     for number in numbers:
         first, second, positions = game(board, number)
         best = None
-        for plies, position in reversed(list(enumerate(positions))):  # the end is easy to judge
+        for plies, position in reversed(list(enumerate(positions))):  # the end is quick to solve
             solution = only_winner(position, truth)
             if solution is None:
                 continue
             tried = misses(position, solution, range(1, FIRST_TRIES + 1))
             seeming = sum(tried) / (FIRST_TRIES * len(RUNGS))
             if best is None or seeming > best.seeming:
-                best = Found(position.fen, solution, number, first, second, plies, seeming)
+                best = PuzzleCandidate(
+                    position.fen, solution, number, first, second, plies, seeming
+                )
         if best is not None:
             found.append(best)
     return found
 
 
-def only_winner(position: Position, truth: Truth) -> str | None:
-    """The one winning move of a position that makes a puzzle."""
+def only_winner(position: Position, truth: Solver) -> str | None:
+    """Return the only winning move of a position; None if the position makes no puzzle."""
     if len(position.legal_moves) < FEWEST_MOVES or len(position.open) > MOST_OPEN:
         return None
     winning = truth.winning_moves(position)
@@ -134,7 +140,7 @@ def only_winner(position: Position, truth: Truth) -> str | None:
 
 
 def misses(position: Position, solution: str, seeds: Iterable[int]) -> list[int]:
-    """How often each agent of the ladder plays something else, trying once with each seed."""
+    """Return how often each agent of the ladder misses the solution, with one try per seed."""
     seeds = list(seeds)
     return [
         sum(replace(agent, seed=seed).choose(position) != solution for seed in seeds)
@@ -143,11 +149,11 @@ def misses(position: Position, solution: str, seeds: Iterable[int]) -> list[int]
 
 
 def themes_of(position: Position, solution: str) -> list[str]:
-    """Return the themes of a puzzle: the mover's role, and what its winning move does.
+    """Return the themes of a puzzle: the mover's role, and what the winning move does.
 
-    ``mirror``: it makes the position its own image under the half turn of the board, so that the
-    opponent loses by reflection.  ``separation``: the knights could still meet, and after it no
-    cell can be reached by both.  ``race``: no cell can be reached by both before it either.
+    ``mirror``: the move makes the position its own image under the half turn of the board, so that
+    the opponent loses by reflection.  ``separation``: some cell can be reached by both knights
+    before the move, and none after it.  ``race``: no cell can be reached by both before the move.
     """
     apart, apart_after = _separated(position), _separated(position.play(solution))
     applies = {
@@ -164,8 +170,8 @@ def _separated(position: Position) -> bool:
     return bool(separated(geometry(position.board)[0], *words(position)))
 
 
-def graded(found: Found) -> dict[str, Any]:
-    """A puzzle as it is shipped."""
+def graded(found: PuzzleCandidate) -> dict[str, Any]:
+    """Return a puzzle in the form of the shipped file, with its grade."""
     position = found.position
     missed = misses(position, found.solution, range(FIRST_TRIES + 1, FIRST_TRIES + TRIES + 1))
     return {
@@ -183,7 +189,7 @@ def graded(found: Found) -> dict[str, Any]:
 
 
 def likeness(position: Position) -> Hashable:
-    """The same for positions that are images of each other, whoever is to move in them."""
+    """Return a key that is equal for mirror images of a position, with either colour to move."""
     from knightfall.oracle.questions import image
 
     def key(seen: Position) -> tuple[int | None, int | None, tuple[int, ...]]:
@@ -196,10 +202,10 @@ def likeness(position: Position) -> Hashable:
     return position.board.text, min(key(seen) for seen in images)
 
 
-def spread(found: Iterable[Found], number: int) -> list[Found]:
-    """Choose that many: all difficulties, both roles and all phases as evenly as there are any.
+def spread(found: Iterable[PuzzleCandidate], number: int) -> list[PuzzleCandidate]:
+    """Choose `number` candidates, as even as possible in difficulty, role and phase.
 
-    Where a theme is too rare, puzzles of it take the place of others as difficult.
+    Where a theme is too rare, candidates with it replace others of the same difficulty.
     """
     from knightfall.oracle.record import phase_of
 
@@ -207,11 +213,11 @@ def spread(found: Iterable[Found], number: int) -> list[Found]:
     of_fen = {one.fen: one for one in different.values()}
     mixed = [of_fen[fen] for fen in shuffled(list(of_fen), SEED)]
 
-    def kind(one: Found) -> Hashable:
+    def kind(one: PuzzleCandidate) -> Hashable:
         position = one.position
         return position.hunter == position.to_move, phase_of(position)
 
-    def difficulty(one: Found) -> Hashable:
+    def difficulty(one: PuzzleCandidate) -> Hashable:
         return min(9, int(10 * one.seeming))
 
     order = in_turns(mixed, kind)
@@ -222,7 +228,7 @@ def spread(found: Iterable[Found], number: int) -> list[Found]:
 
 
 def in_turns(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
-    """The same items, those with the same key in the same order, but the keys take turns."""
+    """Return the items so that their keys alternate; items with the same key keep their order."""
     groups: dict[Hashable, list[Item | None]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -233,8 +239,8 @@ def in_turns(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Ite
 
 
 @lru_cache(maxsize=1)
-def _truth(board: Board) -> Truth:
-    return Truth(board)
+def _truth(board: Board) -> Solver:
+    return Solver.of(board)
 
 
 @lru_cache(maxsize=4)
@@ -249,7 +255,7 @@ def _agents() -> list[Any]:
     return [parse_agent(text) for _, text in RUNGS]
 
 
-def _search(task: tuple[str, range]) -> list[Found]:
+def _search(task: tuple[str, range]) -> list[PuzzleCandidate]:
     board, numbers = task
     return find(Board.named(board), numbers)
 
@@ -260,35 +266,35 @@ def make(
     workers: int | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[dict[str, Any]]:
-    """The puzzles, from the easiest to the hardest."""
+    """Make the puzzles; return them from the easiest to the hardest."""
     workers = workers or cores()
     tasks = [
         (board, range(begin, min(begin + CHUNK, total)))
         for board, total in games
         for begin in range(0, total, CHUNK)
     ]
-    found: list[Found] = []
+    found: list[PuzzleCandidate] = []
     options = RunnerOptions(workers)
     rounds = in_order(parallel_map(_searcher, tasks, options, describe=str))
     for done, some in enumerate(rounds, start=1):
         found += some
         if done % 20 == 0 or done == len(tasks):
-            tell(f"{done} of {len(tasks)} rounds of games, {len(found)} positions")
+            tell(f"{done} of {len(tasks)} tasks done, {len(found)} positions found")
     chosen = spread(found, number)
     puzzles = list(in_order(parallel_map(_grader, chosen, options, describe=str)))
     return sorted(puzzles, key=lambda one: (one["grade"], one["plies"], one["fen"]))
 
 
-def _searcher() -> Callable[[tuple[str, range]], list[Found]]:
+def _searcher() -> Callable[[tuple[str, range]], list[PuzzleCandidate]]:
     return _search
 
 
-def _grader() -> Callable[[Found], dict[str, Any]]:
+def _grader() -> Callable[[PuzzleCandidate], dict[str, Any]]:
     return graded
 
 
 def text_of(puzzles: Sequence[dict[str, Any]]) -> str:
-    """The file: a puzzle a line."""
+    """Return the content of the puzzle file, with one puzzle on each line."""
     about = {
         "made_by": "python -m knightfall.web.puzzles",
         "seed": SEED,
@@ -300,7 +306,7 @@ def text_of(puzzles: Sequence[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Play, choose, grade and write the file; the number of processes may be given."""
+    """Make the puzzles and write the file; the optional argument is the number of workers."""
     puzzles = make(workers=int(sys.argv[1]) if len(sys.argv) > 1 else None, tell=print_line)
     FILE.write_text(text_of(puzzles), encoding="utf-8")
     for name, missed in zip(

@@ -1,4 +1,4 @@
-"""The page as files that any web host can serve, or as one file that needs no host at all."""
+"""Write the page as files that any web host can serve, or as one file that needs no server."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ POLICY = (
     "default-src 'none'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
     "form-action 'none'; "
 )
-"""What the page may do: nothing that is not its own."""
+"""Start of the page's content security policy: nothing is loaded from other sites."""
 
 
 def files() -> dict[str, bytes]:
-    """Return every file of the site by its path; the lab's are served by its server alone."""
+    """Return every file of the site by its path, without those that only the lab serves."""
     paths = [path for path in sorted(PAGE.rglob("*")) if path.is_file()]
     found = {path.relative_to(PAGE).as_posix(): path.read_bytes() for path in paths}
     found = {name: content for name, content in found.items() if not name.startswith("lab/")}
@@ -49,7 +49,7 @@ def files() -> dict[str, bytes]:
 
 
 def write_site(folder: Path) -> list[Path]:
-    """Write the site into a folder; its other files are left alone."""
+    """Write the site into a folder, leaving its other files alone; return the paths written."""
     make_folder(folder)
     written = []
     for name, content in files().items():
@@ -63,7 +63,7 @@ def write_site(folder: Path) -> list[Path]:
 
 
 def single_file() -> str:
-    """Return the whole site as one page, which also works from a disk."""
+    """Return the whole site as one HTML page, which can be opened from disk."""
     page = (PAGE / "index.html").read_text(encoding="utf-8")
     style = (PAGE / "style.css").read_text(encoding="utf-8")
     preview = base64.b64encode((PAGE / "preview.png").read_bytes()).decode()
@@ -87,13 +87,13 @@ def single_file() -> str:
 
 
 def _script() -> str:
-    """Return all modules as one script, with the data that they would have fetched."""
+    """Return all modules as one script, including the data that they would otherwise fetch."""
     worker = (PAGE / "worker.js").read_text(encoding="utf-8")
     wasm = base64.b64encode(gzip.compress(ENGINE.read_bytes(), 9, mtime=0)).decode()
     read = {"about": ABOUT, "atlas": ATLAS, "ladder": LADDER, "puzzles": PUZZLES}
     parts = {name: json.loads(path.read_text("utf-8")) for name, path in read.items()}
     parts |= {"worker": _without_comments(worker), "wasm": wasm}
-    # </script> would end the script wherever it stands.
+    # A literal </script> in the data would end the script.
     data = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return f"""
 {_bundle("page.js")}
@@ -117,8 +117,8 @@ EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", fl
 def _bundle(entry: str) -> str:
     """Return a module and all that it imports as one script.
 
-    Each module becomes a function that is called once and returns what the module exports, in an
-    order in which every module stands after those that it imports.
+    Each module becomes a function that is called once and returns the module's exports.  Every
+    module comes after those that it imports.
     """
     done: dict[str, str] = {}
 
@@ -142,9 +142,9 @@ def _bundle(entry: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """Return a script without the comments that have lines of their own, and without indentation.
+    """Return a script without full-line comments and without indentation.
 
-    No template literal of ours goes over several lines, so that indentation means nothing.
+    Removing indentation is safe, because no template literal of the page spans several lines.
     """
     text = re.sub(r"^\s*/\*\*(?:[^*]|\*(?!/))*\*/\n", "", text, flags=re.M)
     return re.sub(r"^\s+|^\s*//.*\n", "", text, flags=re.M)

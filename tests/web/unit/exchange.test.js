@@ -65,34 +65,36 @@ test("what follows # in a link is read as an address", async () => {
   };
   assert.equal(await readPasted(" http://somewhere/page.html?x=1#moves=a1.b3&lines=a#b ", advance, fromAddress), tree);
   assert.deepEqual(asked, [["moves=a1.b3&lines=a#b", advance]]);
-  await assert.rejects(readPasted("b5 #e2", advance, fromAddress), { message: /“#e2” is no move after 1 plies/ });
+  await assert.rejects(readPasted("b5 #e2", advance, fromAddress), {
+    message: /“#e2” is not a legal move after 1 plies/,
+  });
 });
 
 const BAD = [
   ["  \n ", /nothing to read: paste a position, a game or a link/],
   ["(b5 e2)", /nothing to read/],
   ["x".repeat(20001), /too long to be a game/],
-  ["hello", /“hello” is no position, no game and no link/],
-  ["b5 e2 b5", /“b5” is no move after 2 plies/],
-  ["b5 e2 d3", /“d3” is no move after 2 plies/],
-  ["b5 e2 h9", /“h9” is no move/],
-  ["b5 e2) d4", /“e2\)” is no move|“\)” is no move/],
-  ["b5 e2} d4", /“e2}” is no move/],
-  [`b5 ${"e".repeat(1000)}`, /“e{20}” is no move after 1 plies/],
+  ["hello", /“hello” is not a position, a game or a link/],
+  ["b5 e2 b5", /“b5” is not a legal move after 2 plies/],
+  ["b5 e2 d3", /“d3” is not a legal move after 2 plies/],
+  ["b5 e2 h9", /“h9” is not a legal move/],
+  ["b5 e2) d4", /“e2\)” is not a legal move|“\)” is not a legal move/],
+  ["b5 e2} d4", /“e2}” is not a legal move/],
+  [`b5 ${"e".repeat(1000)}`, /“e{20}” is not a legal move after 1 plies/],
   ["7/7/7 w", /is needed/],
   [`${OPENING.slice(0, -2)} d4`, /does not say whose turn it is/],
   ['[Opening "nonsense"] d4', /does not say whose turn it is/],
-  ['{"moves": ["b5"', /not whole/],
-  ['{"players": {"w": "x"}, "moves": ["b5"', /not whole/],
-  ["{", /not whole/],
-  ["{moves: ['b5']}", /not whole/],
+  ['{"moves": ["b5"', /incomplete/],
+  ['{"players": {"w": "x"}, "moves": ["b5"', /incomplete/],
+  ["{", /incomplete/],
+  ["{moves: ['b5']}", /incomplete/],
   ["{}", /no list of moves/],
   ['{"moves": null}', /no list of moves/],
   ['{"moves": "b5 e2"}', /no list of moves/],
   ['{"moves": ["b5", 7]}', /no list of moves/],
   ['{"moves": {"length": 1, "0": "b5"}}', /no list of moves/],
-  ['{"moves": ["b5"], "start": "7/7 w"}', /is not played here/],
-  ['{"moves": ["<img src=x onerror=alert(1)>"]}', /“<img src=x onerror=a” is no position, no game and no link/],
+  ['{"moves": ["b5"], "start": "7/7 w"}', /is not supported/],
+  ['{"moves": ["<img src=x onerror=alert(1)>"]}', /“<img src=x onerror=a” is not a position, a game or a link/],
 ];
 
 for (const [text, message] of BAD) {

@@ -79,7 +79,7 @@ test("a heuristic asks at most 64 others", () => {
 
 const BAD = [
   ["", /A heuristic is missing/],
-  ["sum", /“sum” is no heuristic that the engine has/],
+  ["sum", /“sum” is not a heuristic of the engine/],
   ["improved open", /“open” cannot be read/],
   ["improved +", /A term is missing at the end/],
   ["+improved", /“\+improved” cannot be read/],
@@ -87,7 +87,7 @@ const BAD = [
   ["improved*2", /“\*2” cannot be read/],
   ["phase*2*open", /“2\*open” cannot be read/],
   ["1/0*open", /1\/0 divides by zero/],
-  ["toString", /“toString” is no heuristic/],
+  ["toString", /“toString” is not a heuristic/],
   ["static_reach", /static_reach needs its parameter, as in static_reach\(1\/2\)/],
   ["improved(1/2)", /improved takes no parameter/],
   ["static_reach(0)", /The parameter of static_reach is a number between 0 and 1/],
@@ -96,15 +96,15 @@ const BAD = [
   ["static_reach(1/2/3)", /between 0 and 1/],
   ["static_reach(.5)", /between 0 and 1/],
   ["static_reach(half)", /between 0 and 1/],
-  ["phase", /phase alone is no heuristic: write phase\*improved/],
-  ["open+stage", /stage alone is no heuristic/],
-  ["phase*(open+improved)", /only \(1-phase\)\* has parentheses of its own/],
-  ["(2-phase)*open", /only \(1-phase\)\* has parentheses/],
+  ["phase", /phase alone is not a heuristic: write phase\*improved/],
+  ["open+stage", /stage alone is not a heuristic/],
+  ["phase*(open+improved)", /parentheses are allowed only in \(1-phase\)\*/],
+  ["(2-phase)*open", /parentheses are allowed only/],
   ["stage(open, improved)", /The first stage needs a threshold/],
   ["stage(0.5: open)", /The last of the stages, which has no threshold, is missing/],
   ["stage(0.5: open, improved", /The closing parenthesis of stage\(…\) is missing/],
   ["stage(0.5: open, improved, 0.2: null)", /“, 0.2: null\)” follows the stage without a threshold/],
-  ["stage(0.2: open, 0.7: improved, null)", /The thresholds of stages must fall: 7\/10 comes too late/],
+  ["stage(0.2: open, 0.7: improved, null)", /The thresholds of stages must fall: 7\/10 comes after 1\/5/],
   ["stage(1: open, improved)", /The threshold of a stage is between 0 and 1, not 1/],
   ["stage(0: open, improved)", /between 0 and 1, not 0/],
   ["stage(0.5: stage(0.7: open, null), improved)", /A stage cannot stand inside a stage/],
@@ -113,7 +113,7 @@ const BAD = [
 ];
 
 for (const [text, message] of BAD) {
-  test(`“${text}” is no heuristic`, () => assert.throws(() => read(text), { message }));
+  test(`“${text}” is not a heuristic`, () => assert.throws(() => read(text), { message }));
 }
 
 test("a list of heuristics is split at the commas outside stages", () => {

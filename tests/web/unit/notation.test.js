@@ -82,10 +82,10 @@ const WRONG = [
   ["3/3/3[Nx] w", /the pocket must be one/],
   ["N2/3/2n/ w", /all rows must be equally wide/],
   ["N2/4/2n w", /all rows must be equally wide/],
-  ["N1/2/1n w", /A 2×3 board is not played here/],
-  ["N2/2n w", /A 3×2 board is not played here/],
-  ["9/9/9/9/9/9/9/7Nn w", /A 9×8 board is not played here: sides from 3, up to 64 cells/],
-  ["3/3/2n w", /has 0 knights N: one is needed/],
+  ["N1/2/1n w", /A 2×3 board is not supported/],
+  ["N2/2n w", /A 3×2 board is not supported/],
+  ["9/9/9/9/9/9/9/7Nn w", /A 9×8 board is not supported: sides must be at least 3, with at most 64 cells/],
+  ["3/3/2n w", /has 0 knights N: exactly one is needed/],
   ["N1N/3/2n w", /has 2 knights N/],
   ["N2/3/3 w", /has 0 knights n/],
   ["N2/3/2n[n] w", /has 2 knights n/],
@@ -94,7 +94,7 @@ const WRONG = [
   ["N2/3/3[n] w", /it is b’s turn to place a knight/],
   [`${"1".repeat(65)}/3/3 w`, /a row is far too long/],
   ["N65/3/2n w", /65 open cells do not fit/],
-  ["N2/3/2k w", /k is no cell; a digit, \*, N and n are/],
+  ["N2/3/2k w", /k is not allowed; use digits, \*, N and n/],
 ];
 
 for (const [text, message] of WRONG) {

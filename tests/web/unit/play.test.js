@@ -180,7 +180,7 @@ test("resigning ends the game, and undo takes it back", async () => {
 
 test("a broken address says so and leaves an empty board to play on", async () => {
   await open("moves=d4.d4");
-  assert.match(said(), /^This address cannot be read: “d4” is no move here\./);
+  assert.match(said(), /^This address cannot be read: “d4” is not a legal move here\./);
   assert.equal(store.state.busy, false);
   assert.equal(store.state.look.seen.moves.length, 49);
 });
@@ -288,7 +288,7 @@ test("the mistakes of a game are found, gone to and done better", async () => {
   await review.answer(bad);
   assert.match(said(), /loses, too\. Try another one/);
   await review.answer(good);
-  assert.match(said(), /keeps the win\. That was the last of them/);
+  assert.match(said(), /keeps the win\. That was the last mistake/);
   assert.equal(store.state.retry, null);
   assert.deepEqual(
     play.tree.root.children.map((node) => node.cell),

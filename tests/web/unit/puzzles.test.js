@@ -88,7 +88,7 @@ test("difficulty and theme choose among the puzzles, and the way goes around", a
   assert.deepEqual(puzzles.wanted, [1, 3]);
   assert.equal(puzzles.beside(1), 3);
   assert.equal(puzzles.filter({ band: "medium" }), undefined); // none fits: said
-  assert.match(puzzles.state.message.text, /No puzzle is like that/);
+  assert.match(puzzles.state.message.text, /No puzzle has this difficulty and theme/);
   assert.equal(puzzles.filter({ theme: "race" }), 2);
 });
 

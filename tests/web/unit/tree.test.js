@@ -129,11 +129,11 @@ for (const [text, words] of [
   ["%", "it has no game"],
   ["__proto__=1", "it has no game"],
   ["board=9x9", "more than 64 cells"],
-  ["board=hello", "“hello” is no board"],
-  ["moves=d4.d4", "“d4” is no move here"],
-  ["moves=d4.z9", "“z9” is no move here"],
-  ["lines=d4.a1.a2", "“a2” is no move here"],
-  ["moves=&note=d4.d4:no", "“d4” is no move here"],
+  ["board=hello", "“hello” is not a board size"],
+  ["moves=d4.d4", "“d4” is not a legal move here"],
+  ["moves=d4.z9", "“z9” is not a legal move here"],
+  ["lines=d4.a1.a2", "“a2” is not a legal move here"],
+  ["moves=&note=d4.d4:no", "“d4” is not a legal move here"],
   [`moves=${"a1.".repeat(9000)}`, "too long"],
 ]) {
   test(`refused: ${text.slice(0, 30)}`, async () => {

@@ -31,7 +31,7 @@ LONGEST_LINE = 1000
 """Letters in a line of a file of FENs."""
 
 
-class Seat(StrEnum):
+class ViewedPlayer(StrEnum):
     """The player whose view is asked."""
 
     w = "w"
@@ -56,7 +56,7 @@ FensFile = Annotated[
     typer.Option("--fens", metavar="FILE", help="A file with one FEN a line; - reads stdin."),
 ]
 For = Annotated[
-    Seat | None,
+    ViewedPlayer | None,
     typer.Option("--for", help="Whose view; by default the side to move.", show_default=False),
 ]
 Explain = Annotated[
@@ -92,7 +92,9 @@ def evaluate(
     positions = _from_file(file) if file is not None else _from_arguments(fens or [])
     as_json = json or not sys.stdout.isatty()
     for where, position in positions:
-        side: Side = position.to_move if player is None else "w" if player is Seat.w else "b"
+        side: Side = (
+            position.to_move if player is None else "w" if player is ViewedPlayer.w else "b"
+        )
         with _named(where):
             values, cut = _measure(evaluators, position, side)
             explained = _explained(evaluators, position, side) if explain else []

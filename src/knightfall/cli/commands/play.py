@@ -24,7 +24,7 @@ from knightfall.isolation.sigint import enable_keyboard_interrupt
 if TYPE_CHECKING:
     from knightfall.agents import Agent
     from knightfall.cli.game_views import GameView
-    from knightfall.cli.played_game import Game
+    from knightfall.cli.played_game import InteractiveGame
 
 OPPONENT = "alphabeta(improved, depth=3)"
 
@@ -132,19 +132,19 @@ def play(
 play.command_class = PlayCommand  # type: ignore[attr-defined]
 
 
-def _new(fen: str, seat: Seat | None, against: Agent) -> Game:
-    from knightfall.cli.played_game import Game
+def _new(fen: str, seat: Seat | None, against: Agent) -> InteractiveGame:
+    from knightfall.cli.played_game import InteractiveGame
 
-    return Game([position_named(fen)], "b" if seat is Seat.second else "w", against)
+    return InteractiveGame([position_named(fen)], "b" if seat is Seat.second else "w", against)
 
 
-def _resumed(which: str) -> Game:
+def _resumed(which: str) -> InteractiveGame:
     from knightfall.cli.played_game import load
 
     return load(which)
 
 
-def _ask_for_code(game: Game, json: bool) -> None:
+def _ask_for_code(game: InteractiveGame, json: bool) -> None:
     """Whoever wrote the saved game chose the file: it may not be the one who resumes it."""
     import sys
 
@@ -176,7 +176,7 @@ def _view(json: bool) -> GameView:
 # -- the game ------------------------------------------------------------------------------------
 
 
-def _run(game: Game, view: GameView) -> None:
+def _run(game: InteractiveGame, view: GameView) -> None:
     from knightfall.agents.remote_player import player
 
     keeper = _Keeper(game)
@@ -216,7 +216,7 @@ def _run(game: Game, view: GameView) -> None:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _turn(game: Game, view: GameView) -> bool:
+def _turn(game: InteractiveGame, view: GameView) -> bool:
     """Ask until the game has changed; False if the player leaves."""
     while True:
         word = view.ask().strip().lower()
@@ -253,7 +253,7 @@ def _turn(game: Game, view: GameView) -> bool:
 class _Keeper:
     """Saves the game; if that is impossible, says so once and lets the game go on."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: InteractiveGame) -> None:
         self._game = game
         self._complained = False
         self._new = game.file is None

@@ -1,8 +1,8 @@
-"""A grader in the spirit of the course's: is a `game_agent.py` right, and if not, what is wrong?
+"""The checker of ``knightfall course check``: tests a submission and explains what is wrong.
 
-`examine.examine` asks a process of its own (`process.py`, `child.py`), in which the submission
-(`submission_api.py`) runs on boards that note what is done with them (`recording_board.py`), in
-the positions of `fixtures.py`.  The checks (`interface_checks.py`, `search_checks.py`,
-`get_move_checks.py`) compare that with searches as plain as they can be (`textbook_search.py`).  A
-`my_custom_player.py` of the successor has checks of its own (`successor_checks.py`).
+`examine.examine` starts a separate process (`hosted_checks.py`), in which the submission
+(`submission_api.py`) runs on boards that record all calls (`recording_board.py`), in the positions
+of `fixtures.py`.  The checks (`interface_checks.py`, `search_checks.py`, `get_move_checks.py`)
+compare the results with reference searches (`textbook_search.py`).  Submissions for the successor
+(`my_custom_player.py`) have checks of their own (`successor_checks.py`).
 """

@@ -1,4 +1,4 @@
-"""What an examination comes to: the checks, one outcome for each, and the report on all of them."""
+"""The list of checks, the outcome of each, and the report of ``knightfall course check``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any, Literal, Protocol, get_args
 from knightfall.course.generations import Generation
 from knightfall.display.printable import printable
 from knightfall.display.report import Displayable, Heading, Part, unicode_is_shown
-from knightfall.reading import OneOf, check
+from knightfall.isolation.host_process import check_answer
+from knightfall.reading import OneOf
 
 Mark = Literal["ok", "wrong", "warning", "skipped"]
 Kind = Literal["minimax", "alphabeta"]
@@ -19,12 +20,12 @@ Kind = Literal["minimax", "alphabeta"]
 KINDS: tuple[Kind, ...] = ("minimax", "alphabeta")
 NO_MOVE = (-1, -1)
 LONGEST = 4000
-"""Characters of one text that a report shows at most."""
+"""Maximum characters of one text in a report."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A thing to be examined, after those that it needs; `about` is the search it belongs to."""
+    """A check, made only if the checks in `needs` pass; `about` is the search it belongs to."""
 
     id: str
     name: str
@@ -62,22 +63,22 @@ SUCCESSOR_CHECKS = (
     Check("games", "whole games", ("load", "player", "actions")),
     Check("further", "deepening", ("load", "player", "actions")),
 )
-"""What is examined of a submission for 11×9."""
+"""The checks of a submission for the successor's 11×9 game."""
 
 BY_ID = {check.id: check for check in (*CHECKS, *SUCCESSOR_CHECKS)}
 
 
 def checks_of(generation: Generation) -> tuple[Check, ...]:
-    """Return the checks of a generation, in their order."""
+    """Return the checks of a generation, in the order in which they are made."""
     return SUCCESSOR_CHECKS if generation.on_11x9 else CHECKS
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one check.
+    """The result of one check.
 
     `short` is half a line, `why` the explanation in paragraphs; `expected` and `got` may be empty.
-    After a `fatal` one nothing more can be asked of the same search.
+    After a `fatal` outcome, further checks of the same search are skipped.
     """
 
     id: str
@@ -92,7 +93,7 @@ class Outcome:
     fatal: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the outcome as JSON-compatible values."""
         return asdict(self)
 
 
@@ -101,16 +102,16 @@ class Shown(Protocol):
 
     @property
     def picture(self) -> str:
-        """The board as text."""
+        """Return the board as a text picture."""
 
     @property
     def fen(self) -> str:
-        """The position as one line that a program can read."""
+        """Return the position as one machine-readable line."""
 
 
 @dataclass
 class Finding(Exception):
-    """Ends a check that has found something; it becomes an `Outcome`."""
+    """Raised by a check that has found a problem; converted into an `Outcome`."""
 
     short: str
     why: tuple[str, ...] = ()
@@ -121,10 +122,10 @@ class Finding(Exception):
     fatal: bool = False
     mark: Mark = field(default="wrong", kw_only=True)
     code: Literal["", "endless", "stays"] = field(default="", kw_only=True)
-    """What a check decides by that catches it: a search that does not end, or does not deepen."""
+    """For checks that catch the finding: a search that does not end, or does not deepen."""
 
     def outcome(self, id: str) -> Outcome:
-        """The same as a value."""
+        """Return the finding as the outcome of a check."""
         return Outcome(
             id,
             self.mark,
@@ -140,13 +141,13 @@ class Finding(Exception):
 
 
 def read_outcome(said: Any, id: str) -> Outcome:
-    """Return what another process says of a check; a KnightfallError if it is no outcome of it."""
+    """Read an outcome sent by another process; raise `Broken` if it is malformed."""
     texts = ("short", "expected", "got", "picture", "fen")
     shape: dict[Any, Any] = {
         "id": OneOf((id,)), "mark": OneOf(get_args(Mark)), "fatal": bool, "why": [str],
         "trace": [str], **dict.fromkeys(texts, str), ...: object,
     }  # fmt: skip
-    check(shape, said)
+    check_answer(shape, said)
     return Outcome(
         id=id,
         mark=said["mark"],
@@ -165,7 +166,7 @@ NAMES = max(len(check.name) for check in BY_ID.values()) + 2
 PRINTED = 300
 
 _HELD = "\0"
-"""A space at which no line ends."""
+"""A placeholder for a non-breaking space."""
 
 SIGNS: dict[Mark, tuple[str, str]] = {
     "ok": ("✓", "+"),
@@ -177,19 +178,19 @@ SIGNS: dict[Mark, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Examination(Displayable):
-    """The outcomes of all checks; what the submission `printed` meanwhile, and how much."""
+    """The outcomes of all checks, and the beginning and length of the submission's output."""
 
     path: str
     generation: str
     why: str
-    """What told its generation."""
+    """The evidence for its generation."""
     outcomes: tuple[Outcome, ...]
     printed: str = ""
     printed_bytes: int = 0
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is wrong; warnings and what could not be tried do not count."""
+        """Return whether no check failed; warnings and skipped checks do not count as failed."""
         return not any(outcome.mark == "wrong" for outcome in self.outcomes)
 
     @property
@@ -199,7 +200,7 @@ class Examination(Displayable):
 
     @property
     def complaints(self) -> list[str]:
-        """Return what is wrong or worth a warning, in a line for each check."""
+        """Return one line for each failed check and each warning."""
         return [
             f"{one.mark}: {BY_ID[one.id].name}: {one.short}"
             for one in self.outcomes
@@ -207,7 +208,7 @@ class Examination(Displayable):
         ]
 
     def parts(self) -> Iterator[Part]:
-        """A line for each check, then what there is to explain, then the sum."""
+        """Yield a line for each check, then the explanations, then the totals."""
         yield Heading(_fit(self.path))
         yield from _wrapped(f"generation {self.generation}: {self.why}", "", "  ")
         yield ""
@@ -223,7 +224,7 @@ class Examination(Displayable):
         if self.printed_bytes:
             yield ""
             yield from _wrapped(
-                f"It printed {self.printed_bytes:,} bytes meanwhile, which begin: "
+                f"During the checks it printed {self.printed_bytes:,} bytes, beginning with: "
                 + " ".join(self.printed[:PRINTED].split())
             )
         yield ""
@@ -239,7 +240,7 @@ class Examination(Displayable):
         return ", ".join(told)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+        """Return the report as JSON-compatible values."""
         return {
             "path": self.path,
             "generation": self.generation,
@@ -261,7 +262,7 @@ def _fit(line: str) -> str:
 
 
 def _wrapped(text: str, first: str = "  ", then: str = "  ") -> Iterator[str]:
-    """Lines of a paragraph; no cell is torn apart."""
+    """Yield the wrapped lines of a paragraph; cells such as (1, 2) are not split."""
     text = re.sub(r"\((-?\d+), (-?\d+)\)", rf"(\1,{_HELD}\2)", printable(text))
     lines = textwrap.wrap(
         text, COLUMNS, initial_indent=first, subsequent_indent=then, break_on_hyphens=False
@@ -275,7 +276,7 @@ def _explained(outcome: Outcome) -> Iterator[str]:
     if outcome.expected:
         yield from _wrapped(outcome.expected, "  expected: ", "            ")
     if outcome.got:
-        yield from _wrapped(outcome.got, "  came:     ", "            ")
+        yield from _wrapped(outcome.got, "  got:      ", "            ")
     for line in outcome.trace:
         yield from _wrapped(line, "    ", "      ")
     if outcome.picture:

@@ -1,4 +1,4 @@
-"""The positions that submissions are examined in, as boards, pictures and FENs."""
+"""The positions in which submissions are checked, as boards, pictures and FENs."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from knightfall.course.generation_2017b import Board, RandomPlayer
 from knightfall.course.scores import improved_score
 
 RECORDING_BOARD = recording(Board)
-"""The board of 2017b and 2017a, watched."""
+"""The board of 2017b and 2017a that records all calls."""
 
 OPPONENT = RandomPlayer()
-"""Whoever plays against the submission; nobody asks it for a move."""
+"""The submission's opponent on the boards; it is never asked for a move."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A position: the moves that lead to it from an empty board, two digits a cell.
+    """A position given by the moves from the empty board, two digits (row, column) per cell.
 
-    Whoever is to move there is the submission.
+    The submission is the player to move.
     """
 
     moves: str
@@ -35,7 +35,7 @@ class Place:
 
     @property
     def cells(self) -> list[Cell]:
-        """The same as (row, column)."""
+        """Return the moves as (row, column)."""
         return [(int(pair[0]), int(pair[1])) for pair in self.moves.split()]
 
     def board(
@@ -45,7 +45,7 @@ class Place:
         opponent: Any = OPPONENT,
         kind: type[Any] = RECORDING_BOARD,
     ) -> Any:
-        """Return the position with a player to move; from now on what is done is noted."""
+        """Return the position as a board with `player` to move; calls are recorded in `watch`."""
         cells = self.cells
         players = (opponent, player) if len(cells) % 2 else (player, opponent)
         board = kind(*players, self.width, self.height)
@@ -58,15 +58,15 @@ class Place:
 
     @property
     def picture(self) -> str:
-        """The board as the course draws it, and who is who."""
+        """Return the board as the course draws it, with a line that explains the symbols."""
         mine = "2" if len(self.cells) % 2 else "1"
         drawn = self.board("you").to_string().replace("\n\r", "\n")
         lines = [line.rstrip() for line in drawn.splitlines()]
-        return "\n".join([*lines, f"You are {mine} and to move; - is gone for good."])
+        return "\n".join([*lines, f"You are {mine} and to move; - is a blocked cell."])
 
     @property
     def fen(self) -> str:
-        """The same for our other commands."""
+        """Return the position's FEN, for other commands of knightfall."""
         board = self.board("you")
         rows = []
         for row in range(self.height):
@@ -94,15 +94,15 @@ NEAR_THE_END = Place("32 64 53 43 41 35 20 14 12 06 24 25 03 33 15 52 34 44 55")
 WON = Place("22 15 03 34 24 53 05 32 26 40 14 52 33 60")
 """Only (4, 1) wins at once."""
 RISKY = Place("22 15 03 34 11 55 32 43 51 62 30 54 42 46 50 65 31 44 52")
-"""After (6, 3) the opponent's best reply leaves no move."""
+"""After (6, 3) the opponent's best reply leaves the player without a move."""
 STUCK = (
     Place("03 10 22 02 01 21 20 33 41 54 53 42 45 61 66 40"),
     Place("41 12 22 24 43 45 31 33 52 54 40 42 32 21 53 00 65"),
 )
 
-# In the first three, another move is best at each of the depths 1 to 4, and none is best with the
-# signs turned around or by the opponent's score, negated.  In the last two, a game ends before the
-# horizon.
+# In the first three positions a different move is best at each depth from 1 to 4, and none of them
+# is best with reversed signs or with the opponent's score negated.  In the last two, some lines end
+# before the horizon.
 PUZZLES: tuple[tuple[Place, ScoreFn, str], ...] = (
     (EARLY, scrambled(24624), "made-up scores"),
     (MIDDLE, scrambled(69693), "made-up scores"),
@@ -117,4 +117,4 @@ LOST = (
     Place("65 22 53 10 41 31 33 23 54 35 66 16 45 24 26 05 14 13"),
     Place("62 04 43 12 31 24 10 32 22 51 34 30 13 11 25 23 44 15 63"),
 )
-"""Every move loses, if the opponent finds the replies."""
+"""Positions in which every move loses against best play."""

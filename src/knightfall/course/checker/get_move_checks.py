@@ -1,6 +1,6 @@
-"""Checks of `get_move` and its time: stopping, answering in time, deepening, and not giving up.
+"""Checks of `get_move`: stopping in time, answering in time, deepening, and not resigning.
 
-Time is counted (`Clock`), so that a busy machine changes nothing.
+Time is counted in calls (`Clock`), so the results do not depend on the machine's load.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ THRESHOLD = 10.0
 
 MOVE_MILLIS, LONG_MILLIS = 150.0, 900.0
 DEEP = 12
-"""More plies than anybody can look ahead in the time there is."""
+"""More plies than any search can finish in the given time."""
 
 QUESTIONS = (1, 25, 180, 700)
-"""How much can be asked before the threshold."""
+"""Numbers of calls that a search can make before the threshold."""
 
 SHORT_MILLIS = THRESHOLD + 180 * CALL_MILLIS
-"""Too short a time for the fixed depth of minimax players, as on a slow machine."""
+"""A time too short for the fixed depth of minimax players, as on a slow machine."""
 
 LATE_BY = 1.0
 OVERTIME_CALLS = 15_000
-"""Milliseconds by which a timeout may be late, and what can be asked after the end at most."""
+"""Milliseconds by which a timeout may be late, and the most calls allowed after the end."""
 
 
 def timed(millis: float) -> tuple[Watch, Clock]:
-    """A watch and its clock; whoever goes on for long after the end is stopped."""
+    """Return a watch and its clock; a player that goes on long after the end is stopped."""
     watch = Watch(int(millis / CALL_MILLIS) + OVERTIME_CALLS)
     return watch, Clock(watch, millis)
 
@@ -48,7 +48,7 @@ def timed(millis: float) -> tuple[Watch, Clock]:
 
 
 def stops_in_time(subject: Subject, kind: Kind) -> str:
-    """When `time_left` runs out in the middle, the exception comes out of the search."""
+    """Check that a search raises its timeout exception when `time_left` runs out."""
     try:
         stopped = _times_stopped(subject, kind)
     except Finding as found:
@@ -56,40 +56,39 @@ def stops_in_time(subject: Subject, kind: Kind) -> str:
             raise Finding(
                 other,
                 (
-                    f"Asked for {DEEP} plies, {kind} stops in time {other}; else it "
-                    f"{found.short}. The tournament asks for fewer plies, so that this costs no "
-                    "game.",
+                    f"Asked for {DEEP} plies, {kind} stops in time {other}; otherwise it "
+                    f"{found.short}. The tournament asks for fewer plies, so this costs no game.",
                 ),
                 mark="warning",
             ) from None
         if found.mark == "wrong" and _has_its_own_clock(subject, kind):
             raise Finding(
-                "goes by a clock of its own",
+                "measures time with its own clock",
                 (
-                    "It asks Python for the time instead of time_left(), and get_move is in time. "
-                    "So it cannot be seen whether the search stops when time_left() runs out; "
-                    "with more or less time than it expects, it will not notice.",
+                    "It reads Python's clock instead of time_left(), and get_move answers in time. "
+                    "If a move has more or less time than it expects, it will not notice. Whether "
+                    "the search stops when time_left() runs out could not be tested.",
                 ),
                 mark="warning",
             ) from None
         if found.mark == "wrong" and subject.ways.get(kind, WAYS[0]).sets_depth:
-            found.mark = "warning"  # for the tournament does not make it so
+            found.mark = "warning"  # the tournament never sets search_depth
         raise
     if not stopped:
         raise Finding(f"not tried: {kind} ends before its time is over", mark="skipped")
     name, early = subject.timeout.__name__, len(QUESTIONS) - stopped
     if early:
-        return f"{name} comes out; {early} of {len(QUESTIONS)} times it ended before"
-    return f"{name} comes out, {stopped} times of {stopped}"
+        return f"{name} is raised; {early} of {len(QUESTIONS)} searches ended before the limit"
+    return f"{name} is raised, {stopped} times of {stopped}"
 
 
 def _times_stopped(subject: Subject, kind: Kind) -> int:
-    """Return how many searches ended by their timeout; raise a `Finding` if one did not stop."""
+    """Return how many searches raised their timeout; raise a `Finding` if one did not stop."""
     return sum(subject.afresh(partial(_stops, subject, kind, q)) for q in QUESTIONS)
 
 
 def _other_way(subject: Subject, kind: Kind) -> str:
-    """Return in which other way of asking the searches stop in time; "" if in none."""
+    """Return which other way of calling makes the searches stop in time; "" if none does."""
     usual = subject.ways.get(kind, WAYS[0])
     for way in WAYS:
         if way is usual:
@@ -106,9 +105,9 @@ def _other_way(subject: Subject, kind: Kind) -> str:
 
 
 def _stops(subject: Subject, kind: Kind, questions: int) -> bool:
-    """Ask a search for more plies than it has time for; return whether it raised its timeout.
+    """Call a search with too little time for its depth; return whether it raised its timeout.
 
-    It need not if it was done before it could know that its time was over.
+    A search that finishes before it could notice the end of its time returns False.
     """
     timeout = subject.timeout
     watch, clock = timed(THRESHOLD + questions * CALL_MILLIS)
@@ -120,9 +119,9 @@ def _stops(subject: Subject, kind: Kind, questions: int) -> bool:
             raise Finding(
                 "stops too late",
                 (
-                    f"It raises {timeout.__name__}, but only after {watch.calls} questions "
-                    f"asked of the board, when the time had been over for long: ask "
-                    "self.time_left() in every call of the search, not only at its top.",
+                    f"It raises {timeout.__name__}, but only after {watch.calls} calls to the "
+                    "board, long after the time was over. Call self.time_left() at the start of "
+                    "every recursive call, not only in the first one.",
                 ),
                 place=MIDDLE,
             ) from None
@@ -138,9 +137,9 @@ def _stops(subject: Subject, kind: Kind, questions: int) -> bool:
     raise Finding(
         "answers although its time is over",
         (
-            f"The time ran out in the middle of {kind}(game, depth={DEEP}), which answered all "
-            f"the same. {timeout.__name__} has to leave {kind}, so that get_move knows that "
-            "this depth was not finished: catch it in get_move and nowhere else.",
+            f"The time ran out in the middle of {kind}(game, depth={DEEP}), but it returned an "
+            f"answer. {kind} must let {timeout.__name__} pass, so that get_move knows that this "
+            "depth was not finished: catch it in get_move and nowhere else.",
         ),
         expected,
         f"the answer {shown(answer)}",
@@ -149,13 +148,16 @@ def _stops(subject: Subject, kind: Kind, questions: int) -> bool:
 
 
 def _threshold(agent: Any) -> float:
-    """Return the milliseconds before the end at which a player stops: its own if there are less."""
+    """Return the milliseconds before the end at which a player must stop.
+
+    This is `THRESHOLD`, or the player's own threshold if that is smaller.
+    """
     own = getattr(agent, "TIMER_THRESHOLD", THRESHOLD)
     return min(THRESHOLD, own) if isinstance(own, (int, float)) else THRESHOLD
 
 
 def _has_its_own_clock(subject: Subject, kind: Kind) -> bool:
-    """Whether `get_move` asks another clock than `time_left` and answers in time by it."""
+    """Return whether `get_move` reads Python's clocks, not `time_left`, and is in time."""
     watch, clock = timed(MOVE_MILLIS)
     with suppress(Finding):
         agent = subject.player(kind, watch.scorer(improved_score))
@@ -165,14 +167,14 @@ def _has_its_own_clock(subject: Subject, kind: Kind) -> bool:
 
 
 def _goes_on(kind: Kind, clock: Clock, expected: str) -> Finding:
-    asked = f"It asked self.time_left() {clock.questions} times and went on."
+    asked = f"It called self.time_left() {clock.questions} times and went on."
     if not clock.questions:
-        asked = "It never asked self.time_left()."
+        asked = "It never called self.time_left()."
     return Finding(
         "goes on when its time is over",
         (
             f"{kind}(game, depth={DEEP}) went on searching after its time was over. {asked} "
-            "Every call of the search, on both sides, has to begin with: if self.time_left() < "
+            "Every call of the search, for both players, must begin with: if self.time_left() < "
             "self.TIMER_THRESHOLD, raise the exception.",
         ),
         expected,
@@ -185,8 +187,8 @@ def _goes_on(kind: Kind, clock: Clock, expected: str) -> Finding:
 
 
 def answers_in_time(subject: Subject, kind: Kind) -> str:
-    """`get_move` answers a legal move before the time is over, whatever the search raises."""
-    fixed = kind == "minimax"  # it does not deepen, so that it has no answer in too short a time
+    """Check that `get_move` returns a legal move in time, even if the search times out."""
+    fixed = kind == "minimax"  # without deepening, it has no answer if time is short
     millis = LONG_MILLIS if fixed else MOVE_MILLIS
     for place in (EARLY, LATE, TIES, NEAR_THE_END):
         subject.afresh(partial(_answers, subject, kind, place, millis))
@@ -196,7 +198,7 @@ def answers_in_time(subject: Subject, kind: Kind) -> str:
 
 
 def _stands_for_none(answer: Any) -> bool:
-    """Return whether an answer is what players begin with that have found no move yet."""
+    """Return whether an answer is a usual placeholder for "no move found yet"."""
     empty = isinstance(answer, tuple | list | dict | set | str) and not answer
     return answer is None or is_no_move(answer) or empty
 
@@ -204,7 +206,7 @@ def _stands_for_none(answer: Any) -> bool:
 def _answers(
     subject: Subject, kind: Kind, place: Place, millis: float, *, or_none: bool = False
 ) -> None:
-    """Ask `get_move` in a position; with `or_none` it need not have found a move."""
+    """Check `get_move` in one position; with `or_none` it may answer that it found no move."""
     moves = place.board("reference").get_legal_moves()
 
     def ask() -> tuple[Any, Clock]:
@@ -214,26 +216,26 @@ def _answers(
 
     answer, clock = ask()
     if or_none and clock.read_elsewhere and not clock.questions:
-        return  # it expects the tournament's time by a clock of its own
+        return  # its own clock assumes the tournament's limit
     if clock.left() < 0:
         raise Finding(
             "answers too late",
             (
-                f"get_move had {millis:g} ms by a clock that counts {CALL_MILLIS:g} ms for "
-                f"each question asked of the board, and was {-clock.left():g} ms late. It asked "
-                f"time_left() {clock.questions} times.",
+                f"get_move was {-clock.left():g} ms late. It had {millis:g} ms, by a clock that "
+                f"counts {CALL_MILLIS:g} ms for each call to the board. It called time_left() "
+                f"{clock.questions} times.",
             ),
             place=place,
         )
     if is_move(answer, moves) or (or_none and _stands_for_none(answer)):
         return
-    hint = "The board takes any other answer for a forfeit."
+    hint = "Any other answer is a forfeit."
     if isinstance(answer, list):
-        hint = "A move is a tuple, (row, column); the board takes a list for a forfeit."
+        hint = "A move is a tuple, (row, column); a list is a forfeit."
     line = subject.source_of(lambda: ask()[0], answer)
     raise Finding(
         f"answers {shown(answer)}",
-        (f"There were {millis:g} ms and legal moves. {hint}", *told_source(line, answer)),
+        (f"There were legal moves and {millis:g} ms of time. {hint}", *told_source(line, answer)),
         " or ".join(map(str, moves)),
         shown(answer),
         place,
@@ -241,7 +243,7 @@ def _answers(
 
 
 def told_source(line: Returned | None, answer: Any) -> tuple[str, ...]:
-    """Return a sentence about the line that an answer came from, if it is known."""
+    """Return a sentence that names the line an answer came from, if it is known."""
     if line is None:
         return ()
     if line.ended:
@@ -256,21 +258,21 @@ def told_source(line: Returned | None, answer: Any) -> tuple[str, ...]:
 
 
 def deepens(subject: Subject) -> str:
-    """With more time it looks further ahead, and it begins with little."""
+    """Check that alpha-beta starts at a low depth and searches deeper with more time."""
     try:
         return subject.afresh(partial(_deepens, subject))
     except Finding as found:
         endless = subject.generation.endless_depth
         if found.code != "stays" or endless is None:
             raise
-        # Before 2017b the course's own tests made such players with search_depth=-1.
+        # Before 2017b the course's own tests created iterative players with search_depth=-1.
         with suppress(Finding):
             further = _deepens(subject, search_depth=endless)
             found.mark = "warning"
             found.why = (
                 *found.why,
-                f"Made with search_depth={endless} it goes on: {further}. The tournament leaves "
-                "search_depth as it is, and it stops there.",
+                f"If it is created with search_depth={endless}, it deepens: {further}. The "
+                "tournament does not set search_depth, so there it stops.",
             )
         raise
 
@@ -286,10 +288,10 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
         left.append(clock.left())
     short, long = (max(depths) for depths in reached)
     told = (
-        f"By a counted clock, get_move looked {short} plies ahead in {MOVE_MILLIS:g} ms and {long} "
+        f"By counted time, get_move searched {short} plies deep in {MOVE_MILLIS:g} ms and {long} "
         f"in {LONG_MILLIS:g} ms."
     )
-    # One with a limit of its own need not use more time than the tournament's.
+    # A player with its own time limit need not use more than the tournament's time.
     by_itself = left[0] < MOVE_MILLIS / 2 and left[1] > LONG_MILLIS / 2 and len(reached[0]) > 1
     if long < 2 or (long <= short and not by_itself):
         raise Finding(
@@ -297,10 +299,10 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
             (
                 f"{told} It had {left[0]:.0f} and {left[1]:.0f} ms left.",
                 "Iterative deepening searches at depth 1, then 2, then 3 and so on until the time "
-                "runs out, and answers the move of the last depth that it finished.",
-                f"It passes if it looks further in {LONG_MILLIS:g} ms than in {MOVE_MILLIS:g}, or "
-                f"if it deepens until it has used most of the {MOVE_MILLIS:g} ms and then stops "
-                "by a limit of its own.",
+                "runs out, and returns the move of the last finished depth.",
+                f"The check passes if the search is deeper in {LONG_MILLIS:g} ms than in "
+                f"{MOVE_MILLIS:g}, or if it deepens until it has used most of the {MOVE_MILLIS:g} "
+                "ms and then stops by a limit of its own.",
             ),
             "a greater depth with more time",
             f"depth {short}, then depth {long}",
@@ -309,11 +311,11 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
         )
     if len(reached[1]) < 2 or min(reached[0]) > 2:
         raise Finding(
-            "begins deep",
+            "starts at too great a depth",
             (
                 told,
-                f"But it began {reached[0][0]} plies ahead: a search that begins with a great "
-                "depth has no answer when the time runs out. Begin with depth 1.",
+                f"But its first search was {reached[0][0]} plies deep. A search that starts deep "
+                "may have no answer when the time runs out. Start with depth 1.",
             ),
             "depth 1, then 2, then 3",
             f"depths {', '.join(map(str, reached[1]))}",
@@ -329,22 +331,22 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
 
 
 def plays_on(subject: Subject, kinds: list[Kind]) -> str:
-    """Where every line loses there are still moves, and opponents err."""
+    """Check that `get_move` still moves where every move loses; warn if it resigns."""
     given_up: dict[Kind, tuple[Place, Any]] = {}
     for kind, place in product(kinds, LOST):
         answer = _in_lost_position(subject, kind, place)
         if kind not in given_up and not is_move(answer, _legal(place)):
             given_up[kind] = place, answer
     if not given_up:
-        return "moves where every line loses"
+        return "still moves where every move loses"
     shown_place, shown_answer = next(iter(given_up.values()))
     assert set(values_of_moves(shown_place.board("r"), 2, improved_score).values()) == {-inf}
     why = [
-        "Every move loses here, if the opponent finds the replies. Asked with improved_score, as "
-        "the tournament does first:"
+        "Every move loses here against best play, but the opponent may err. Called with "
+        "improved_score, the tournament's first score:"
     ]
     for kind, (place, answer) in given_up.items():
-        where = "" if place is shown_place else f" in {place.fen}, which is as lost"
+        where = "" if place is shown_place else f" in {place.fen}, which is also lost"
         why.append(
             f"{subject.named(kind, 'get_move')} answers {shown(answer)}{where}: a forfeit, though "
             "there are legal moves."
@@ -353,17 +355,17 @@ def plays_on(subject: Subject, kinds: list[Kind]) -> str:
         why += told_source(line, answer)
         if is_move(_in_lost_position(subject, kind, place, worst=-1e6), _legal(place)):
             why.append(
-                "If a lost game is worth -1,000,000 instead of -inf, it moves: it takes a move "
-                "only if that is worth more than -inf. Begin with any legal move as the answer, "
-                "for instance the first."
+                "If a lost game counts -1,000,000 instead of -inf, it moves: it takes only a move "
+                "with a value above -inf. Start with any legal move as the answer, for instance "
+                "the first."
             )
     why.append(
-        "Most of the course's agents did so, and it cost them games: the deeper they looked, the "
-        "more of them they gave away to opponents that had not seen the win. How much it cost is "
-        'told in docs/studies, under "What they really measured".'
+        "Most of the course's agents did this, and it cost them games: the deeper they searched, "
+        "the more often they resigned to opponents that had not seen the win. docs/studies gives "
+        'the numbers, under "What they really measured".'
     )
     raise Finding(
-        "gives up where every line it sees loses",
+        "resigns where every line it sees loses",
         tuple(why),
         " or ".join(map(str, _legal(shown_place))),
         shown(shown_answer),
@@ -378,7 +380,7 @@ def _legal(place: Place) -> list[Cell]:
 
 
 def _in_lost_position(subject: Subject, kind: Kind, place: Place, worst: float = -inf) -> Any:
-    """Return what `get_move` answers where every move loses; a loss is worth `worst`."""
+    """Return the answer of `get_move` in a lost position, with a loss valued at `worst`."""
     watch, clock = timed(LONG_MILLIS if kind == "minimax" else MOVE_MILLIS)
     watch.worst = worst
     agent = subject.player(kind, watch.scorer(improved_score))

@@ -1,4 +1,4 @@
-"""Is everything there under its name, can it be called as it is called, are scores floats?"""
+"""Checks of a submission's interface: required names, accepted arguments, scores as floats."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from knightfall.course.checker.submission_api import (
 from knightfall.course.player import parameters
 
 OTHERS = ("search_depth", "timeout")
-"""What else the course's constructor takes; the tournament leaves it as it is."""
+"""Further arguments of the course's constructor, which the tournament does not pass."""
 
 
 # -- the interface -------------------------------------------------------------------------------
 
 
 def is_complete(subject: Subject) -> str:
-    """Every name is there and takes the arguments that it is given."""
+    """Check that every required name exists and accepts the arguments of the course's calls."""
     generation, module = subject.generation, subject.module
     wanted = generation.scores
     missing = [
@@ -50,26 +50,26 @@ def is_complete(subject: Subject) -> str:
         raise Finding(
             missing[0] if len(missing) == 1 else f"{len(missing)} things are missing",
             (
-                f"The course's tournament of {generation} makes the players and calls get_move; "
-                "its own tests call the searches and the scores as well. In your file:",
+                f"The course's tournament of {generation} creates the players and calls get_move; "
+                "its tests also call the searches and the scores. In your file:",
                 *missing,
             ),
         )
     if odd:
         raise Finding(
-            odd[0] if len(odd) == 1 else f"{len(odd)} things are not the course's",
+            odd[0] if len(odd) == 1 else f"{len(odd)} things differ from the course's file",
             (
-                "The tournament does not need it, but the course's file has it so, and its own "
-                "tests call the searches so:",
+                "The tournament does not need this, but the course's file has it, and the course's "
+                "tests use it:",
                 *odd,
             ),
             mark="warning",
         )
-    return "every name is there and takes its arguments"
+    return "all names exist and accept their arguments"
 
 
 def _lacking(subject: Subject, name: str) -> tuple[list[str], list[str]]:
-    """Return what a class lacks, and what is only otherwise than in the course's file."""
+    """Return what a class lacks, and what merely differs from the course's file."""
     generation = subject.generation
     made = getattr(subject.module, name, None)
     if not isinstance(made, type):
@@ -78,9 +78,9 @@ def _lacking(subject: Subject, name: str) -> tuple[list[str], list[str]]:
     odd: list[str] = []
     needed, taken = generation.constructor, parameters(made)
     if not _takes(made, "", dict.fromkeys(needed)):
-        lacking.append(f"{name} cannot be made with {', '.join(f'{key}=' for key in needed)}")
+        lacking.append(f"{name} does not accept {', '.join(f'{key}=' for key in needed)}")
     else:
-        odd += [f"{name} cannot be made with {key}=" for key in OTHERS if key not in taken]
+        odd += [f"{name} does not accept {key}=" for key in OTHERS if key not in taken]
     kinds = [kind for kind in KINDS if generation.classes[kind] == name]
     for method in ("get_move", *kinds):
         found = getattr(made, method, None)
@@ -92,7 +92,7 @@ def _lacking(subject: Subject, name: str) -> tuple[list[str], list[str]]:
                 call = f"{method}({', '.join(arguments)})"
                 missing = [] if number or method == "get_move" else missing_arguments(found)
                 (odd if number or missing else lacking).append(
-                    f"{call} misses an argument: {', '.join(missing)}"
+                    f"{call} fails: it also requires {', '.join(missing)}"
                     if missing
                     else f"{name}.{method} cannot be called as {call}"
                 )
@@ -105,7 +105,7 @@ def _takes(called: Any, arguments: Any, options: dict[str, Any] | None = None) -
         inspect.signature(called).bind(*arguments, **(options or {}))
     except TypeError:
         return False
-    except ValueError:  # something whose signature nobody knows
+    except ValueError:  # no signature available
         return True
     return True
 
@@ -114,7 +114,7 @@ def _takes(called: Any, arguments: Any, options: dict[str, Any] | None = None) -
 
 
 def scores_are_floats(subject: Subject) -> str:
-    """Each custom score is a float for both players, in running games and at their end."""
+    """Check that each custom score returns a float for both players, also at the game's end."""
     odd: list[tuple[str, str]] = []
     at_end: list[Finding] = []
     asked = 0
@@ -133,9 +133,9 @@ def scores_are_floats(subject: Subject) -> str:
                     elif not _serves(subject, name, place):
                         raise
                     else:
-                        odd.append((name, f"{found.short} if it is asked outside of get_move"))
+                        odd.append((name, f"{found.short} if it is called outside get_move"))
                     continue
-                if not isinstance(value, float):  # numpy.float64 is one
+                if not isinstance(value, float):  # numpy.float64 counts as float
                     kind = f"{type(value).__module__}.{type(value).__name__}"
                     odd.append((name, f"{kind.removeprefix('builtins.')} instead of float"))
     if at_end:
@@ -145,7 +145,7 @@ def scores_are_floats(subject: Subject) -> str:
             (
                 *first.why,
                 "The game is over in this position. If your search never scores such positions, "
-                "it costs nothing.",
+                "this costs no game.",
             ),
             first.expected,
             first.got,
@@ -159,8 +159,8 @@ def scores_are_floats(subject: Subject) -> str:
         raise Finding(
             f"{names}: {kinds}",
             (
-                "The course asks for a float, and its own tests look at the type. In "
-                f"{len(odd)} of {asked} cases: {kinds}. Nothing else is wrong with these values.",
+                "The course requires a float, and its tests check the type. In "
+                f"{len(odd)} of {asked} cases: {kinds}. Otherwise these values are fine.",
             ),
             "float",
             kinds,
@@ -172,7 +172,7 @@ def scores_are_floats(subject: Subject) -> str:
 
 
 def _number(subject: Subject, name: str, place: Place, turn: str) -> Any:
-    """Return what a score says of a position, if that is a number.
+    """Return a score's value in a position; raise a `Finding` if it is not a number.
 
     Scores may read their players' attributes, so both players are the submission's own.
     """
@@ -184,7 +184,7 @@ def _number(subject: Subject, name: str, place: Place, turn: str) -> Any:
     if not _is_real(value):
         raise Finding(
             f"{name} returns {shown(value)}",
-            (f"{name}(game, player), for the player who is {turn}, is no number.",),
+            (f"{name}(game, player), for the player who is {turn}, must return a number.",),
             "a float",
             shown(value),
             place,
@@ -193,7 +193,7 @@ def _number(subject: Subject, name: str, place: Place, turn: str) -> Any:
 
 
 def _serves(subject: Subject, name: str, place: Place) -> bool:
-    """Whether a score gives numbers while get_move runs: it may need what get_move has noted."""
+    """Return whether a score returns numbers during get_move, on whose state it may depend."""
     given: list[Any] = []
 
     def noting(game: Any, player: Any) -> Any:
@@ -210,7 +210,7 @@ def _serves(subject: Subject, name: str, place: Place) -> bool:
 
 
 def _is_real(value: Any) -> bool:
-    """Whether it is a number other than nan; True and False are none."""
+    """Return whether a value is a number other than nan and not a bool."""
     if isinstance(value, (bool, str, bytes, complex)) or type(value).__name__ in ("bool_", "bool"):
         return False
     try:

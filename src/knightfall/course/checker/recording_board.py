@@ -1,6 +1,6 @@
-"""A course board that notes what is done with it, and a clock that counts that instead of time.
+"""A course board that records all calls, and a clock that counts calls instead of time.
 
-The same submission is seen doing the same, however busy the machine is.
+A submission therefore behaves the same on a busy machine.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from typing import Any
 from knightfall.course.board_common import Cell, cells_by_column
 
 MOST_CALLS = 60_000
-"""What a search may ask of boards before it counts as one that does not end."""
+"""Number of board calls after which a search is considered endless."""
 
 CALL_MILLIS = 0.05
-"""What a question costs by the counted clock: 3,000 of them are the course's 150 ms."""
+"""Milliseconds that each call costs by the counted clock: 3,000 calls are the course's 150 ms."""
 
 Path = tuple[Cell, ...]
-"""The moves from the position in question to one that was looked at."""
+"""The moves from the root position to a visited position."""
 
 ScoreFn = Callable[[Any, Any], float]
 
 
 class Endless(BaseException):
-    """A search has asked so much that it will not end.  No `except Exception` catches it."""
+    """Raised in a search that makes too many calls.  `except Exception` does not catch it."""
 
 
 class Watch:
-    """What was done with a board and with all that came of it."""
+    """A record of the calls to a board and to all boards derived from it."""
 
     def __init__(self, most: int = MOST_CALLS, worst: float = -inf) -> None:
         self.most = most
         self.worst = worst
-        """What a lost game is worth by `utility` and `scorer`."""
+        """The value of a lost game in `utility` and `scorer`."""
         self.calls = 0
         self.visited: list[Path] = []
         self.scored: list[tuple[Path, Any]] = []
         self._aside = False
 
     def count(self) -> None:
-        """Somebody asks something of a board."""
+        """Count a call to a board; raise `Endless` if there are too many."""
         if self._aside:
             return
         self.calls += 1
@@ -49,7 +49,7 @@ class Watch:
             raise Endless
 
     def scorer(self, value: ScoreFn) -> ScoreFn:
-        """A `score_fn` with these values that notes what it is asked; itself it costs nothing."""
+        """Return a `score_fn` with these values that records its calls; each counts as one call."""
 
         def score(game: Any, player: Any) -> float:
             self.count()
@@ -63,39 +63,39 @@ class Watch:
         return score
 
     def forget(self) -> None:
-        """Forget what was done so far."""
+        """Clear the record."""
         self.calls = 0
         self.visited.clear()
         self.scored.clear()
 
     def bounded(self, value: float) -> float:
-        """Return a value of the scale in which a loss is worth `worst` and a win `-worst`."""
+        """Clip a value to the range from `worst` (a loss) to `-worst` (a win)."""
         return min(max(value, self.worst), -self.worst)
 
     def leaves(self, depth: int) -> list[Path]:
-        """The positions so many plies ahead that were scored, each once, in that order."""
+        """Return the distinct positions scored `depth` plies ahead, in order of first scoring."""
         return list(dict.fromkeys(path for path, _ in self.scored if len(path) == depth))
 
     @property
     def depths(self) -> list[int]:
-        """How many plies ahead positions were scored, in the order in which that began."""
+        """Return the distinct depths in plies at which positions were scored, in order."""
         return list(dict.fromkeys(len(path) for path, _ in self.scored if path))
 
 
 class Clock:
-    """`time_left` that falls with every question asked of it or of a watched board."""
+    """A `time_left` function that decreases with every call of it or of a recording board."""
 
     def __init__(self, watch: Watch, millis: float) -> None:
         self._watch = watch
         self._millis = millis
         self.questions = 0
         self.least = millis
-        """The least time that the player was told it had left."""
+        """The least time left, in milliseconds, that was returned to the player."""
         self.read_elsewhere = 0
-        """How often the player asked a clock of Python's instead."""
+        """How often the player read one of Python's clocks instead."""
 
     def __call__(self) -> float:
-        """Return the milliseconds left; asking costs time."""
+        """Return the milliseconds left; the call itself costs time."""
         self.questions += 1
         if self.questions > self._watch.most:
             raise Endless
@@ -103,11 +103,11 @@ class Clock:
         return self.least
 
     def left(self) -> float:
-        """Return the milliseconds left without asking."""
+        """Return the milliseconds left; costs no time."""
         return self._millis - CALL_MILLIS * (self._watch.calls + self.questions)
 
     def seconds(self) -> float:
-        """Return the seconds since it began, for a player with a clock of its own."""
+        """Return the seconds since the start, for a player that reads Python's clocks."""
         self._watch.count()
         self.read_elsewhere += 1
         return CALL_MILLIS * (self._watch.calls + self.questions) / 1000.0
@@ -117,30 +117,30 @@ class Clock:
 
 
 class Watching:
-    """What a watched board does otherwise than the board that comes after it among its bases.
+    """A mixin that makes a course board record its calls in `watch`.
 
-    Moves always come in the same order: by rows, then columns.
+    Moves always come in the same order: by row, then by column.
     """
 
     watch: Watch
     path: Path = ()
 
     def __get_moves__(self, loc: Cell | None) -> list[Cell]:
-        """See `Board`.  `get_legal_moves` comes this way, too."""
+        """See `Board`; `get_legal_moves` calls this method, too."""
         self.watch.count()
         return sorted(super().__get_moves__(loc))  # type: ignore[misc]
 
     _Board__get_moves = __get_moves__
 
     def copy(self) -> Any:
-        """See `Board`; a watched one."""
+        """See `Board`; the copy records in the same `watch`."""
         board = object.__new__(type(self))
         plain = super().copy()  # type: ignore[misc]
         board.__dict__.update(plain.__dict__, watch=self.watch, path=self.path)
         return board
 
     def apply_move(self, move: Cell) -> None:
-        """See `Board`.  `forecast_move` comes this way, too."""
+        """See `Board`; `forecast_move` calls this method, too."""
         self.watch.count()
         super().apply_move(move)  # type: ignore[misc]
         self.path = (*self.path, move)
@@ -153,7 +153,7 @@ class Watching:
 
 @cache
 def recording(board: Any) -> type[Any]:
-    """Return a board that is watched, made of one of the course's."""
+    """Return a subclass of a course board that records its calls."""
     return type("WatchedBoard", (Watching, board), {})
 
 
@@ -161,9 +161,9 @@ def recording(board: Any) -> type[Any]:
 
 
 def scrambled(salt: int) -> ScoreFn:
-    """Return a score without sense, by which no two positions are equal; ±inf at the end.
+    """Return a pseudo-random score that differs between positions; ±inf at the game's end.
 
-    What a position is worth to one player says nothing about its worth to the other.
+    The values for the two players are independent of each other.
     """
 
     def score(game: Any, player: Any) -> float:

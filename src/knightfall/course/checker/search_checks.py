@@ -1,4 +1,4 @@
-"""Checks of `minimax` and `alphabeta`: best moves, pruning, and what they answer without moves."""
+"""Checks of `minimax` and `alphabeta`: best moves, pruning, positions without moves."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ DEPTHS = (1, 2, 3)
 
 
 def ask(subject: Subject, kind: Kind, place: Place, score: ScoreFn, depth: int) -> Answer:
-    """Ask a search for its move (and value, before 2017b) with a score that is given to it."""
+    """Call a search with a given score and return its move (and value, before 2017b)."""
     watch = Watch()
     agent, value, move = subject.ask_search(kind, depth, place, watch, score)
     return Answer(place, depth, score, value, move, watch, agent)
 
 
 def ask_fairly(subject: Subject, kind: Kind, place: Place, score: ScoreFn, depth: int) -> Answer:
-    """Ask a search; if that is not right, load the submission anew and ask in every way.
+    """Call a search; if the answer is wrong, reload the submission and try every way of calling.
 
-    The way that is right is kept for what is asked later.  If none is, what was answered first
-    counts, or was raised.
+    A way that gives the right answer is kept for later calls.  If none does, return the first
+    answer or raise the first `Finding`.
     """
     first: Answer | Finding | None = None
     way = subject.ways.get(kind, WAYS[0])
@@ -63,7 +63,7 @@ def ask_fairly(subject: Subject, kind: Kind, place: Place, score: ScoreFn, depth
 
 
 def finds_best_moves(subject: Subject, kind: Kind) -> str:
-    """Ask for moves (and values, before 2017b) at each depth in each of the puzzles."""
+    """Check the moves (and values, before 2017b) at each depth in each of the puzzles."""
     for place, score, name in PUZZLES:
         for depth in DEPTHS:
             answer = ask_fairly(subject, kind, place, score, depth)
@@ -76,9 +76,8 @@ def finds_best_moves(subject: Subject, kind: Kind) -> str:
         raise Finding(
             way.but,
             (
-                f"{kind}(game, depth) gives the right answers {way.but}. The tournament asks "
-                "get_move of a player that it makes with a score alone, so this costs no game "
-                "there.",
+                f"{kind}(game, depth) gives the right answers {way.but}. The tournament only "
+                "calls get_move of a player that it creates with a score, so this costs no game.",
             ),
             mark="warning",
         )
@@ -86,15 +85,15 @@ def finds_best_moves(subject: Subject, kind: Kind) -> str:
 
 
 def _wrong(subject: Subject, kind: Kind, answer: Answer, name: str) -> Finding:
-    """Return the finding of a search that does not answer the best move or its value."""
+    """Return the finding for a wrong move or value."""
     values, depth, value = answer.values, answer.depth, answer.value
     right = max(values.values())
     came = shown(answer.move) if value is None else f"value {value:g} with {shown(answer.move)}"
     return Finding(
         f"wrong at depth {depth}",
         (
-            f"{subject.direct_call(kind, depth)} with {name} does not give the right answer. "
-            f"Looked at {plies(depth)} ahead, your moves are worth: {listed(values)}.",
+            f"{subject.direct_call(kind, depth)} with {name} gives a wrong answer. "
+            f"The values of your moves, {plies(depth)} ahead: {listed(values)}.",
             *hints_for(subject, kind, answer),
         ),
         expected(best_of(values), None if value is None else right),
@@ -105,11 +104,11 @@ def _wrong(subject: Subject, kind: Kind, answer: Answer, name: str) -> Finding:
 
 def extension(kind: Kind, answer: Answer) -> Finding:
     return Finding(
-        "looks further than it is told",
+        "searches deeper than asked",
         (
             f"{kind}(game, depth={answer.depth}) scored positions {plies(answer.depth)} ahead and "
-            f"others {plies(max(answer.watch.depths))} ahead. A search that extends some lines "
-            "may be a good one, but its answers cannot be compared with minimax's.",
+            f"others {plies(max(answer.watch.depths))} ahead. Extending some lines may be a good "
+            "idea, but the answers cannot be compared with minimax's.",
         ),
         place=answer.place,
         mark="warning",
@@ -130,29 +129,29 @@ def listed(values: dict[Cell, float]) -> str:
 
 
 def hints_for(subject: Subject, kind: Kind, answer: Answer) -> tuple[str, ...]:
-    """Return what is known about why an answer is wrong; nothing that is only suspected."""
+    """Return the proven reasons why an answer is wrong; no guesses."""
     answers = _answers(subject, kind)
     hints = []
     watch, depth = answer.watch, answer.depth
     deepest = max(watch.depths, default=0)
     if not watch.scored and not any(other.watch.scored for other in answers):
-        hints.append("It never asked self.score for a value.")
+        hints.append("It never called self.score.")
     elif watch.scored and deepest != depth:
         hints.append(
             f"It scored positions {plies(deepest) if deepest else 'no ply'} ahead instead of "
             f"{plies(depth)}: with depth=1, the positions right after your moves are scored."
         )
     if isinstance(answer.move, list):
-        hints.append("A move is a tuple, (row, column); the board does not know lists.")
+        hints.append("A move is a tuple, (row, column), not a list.")
     if not subject.generation.answers_values and _is_pair_with_move(answer.move):
         hints.append(
-            "It answers a pair that ends with a move. Since 2017b the move alone is wanted."
+            "It returns a pair that ends with a move. In 2017b it must return the move alone."
         )
     explained = [] if hints else explanation(kind, answers)
     if not explained and any(player != answer.agent for _, player in watch.scored):
         hints.append(
-            "It asked for the opponent's score. Every position is scored for yourself, "
-            "self.score(game, self), whoever is to move there."
+            "It called the score for the opponent. Score every position for yourself, "
+            "self.score(game, self), no matter who is to move there."
         )
     return (*hints, *explained)
 
@@ -162,7 +161,7 @@ def _is_pair_with_move(answer: Any) -> bool:
 
 
 def _answers(subject: Subject, kind: Kind) -> list[Answer]:
-    """Return a search's answers to all questions; none if it does not answer one of them."""
+    """Return a search's answers in all positions; an empty list if one call fails."""
     questions = [(place, score) for place, score, _ in PUZZLES] + [(TIES, improved_score)]
     with suppress(Finding):
         return [
@@ -177,10 +176,10 @@ def _answers(subject: Subject, kind: Kind) -> list[Answer]:
 
 
 def says_so_without_moves(subject: Subject, kind: Kind) -> str:
-    """Where there is nothing to be done, searches and get_move answer (-1, -1).
+    """Check that searches and get_move return (-1, -1) when there is no legal move.
 
-    The tournament asks get_move there, too, so that it must not raise anything.  Another answer is
-    a warning: the game is lost already.
+    The tournament calls get_move there, too, so it must not raise an exception.  Another answer is
+    only a warning, because the game is lost already.
     """
     for place in STUCK:
         asked = subject.afresh(partial(_get_move_without_moves, subject, kind, place))
@@ -198,7 +197,7 @@ def says_so_without_moves(subject: Subject, kind: Kind) -> str:
     return "(-1, -1), as it should be"
 
 
-HARMLESS = "There is no legal move here, and the course asks for (-1, -1). It costs no game."
+HARMLESS = "There is no legal move here, and the course requires (-1, -1). It costs no game."
 
 
 def _get_move_without_moves(subject: Subject, kind: Kind, place: Place) -> Any:
@@ -227,7 +226,7 @@ PRUNED = ((EARLY, 24624, 3), (MIDDLE, 69693, 3), (MIDDLE, 69693, 4), (LATE, 1277
 
 
 def prunes(subject: Subject) -> str:
-    """Count the positions that alphabeta scores, and compare with the textbook's."""
+    """Check that alphabeta scores no more positions than textbook alpha-beta."""
     mine = textbook = without = 0
     for place, salt, depth in PRUNED:
         score = scrambled(salt)
@@ -244,33 +243,33 @@ def prunes(subject: Subject) -> str:
     usual = _reference_leaves(TIES, improved_score, 3)
     if len(found) > len(usual) and found == sorted(found):
         raise Finding(
-            "goes on where values are equal to a bound",
+            "does not prune when a value equals a bound",
             (
-                f"With equal values it scores {len(found)} positions and the textbook "
-                f"{len(usual)}: a branch can be left as soon as a value equals the bound (>= beta, "
-                "<= alpha), not only when it is beyond.",
+                f"With equal values it scores {len(found)} positions, textbook alpha-beta "
+                f"{len(usual)}. A branch can be cut as soon as a value equals the bound (>= beta, "
+                "<= alpha), not only when it exceeds it.",
             ),
             place=TIES,
             mark="warning",
         )
-    return f"{mine} leaves scored; the textbook {textbook}, minimax {without}"
+    return f"scores {mine} leaves; textbook alpha-beta {textbook}, minimax {without}"
 
 
 def _too_many(answer: Answer, usual: list[Path], every: list[Path]) -> Finding:
-    """Return the finding of a search that scores more than it need."""
+    """Return the finding for a search that scores more positions than necessary."""
     depth, found = answer.depth, answer.watch.leaves(answer.depth)
     own_order = found != sorted(found)
     whose = "your" if own_order else "the board's"
     counts = (
         f"alphabeta(game, depth={depth}) scored {len(found)} positions {plies(depth)} ahead. "
-        f"Textbook alpha-beta, which takes moves in {whose} order, "
+        f"Textbook alpha-beta, taking moves in {whose} order, "
         f"scores {len(usual)} of them and minimax {len(every)}."
     )
     if own_order and len(found) < len(every):
         before = [path for path, _ in answer.watch.scored if 0 < len(path) < depth]
-        sorts = f"It also scored {len(before)} positions less far ahead." if before else ""
+        sorts = f"It also scored {len(before)} positions nearer to the root." if before else ""
         return Finding(
-            "orders moves itself, and scores more for it",
+            "its move ordering scores more positions",
             (f"{counts} {sorts}".strip(),),
             place=answer.place,
             mark="warning",
@@ -281,13 +280,13 @@ def _too_many(answer: Answer, usual: list[Path], every: list[Path]) -> Finding:
         "does not prune" if len(found) >= len(every) else "does not prune enough",
         (
             counts,
-            f"For instance it scored what comes after {example}: by then it was known that this "
-            "branch would not be chosen."
+            f"For instance it scored the position after {example}: by then it was certain that "
+            "this branch would not be chosen."
             if example
-            else "It scored positions that could not matter any more.",
+            else "It scored positions that could no longer change the result.",
             "At your own moves, leave the loop when the best value is at least beta, else raise "
-            "alpha to it; at the opponent's, leave when the least is at most alpha, else lower "
-            "beta. Both bounds go down with every call.",
+            "alpha to it. At the opponent's moves, leave the loop when the least value is at most "
+            "alpha, else lower beta to it. Pass both bounds to every recursive call.",
         ),
         f"at most {len(usual)} positions scored",
         f"{len(found)}",
@@ -296,17 +295,17 @@ def _too_many(answer: Answer, usual: list[Path], every: list[Path]) -> Finding:
 
 
 def _answer(subject: Subject, place: Place, score: ScoreFn, depth: int) -> Answer:
-    """Return what alphabeta answers where pruning is looked at; it has to be minimax's move."""
+    """Return alphabeta's answer in a pruning test; raise a `Finding` if minimax differs."""
     answer = ask_fairly(subject, "alphabeta", place, score, depth)
     if answer.extends:
         raise extension("alphabeta", answer)
     values = answer.values
     if not is_move(answer.move, best_of(values)):
         raise Finding(
-            "prunes what matters",
+            "prunes the best move",
             (
-                f"alphabeta(game, depth={depth}) has to answer what minimax does. Your moves are "
-                f"worth: {listed(values)}.",
+                f"alphabeta(game, depth={depth}) must return the same move as minimax. The values "
+                f"of your moves: {listed(values)}.",
                 *hints_for(subject, "alphabeta", answer),
             ),
             expected(best_of(values), None),
@@ -324,7 +323,7 @@ def _reference_leaves(
     pruning: bool = True,
     like: list[Path] | None = None,
 ) -> list[Path]:
-    """What the textbook scores, with moves in the board's order or in that of other leaves."""
+    """Return the leaves that textbook alpha-beta scores, in the board's or a given order."""
     watch = Watch()
     game = place.board("reference", watch)
     if not pruning:

@@ -1,4 +1,4 @@
-"""A submission, asked in the manner of its generation; what it does wrong becomes a `Finding`."""
+"""Call a submission's players with their generation's arguments; errors become `Finding`s."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from knightfall.course.source_lines import Returned, find_return, without_addres
 T = TypeVar("T")
 
 PLENTY = 10_000.0
-"""Milliseconds for a question in which time does not matter."""
+"""Milliseconds left for a call in which time does not matter."""
 
 FRAMES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a search is asked directly; `but` says what is odd if it is right only so."""
+    """A way to call a search directly; `but` describes it if only this way works."""
 
     but: str = ""
     after_get_move: bool = False
@@ -51,36 +51,36 @@ class Way:
 WAYS = (
     Way(),
     Way("only after get_move has been called", after_get_move=True),
-    Way("only if the player is made with search_depth=depth", sets_depth=True),
+    Way("only if the player is created with search_depth=depth", sets_depth=True),
 )
-"""First as the tournament makes players, with no get_move before; the others cost no game either,
-for the tournament asks get_move and nothing else."""
+"""First as the tournament creates players, without a call of get_move before.  A search that needs
+another way loses no game by it, because the tournament only calls get_move."""
 
 
 class Subject:
-    """A submission in the process in which it is examined."""
+    """The submission under test, in its own process."""
 
     def __init__(self, file: Path, generation: str) -> None:
         self.file, self.folder = file, file.parent
         self.generation = generation_named(generation)
         self.module = ModuleType("nothing")
-        """What was imported; `load` does that."""
+        """The imported module, set by `load`."""
         self.ways: dict[Kind, Way] = {}
-        """How each search is to be asked; the first way if it is not known otherwise."""
+        """The way to call each search; by default the first of `WAYS`."""
 
-    # -- what is there -------------------------------------------------------------------------
+    # -- classes, players, boards --------------------------------------------------------------
 
     def load(self) -> None:
-        """Import the submission, anew if it was imported before: nothing of it is remembered."""
+        """Import the submission; if it was imported before, reload it with all its modules."""
         for name, module in list(sys.modules.items()):
             if str(getattr(module, "__file__", None) or "").startswith(f"{self.folder}{os.sep}"):
                 del sys.modules[name]
         self.module = load_module(self.file, self.generation)
 
     def afresh(self, question: Callable[[], T]) -> T:
-        """Ask a question; if something is found, load the submission anew and ask again.
+        """Run a test; if it raises a `Finding`, reload the submission and run it once more.
 
-        In the tournament a process plays one game, so that nothing that is kept outlives it.
+        In the tournament each process plays one game, so state of earlier tests must not count.
         """
         try:
             return question()
@@ -91,7 +91,7 @@ class Subject:
         return question()
 
     def class_of(self, kind: Kind) -> Any:
-        """Return the class that searches in this way; the check is not tried if there is none."""
+        """Return the class with this search; raise a "skipped" `Finding` if there is none."""
         name = self.generation.classes[kind]
         found = getattr(self.module, name, None)
         if not isinstance(found, type):
@@ -100,7 +100,7 @@ class Subject:
 
     @property
     def timeout(self) -> type[BaseException]:
-        """What it raises when its time is over."""
+        """Return the exception class that the submission raises when its time is over."""
         name = self.generation.timeout
         usual = getattr(self.module, name, None)
         others = [value for key, value in vars(self.module).items() if "timeout" in key.lower()]
@@ -112,7 +112,7 @@ class Subject:
     def player(
         self, kind: Kind, score: ScoreFn | None = None, *, search_depth: int | None = None
     ) -> Any:
-        """Make one of its players as the course's tournament makes it."""
+        """Create one of its players as the course's tournament does."""
         made = self.class_of(kind)
         usual = getattr(self.module, "custom_score", None)
         return self.call(
@@ -138,11 +138,11 @@ class Subject:
         return f"{names[kind]}.{method}" + (f" with method={kind!r}" if both else "")
 
     def direct_call(self, kind: Kind, depth: int) -> str:
-        """Return the call by which a search is asked, as it is written about."""
+        """Return the call of a search as text, for messages."""
         more = _more_arguments(getattr(self.class_of(kind), kind, None))
         return f"{kind}(game, depth={depth}{''.join(f', {k}={v}' for k, v in more.items())})"
 
-    # -- questions -----------------------------------------------------------------------------
+    # -- calls ---------------------------------------------------------------------------------
 
     def ask_search(
         self,
@@ -153,10 +153,10 @@ class Subject:
         score: ScoreFn,
         clock: Clock | None = None,
     ) -> tuple[Any, float | None, Any]:
-        """Ask `minimax` or `alphabeta` in a position.
+        """Call `minimax` or `alphabeta` in a position.
 
-        Returns the player, the value (None in 2017b) and the move.  With a clock, the submission's
-        own timeout is raised here.
+        Return the player, the value (None in 2017b) and the move.  With a clock, the submission's
+        own timeout exception passes through.
         """
         way = self.ways.get(kind, WAYS[0])
         agent = self.player(
@@ -170,7 +170,7 @@ class Subject:
             with suppress(Finding):
                 game = self.board(place, agent, before)
                 self.get_move(agent, game, first, place, lambda: handed_out[0]())
-            handed_out[:] = [time_left]  # which it may have kept under another name
+            handed_out[:] = [time_left]  # the player may have kept the function
             watch.forget()
         agent.time_left = time_left
         method = getattr(agent, kind, None)
@@ -178,7 +178,7 @@ class Subject:
             raise Finding(f"not tried: there is no method {kind}", mark="skipped")
         what = self.direct_call(kind, depth)
         if way.sets_depth:
-            what += f" of a player made with search_depth={depth}"
+            what += f" of a player created with search_depth={depth}"
         game, more = self.board(place, agent, watch), _more_arguments(method)
         answer = self.call(
             lambda: method(game, depth, **more), what, place, passes=clock is not None, clock=clock
@@ -187,8 +187,8 @@ class Subject:
             return agent, None, answer
         if not isinstance(answer, tuple) or len(answer) != 2 or not _is_number(answer[0]):
             raise Finding(
-                "does not answer (value, move)",
-                (f"{what} has to answer a pair: the value, and the move that leads to it.",),
+                "does not return (value, move)",
+                (f"{what} must return a pair: the value, and the move that leads to it.",),
                 "(value, (row, column))",
                 shown(answer),
                 place,
@@ -203,7 +203,7 @@ class Subject:
         place: Place,
         time_left: Callable[[], float] | None = None,
     ) -> Any:
-        """Return what `get_move` answers; it gets the clock, or `time_left` in its place."""
+        """Return the answer of `get_move`, which gets `time_left`, or the clock by default."""
         asked = time_left or clock
 
         def ask() -> Any:
@@ -214,7 +214,7 @@ class Subject:
         return self.call(ask, "get_move", place, clock=clock)
 
     def source_of(self, ask: Callable[[], Any], answer: Any) -> Returned | None:
-        """Ask once more, and return the line that answers; None if the answer is another now."""
+        """Repeat a call and return the line that returned `answer`; None if it now differs."""
         with suppress(Finding):
             again, line = find_return(ask, self.folder)
             if again == answer:
@@ -230,9 +230,9 @@ class Subject:
         passes: bool = False,
         clock: Clock | None = None,
     ) -> Any:
-        """Have the submission do something; what it raises is told with its own lines.
+        """Run code of the submission; turn its exceptions into a `Finding` with its lines.
 
-        What it raises as its timeout `passes`, where that is what is expected.
+        If `passes`, the submission's own timeout exception is raised unchanged.
         """
         try:
             with running(clock):
@@ -242,7 +242,7 @@ class Subject:
         except NotImplementedError as error:
             raise Finding(
                 "is not written yet",
-                (f"{what} raises NotImplementedError: fill in that place.",),
+                (f"{what} raises NotImplementedError: write this part.",),
                 place=None,
                 trace=self.trace(error),
                 fatal=True,
@@ -265,7 +265,7 @@ class Subject:
             ) from None
 
     def trace(self, error: BaseException) -> tuple[str, ...]:
-        """The lines of the submission that an error came from, the last one last."""
+        """Return the submission's lines in an error's traceback, innermost last."""
         found = []
         for frame in traceback.extract_tb(error.__traceback__):
             with suppress(ValueError):
@@ -276,11 +276,11 @@ class Subject:
 
 def _endless(what: str, clock: Clock | None) -> str:
     if clock is None:
-        return f"{what} was still at it after {MOST_CALLS:,} questions asked of the board."
-    asked = f"It asked time_left() {clock.questions} times."
+        return f"{what} was still running after {MOST_CALLS:,} calls to the board."
+    asked = f"It called time_left() {clock.questions} times."
     if not clock.questions:
-        asked = "It never asked time_left()."
-    return f"{what} was still at it long after its time was over. {asked}"
+        asked = "It never called time_left()."
+    return f"{what} was still running long after its time was over. {asked}"
 
 
 MORE: tuple[tuple[tuple[str, ...], Any], ...] = (
@@ -288,12 +288,11 @@ MORE: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("beta",), inf),
     (("max", "is_max"), True),
 )
-"""How the names of arguments begin that some searches want beside game and depth, and what they
-are given."""
+"""Values for extra arguments that some searches require, by the beginnings of their names."""
 
 
 def _more_arguments(method: Any) -> dict[str, Any]:
-    """Return what a search wants beside game and depth; it cannot be asked if that is unknown."""
+    """Return values for a search's required extra arguments; skip the check if unknown."""
     more: dict[str, Any] = {}
     for name in missing_arguments(method):
         given = [value for starts, value in MORE if name.lower().startswith(starts)]
@@ -304,7 +303,7 @@ def _more_arguments(method: Any) -> dict[str, Any]:
 
 
 def missing_arguments(method: Any) -> list[str]:
-    """Return the arguments that a search needs and the course's tests do not give it."""
+    """Return the arguments that a search requires besides game and depth."""
     try:
         taken = list(inspect.signature(method).parameters.values())
     except (TypeError, ValueError):
@@ -322,17 +321,17 @@ def _is_number(value: Any) -> bool:
 
 
 def is_move(answer: Any, moves: list[Cell]) -> bool:
-    """Whether an answer is one of these moves, as the course's board sees it."""
+    """Return whether an answer is one of these moves, compared as the course's board does."""
     return isinstance(answer, tuple) and len(answer) == 2 and answer in moves
 
 
 def is_no_move(answer: Any) -> bool:
-    """Whether an answer is what players say that cannot move."""
+    """Return whether an answer is (-1, -1), which means "no move"."""
     return isinstance(answer, tuple) and is_move(answer, [NO_MOVE])
 
 
 def shown(value: Any) -> str:
-    """A value as Python writes it, shortened."""
+    """Return a value's repr, shortened."""
     try:
         text = without_addresses(repr(value))
     except Exception:
@@ -341,7 +340,7 @@ def shown(value: Any) -> str:
 
 
 def told(error: BaseException) -> str:
-    """An error in half a line."""
+    """Return an error's class and message, shortened."""
     text = without_addresses(" ".join(str(error).split()))
     name = type(error).__name__
     return f"{name}: {text[:200]}" if text else name

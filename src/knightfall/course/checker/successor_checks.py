@@ -1,8 +1,8 @@
-"""The checks of a submission for 11×9: does `CustomPlayer.get_action` do what the successor asks?
+"""Checks of a submission for the successor's 11×9 game: `CustomPlayer.get_action`.
 
-Each question goes to a fork, as in a game, and is timed by the questions that the player asks of
-states, so that a busy machine changes nothing.  Whether a player deepens, or takes a win in one, is
-for its author to decide: those are warnings.
+Each move is asked in a fork, as in a game, and timed in method calls on states, so the results do
+not depend on the machine's load.  A player need not deepen nor take a win in one: those checks give
+only warnings.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from knightfall.course.successor_moves import Put, all_puts
 
 MOVE_MILLIS, LONG_MILLIS, QUICK_MILLIS = 150.0, 900.0, 30.0
 SILENT = 3.0
-"""Times its limit of processor time that a player may think that asks the state nothing."""
+"""Multiple of the limit, in processor time, for a player that stops calling the state."""
 
 PLIES = (0, 1, 2, 9, 24, 41)
-"""How far random games have gone in which legal actions are asked for."""
+"""Numbers of plies after which random games are tested for legal actions."""
 
 SLOW = 40
-"""Times its limit in which a player that puts nothing in time must have an action at all."""
+"""Multiple of the limit within which a late player must put an action."""
 
 NEAR = 6
-"""Positions near the end that are asked about."""
+"""Number of positions near the end of the game that are tested."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A position, as a finding shows it."""
+    """A position as shown in a finding."""
 
     state: Isolation
 
     @property
     def picture(self) -> str:
-        """Return the board as the course draws it, and whose turn it is."""
+        """Return the board as the course draws it, with a line that explains the symbols."""
         you = DebugState.player_symbols[self.state.player()]
         drawn = str(DebugState.from_state(self.state)).strip("\n")
-        return f"{drawn}\nYou are {you} and to move; X is gone for good."
+        return f"{drawn}\nYou are {you} and to move; X is a blocked cell."
 
     @property
     def fen(self) -> str:
@@ -56,7 +56,7 @@ class Place:
 
 
 def random_state(plies: int) -> Isolation:
-    """Return a position after so many plies of a random game that is not over."""
+    """Return a position `plies` plies into a random game that is not over."""
     seed = 0
     while True:
         drawn, state = random.Random(f"{plies}/{seed}"), Isolation()
@@ -87,7 +87,7 @@ def _winning(state: Isolation) -> list[Any]:
     return [action for action in state.actions() if state.result(action).utility(me) > 0]
 
 
-# -- questions ---------------------------------------------------------------------------------
+# -- asking the player -------------------------------------------------------------------------
 
 
 def _player_class(subject: Subject) -> Any:
@@ -105,14 +105,14 @@ def _made(subject: Subject, seat: int) -> Any:
 
 
 class _Deepest:
-    """The greatest number of plies that the player has looked ahead of a position."""
+    """Records the greatest number of plies that a player looks ahead from a position."""
 
     def __init__(self, state: Isolation) -> None:
         self._start = state.ply_count
         self.plies = 0
 
     def begin(self) -> None:
-        """Watch the results of all states from now on, in this process."""
+        """Record all calls of `Isolation.result` in this process from now on."""
         random.seed(self._start)
         result: Callable[..., Isolation] = Isolation.result
 
@@ -127,7 +127,7 @@ class _Deepest:
 def _asked(
     subject: Subject, player: Any, state: Isolation, millis: float, *, silent: float = SILENT
 ) -> list[Put]:
-    """Return what a player puts within its time, each with the plies looked ahead by then."""
+    """Return a player's actions put in time, each with the plies searched by then."""
     watch, place = _Deepest(state), Place(state)
     puts, wrong = all_puts(
         player,
@@ -153,12 +153,12 @@ def _asked(
         longer = all_puts(
             player, state, SLOW * millis, partial(_described, subject), counted=True, silent=0.5
         )[0]
-        quick = "a quick machine may be in time for it, a slow one not. " if longer else ""
+        quick = "On a fast machine it may be in time, on a slow one not. " if longer else ""
         raise Finding(
             "puts its action late" if longer else "puts no action",
             (
                 f"get_action put nothing into self.queue in {millis:g} ms, counted as "
-                f"{millis / 0.015:,.0f} questions asked of the state. {quick}Put some legal "
+                f"{millis / 0.015:,.0f} method calls on the state. {quick}Put some legal "
                 "action at once, and better ones as you find them: the last one counts.",
             ),
             "self.queue.put(action)",
@@ -178,12 +178,12 @@ def _check_legal(action: Any, state: Isolation, *, last: bool = True) -> None:
     try:
         if action in legal:
             return
-    except Exception as error:  # whatever its == does
+    except Exception as error:  # the action's own == may raise
         action = error
-    what = "a number of an open cell" if state.ply_count < 2 else "one of state.actions()"
+    what = "the number of an open cell" if state.ply_count < 2 else "one of state.actions()"
     raise Finding(
         f"puts {shown(action)}",
-        (f"Whatever is in the queue when the time is over must be {what}.",),
+        (f"Every action put into the queue must be {what}.",),
         ", ".join(map(shown, legal[:8])) + (", …" if len(legal) > 8 else ""),
         shown(action),
         Place(state),
@@ -192,7 +192,7 @@ def _check_legal(action: Any, state: Isolation, *, last: bool = True) -> None:
 
 
 def _described(subject: Subject, error: BaseException) -> str:
-    """Return an error and the submission's lines that it came through, a line each."""
+    """Return an error and the submission's lines in its traceback, one per line."""
     return "\n".join([told(error).replace("\n", " "), *subject.trace(error)])
 
 
@@ -200,7 +200,7 @@ def _described(subject: Subject, error: BaseException) -> str:
 
 
 def has_player(subject: Subject) -> str:
-    """Check that `CustomPlayer` can be made as the course makes it, and has `get_action`."""
+    """Check that `CustomPlayer(player_id=…)` works and has `get_action(state)`."""
     made = _player_class(subject)
     action = getattr(made, "get_action", None)
     if not callable(action):
@@ -213,14 +213,14 @@ def has_player(subject: Subject) -> str:
     except TypeError:
         raise Finding(
             "get_action cannot be called as get_action(state)",
-            ("The course calls get_action(state), with nothing else.",),
+            ("The course calls get_action(state), with no other argument.",),
         ) from None
     _made(subject, 0)
     return "CustomPlayer(player_id) with get_action(state)"
 
 
 def puts_legal_actions(subject: Subject) -> str:
-    """Check that legal actions are put in time, from the first ply on, for both players."""
+    """Check that legal actions are put in time, for both players, from the first ply on."""
     for plies in PLIES:
         state = random_state(plies)
         _asked(subject, _made(subject, state.player()), state, MOVE_MILLIS)
@@ -228,7 +228,7 @@ def puts_legal_actions(subject: Subject) -> str:
 
 
 def sees_the_end(subject: Subject) -> str:
-    """Check that positions with an end in sight are answered; warn if a win in one is missed."""
+    """Check positions in which some action wins at once; warn if the win is missed."""
     missed = []
     states = last_states(NEAR)
     for state in states:
@@ -241,8 +241,8 @@ def sees_the_end(subject: Subject) -> str:
     raise Finding(
         f"misses a win in one, {len(missed)} times of {NEAR}",
         (
-            "Some action here leaves the opponent without one. A search finds that at depth 1, if "
-            "it asks state.terminal_test() and state.utility(self.player_id).",
+            "One action here leaves the opponent without a move. A search finds it at depth 1 if "
+            "it calls state.terminal_test() and state.utility(self.player_id).",
         ),
         " or ".join(map(shown, _winning(state))),
         shown(action),
@@ -252,7 +252,7 @@ def sees_the_end(subject: Subject) -> str:
 
 
 def plays_games(subject: Subject) -> str:
-    """Check that whole games against random moves are played to their end, from both seats."""
+    """Check that whole games against random moves are played to the end from both seats."""
     moves = 0
     for seat in (0, 1):
         drawn, state = random.Random(f"game/{seat}"), Isolation()
@@ -270,7 +270,7 @@ def plays_games(subject: Subject) -> str:
 
 
 def looks_further(subject: Subject) -> str:
-    """Warn if the player does not look further ahead with more time, nor puts better actions."""
+    """Warn if the player neither searches deeper with more time nor puts several actions."""
     state = random_state(PLIES[3])
     reached, puts = [], 0
     for millis in (MOVE_MILLIS, LONG_MILLIS):
@@ -283,7 +283,7 @@ def looks_further(subject: Subject) -> str:
     if long > short or (long and puts > 1):
         return said
     raise Finding(
-        "looks no further with more time" if long else "does not look ahead with state.result()",
+        "searches no deeper with more time" if long else "does not look ahead with state.result()",
         (
             f"By counted time it put {puts} action{'s' if puts != 1 else ''}, at most {said}. "
             "Iterative deepening puts the best action of depth 1, then of depth 2, and so on, "

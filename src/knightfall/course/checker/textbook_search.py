@@ -1,7 +1,7 @@
-"""Minimax and alpha-beta as plainly as they can be written, and the known mistakes of searches.
+"""Reference minimax and alpha-beta, and searches with known mistakes.
 
-A submission's answers are compared with the right ones; where they differ, a search with a known
-mistake that gives the same answers to all questions explains them.
+A submission's answers are compared with the reference.  If they differ, and a search with a known
+mistake gives the same answers in all positions, that mistake is the explanation.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from knightfall.course.checker.submission_api import is_move
 Order = Callable[[list[Path]], list[Path]]
 Pick = Callable[[list[float]], float]
 End = Callable[[Any, Any, int], float]
-"""What a position without moves is worth: the board, the player, the plies left to look ahead."""
+"""The value of a position without moves, given the board, the player and the plies left."""
 
 
 def utility(game: Any, player: Any, depth: int) -> float:
-    """Return what a finished game is worth to a player, as the board says."""
+    """Return the board's utility of a finished game for a player."""
     return float(game.utility(player))
 
 
@@ -39,7 +39,7 @@ def minimax(
     other: Pick = min,
     end: End = utility,
 ) -> float:
-    """Return what a position is worth for a player, looked at `depth` plies ahead.
+    """Return the minimax value of a position for a player, `depth` plies deep.
 
     `own` and `other` choose a value at the player's moves and at the opponent's; `end` gives the
     value of finished games.
@@ -64,7 +64,7 @@ def values_of_moves(
     other: Pick = min,
     end: End = utility,
 ) -> dict[Cell, float]:
-    """Return what each move of the active player is worth to it; see `minimax`."""
+    """Return the value of each move for the active player; see `minimax`."""
     player = game.active_player
     return {
         move: minimax(game.forecast_move(move), depth - 1, score, player, own, other, end)
@@ -73,7 +73,7 @@ def values_of_moves(
 
 
 def best_of(values: dict[Cell, float], pick: Pick = max) -> list[Cell]:
-    """Return the moves that are worth most, or whatever `pick` chooses."""
+    """Return the moves with the highest value, or the value that `pick` chooses."""
     most = pick(list(values.values()))
     return [move for move, value in values.items() if value == most]
 
@@ -88,7 +88,7 @@ def alphabeta(
     *,
     order: Order = sorted,
 ) -> float:
-    """The same value as minimax's, with cut-offs; `order` sorts the paths to what comes next."""
+    """Return the minimax value, found with cut-offs; `order` sorts the paths to the children."""
     moves = game.get_legal_moves()
     if not moves:
         return float(game.utility(player))
@@ -115,10 +115,10 @@ def alphabeta(
 def last_of_equals(
     game: Any, depth: int, score: ScoreFn, *, fail_hard: bool, order: Order = sorted
 ) -> Cell:
-    """Return the move of an alpha-beta that takes moves with `>=` at its top: a common mistake.
+    """Return the move of an alpha-beta that compares with `>=` at the root, a common mistake.
 
-    A branch that was cut off has no value but a bound, which may equal the best value though the
-    move is worse.  A search that is `fail_hard` answers the bound of the window there.
+    A branch that was cut off returns only a bound, which may equal the best value although the
+    move is worse.  A `fail_hard` search returns the bound of its window there.
     """
     player, alpha, chosen = game.active_player, -inf, (-1, -1)
     for path in order([(*game.path, move) for move in game.get_legal_moves()]):
@@ -132,9 +132,10 @@ def last_of_equals(
 
 
 def order_of(scored: list[Path], depth: int) -> Order:
-    """Return the order in which a search came to what it scored; the board's where it did not come.
+    """Return the move order of a search, inferred from the positions it scored.
 
-    Leaves `depth` plies ahead count most: others may have been scored to sort moves.
+    Positions it did not reach come last, in the board's order.  Leaves `depth` plies ahead take
+    precedence, because other positions may have been scored only to sort moves.
     """
     ranks: dict[Path, int] = {}
     leaves = [(rank, path) for rank, path in enumerate(scored) if len(path) == depth]
@@ -154,7 +155,7 @@ def order_of(scored: list[Path], depth: int) -> Order:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a search answered in a position, and what is right there."""
+    """A search's answer in a position, with the data to decide whether it is right."""
 
     place: Place
     depth: int
@@ -166,19 +167,19 @@ class Answer:
 
     @property
     def values(self) -> dict[Cell, float]:
-        """What each move is worth."""
+        """Return the right value of each move."""
         return values_of_moves(self.place.board("reference"), self.depth, self.score)
 
     @property
     def is_right(self) -> bool:
-        """Whether it is a best move, with its value if there is one."""
+        """Return whether the move is a best one and the value, if given, is right."""
         values = self.values
         right = self.value is None or _same(self.value, max(values.values()))
         return is_move(self.move, best_of(values)) and right
 
     @property
     def extends(self) -> bool:
-        """Whether some lines were looked at further than told, as in a quiescence search."""
+        """Return whether some lines were searched deeper than asked, as in quiescence search."""
         return self.depth in self.watch.depths and max(self.watch.depths) > self.depth
 
 
@@ -187,9 +188,9 @@ def _same(value: float, right: float) -> bool:
 
 
 def explanation(kind: Kind, answers: list[Answer]) -> list[str]:
-    """Return the known mistake with which every answer of a search agrees, if there is one.
+    """Return the known mistake that reproduces every answer of a search, if there is one.
 
-    Searches with that mistake are asked the same questions, right answers included.
+    The mistake must reproduce the right answers, too.
     """
     if all(is_move(answer.move, best_of(answer.values)) for answer in answers):
         return []
@@ -200,12 +201,12 @@ def explanation(kind: Kind, answers: list[Answer]) -> list[str]:
 
 
 def _known_mistakes(kind: Kind) -> Iterator[tuple[str, Callable[[Answer], list[Cell]]]]:
-    """Yield each known mistake in words, with the moves that a search with it would answer."""
+    """Yield each known mistake as a sentence, with a function for the moves it leads to."""
     for hard in (False, True) if kind == "alphabeta" else ():
         yield (
             "Its answers are those of an alpha-beta that takes a move whose value is equal to "
-            "the best one (>= instead of >). What comes back from a branch that was cut off "
-            "is only a bound: the move may be worse. Take a move only if its value is greater.",
+            "the best one (>= instead of >). A branch that was cut off returns only a bound: "
+            "the move may be worse. Take a move only if its value is greater.",
             partial(_last_of_equals, hard=hard),
         )
     for first, own, other in product((max, min), repeat=3):
@@ -220,17 +221,17 @@ def _known_mistakes(kind: Kind) -> Iterator[tuple[str, Callable[[Answer], list[C
             )
     for value, at_horizon in product((-inf, 0.0, inf), (False, True)):
         yield (
-            f"Its answers are those of a search in which a game that is over counts {value:g}, "
+            f"Its answers are those of a search in which a finished game counts {value:g}, "
             "whoever has lost it. A player to move without moves has lost: that is -inf if it is "
-            "you and inf if it is the opponent, which is what game.utility(self) says.",
+            "you and inf if it is the opponent, as game.utility(self) returns.",
             partial(_best_by, end=partial(_constant_end, value, at_horizon)),
         )
     for negated in (_negated_opponents, _negated_if_opponent_moves):
         yield (
             "Its answers are those of a search that scores positions for the opponent and turns "
-            "the sign around. A score need not say the same of both players: what is good for one "
-            "by so much need not be as bad for the other. Score every position for yourself, "
-            "self.score(game, self), whoever is to move there.",
+            "the sign around. A score need not be symmetric: its values for the two players need "
+            "not be opposite. Score every position for yourself, self.score(game, self), no "
+            "matter who is to move there.",
             partial(_best_by, changed=negated),
         )
 
@@ -242,7 +243,7 @@ def _best_by(
     changed: Callable[[ScoreFn], ScoreFn] = lambda score: score,
     **rules: Any,
 ) -> list[Cell]:
-    """Return the best moves by a minimax with other rules."""
+    """Return the best moves of a minimax with changed rules."""
     board = answer.place.board("reference")
     return best_of(values_of_moves(board, answer.depth, changed(answer.score), **rules), first)
 

@@ -224,7 +224,7 @@ def _judged(
 
 def _finder_of_lessons() -> Callable[[Games], Lessons]:
     """Return the function that judges games, once what it needs is imported."""
-    from knightfall.oracle import truth as truth
+    from knightfall.solver import solve as solve
 
     return lessons_of
 

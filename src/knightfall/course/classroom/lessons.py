@@ -18,9 +18,9 @@ from knightfall.course.agent import RemoteSubmission
 from knightfall.course.trial.game_judging import Choice, judge
 from knightfall.display.numbers import for_json
 from knightfall.errors import AgentFailure, KnightfallError
-from knightfall.oracle.truth import Truth
 from knightfall.position import Position
 from knightfall.reading import Between, Whole, check, parse_json
+from knightfall.solver.solve import Solver
 from knightfall.statistics.rates import Share
 
 
@@ -203,7 +203,7 @@ class Games:
 def lessons_of(games: Games) -> Lessons:
     """Return what there is to learn from a submission's games."""
     plan = games.plan
-    truth = Truth(Board.named(plan.board))
+    truth = Solver.of(Board.named(plan.board))
     found: list[tuple[str, Choice]] = []
 
     def on_choice(match: int, pair: PairTask, choice: Choice) -> None:
@@ -232,7 +232,7 @@ def lessons_of(games: Games) -> Lessons:
 # -- blunders --------------------------------------------------------------------------------
 
 
-def blunders(found: Sequence[tuple[str, Choice]], truth: Truth) -> tuple[Blunder, ...]:
+def blunders(found: Sequence[tuple[str, Choice]], truth: Solver) -> tuple[Blunder, ...]:
     """The latest blunders: what was overlooked there is near."""
     bad = {
         choice.position.fen: (opponent, choice)
@@ -243,7 +243,7 @@ def blunders(found: Sequence[tuple[str, Choice]], truth: Truth) -> tuple[Blunder
     return tuple(_blunder(opponent, choice, truth) for opponent, choice in latest[:SHOWN])
 
 
-def _blunder(opponent: str, choice: Choice, truth: Truth) -> Blunder:
+def _blunder(opponent: str, choice: Choice, truth: Solver) -> Blunder:
     position, move = choice.position, choice.move
     assert move is not None
     lengths = {one: truth.plies(position.play(one)) for one in choice.winning}
@@ -280,7 +280,7 @@ def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
     return found, "" if found else "its score never had to choose between winning and losing"
 
 
-def opinion(asked: Asked, truth: Truth) -> Opinion:
+def opinion(asked: Asked, truth: Solver) -> Opinion:
     """How often the score alone would choose rightly, and where it is most surely wrong."""
     right, chance = 0.0, 0.0
     worst: tuple[float, int, Choice, dict[str, float]] | None = None
@@ -302,7 +302,7 @@ def opinion(asked: Asked, truth: Truth) -> Opinion:
 
 
 def _misunderstanding(
-    gap: float, choice: Choice, said: dict[str, float], truth: Truth
+    gap: float, choice: Choice, said: dict[str, float], truth: Solver
 ) -> Misunderstanding:
     position = choice.position
     liked = max(said, key=said.__getitem__)

@@ -18,7 +18,6 @@ from knightfall.arena.api import together
 from knightfall.arena.plan import Entrant, Match, Plan, enter, files_of, tournament
 from knightfall.arena.run_loop import Scoreboard, conduct
 from knightfall.arena.run_options import Notice
-from knightfall.arena.runners.choose_runner import choose_runner
 from knightfall.arena.store import Run, Store
 from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.course.agent import CourseAgent, RemoteSubmission, course_agent
@@ -259,6 +258,8 @@ class Season:
         runs = [self.store.begin(plan, engine, versions) for plan in plans]
         if all(run.finished for run in runs):
             return runs
+        from knightfall.arena.runner import choose_runner  # needs the compiler
+
         total, before = sum(plan.total for plan in plans), sum(run.played for run in runs)
         done = [run.played for run in runs]
         ahead = _Ahead(runs, done, min(cores(), self.options.workers or cores()) or 1)

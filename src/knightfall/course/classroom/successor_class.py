@@ -26,8 +26,8 @@ from knightfall.course.classroom.season import Conditions, circle, entrant_of
 from knightfall.course.trial.game_judging import count_loss
 from knightfall.course.trial.successor_games import (
     SAMPLES,
-    Game,
     Result,
+    SuccessorGame,
     both_seats,
     entered,
     play_all,
@@ -93,7 +93,7 @@ class SuccessorSeason:
         ]
         return table_of(met, self.students, lessons)
 
-    def _games(self, a: str, b: str, classmate: bool) -> list[Game]:
+    def _games(self, a: str, b: str, classmate: bool) -> list[SuccessorGame]:
         them = (self.agents if classmate else self.opponents)[b]
         return both_seats(self.agents[a], them, self.conditions.pairs, self.conditions.seed)
 
@@ -115,7 +115,7 @@ class SuccessorSeason:
         with ThreadPoolExecutor(cores()) as threads:
             return list(threads.map(tried, self.students))
 
-    def _play(self, games: Sequence[Game], options: RunnerOptions, show: bool) -> None:
+    def _play(self, games: Sequence[SuccessorGame], options: RunnerOptions, show: bool) -> None:
         left = [game for game in games if self._kept.key(game) not in self._kept.results]
         done = len(games) - len(left)
         with progress("games", len(games), done=done, after=0.0 if show and left else 1e9) as tell:
@@ -147,7 +147,7 @@ class KeptGames:
             key = found.pop("key")
             self.results[key] = Result(**found)
 
-    def key(self, game: Game) -> str:
+    def key(self, game: SuccessorGame) -> str:
         """Return what tells a game from all others."""
         first, second = self._editions[game.first], self._editions[game.second]
         text = json.dumps([first, second, game.opening, game.seed])
@@ -158,7 +158,7 @@ class KeptGames:
         edition = _short(self._editions[agent])
         return any(edition in key.split("-")[:2] for key in self.results)
 
-    def add(self, game: Game, result: Result) -> None:
+    def add(self, game: SuccessorGame, result: Result) -> None:
         """Keep a result, at once."""
         self.results[self.key(game)] = result
         kept: dict[str, Any] = {"key": self.key(game), **asdict(result)}

@@ -1,9 +1,8 @@
-"""Cells of the course's board as compiled code sees them: a word that is taken for a list.
+"""Numba type for a list of cells, stored as a bit mask.
 
-A student's score counts moves, walks through them and asks whether a cell is among them.  Real
-lists of tuples would be made in memory for that, each time; here a set of cells, one bit each,
-answers the same questions in the same order: the knight's eight steps as the course tries them are
-the order of our bits, and open cells come column by column.
+A student's score counts moves, iterates over them and tests membership.  Real lists of tuples would
+be allocated each time.  A mask with one bit per cell gives the same answers in the same order: the
+course's order of knight moves is the order of the bits by rows, and open cells come by columns.
 """
 
 # mypy: disable-error-code="untyped-decorator"
@@ -31,23 +30,23 @@ from knightfall.kernel.bits import bit, count, first, rest
 from knightfall.kernel.compile import compiled
 
 CELL = types.UniTuple(types.int64, 2)
-"""(row, column)."""
+"""The Numba type of a cell, (row, column)."""
 
 _u64, _i64 = types.uint64, types.int64
 
 
 class _Walk(types.SimpleIteratorType):  # type: ignore[misc]
-    """A walk through such cells."""
+    """Numba iterator type over the cells of a mask, counted by rows."""
 
     def __init__(self) -> None:
         super().__init__("walk through cells", CELL)
 
 
 class Cells(types.IterableType):  # type: ignore[misc]
-    """The cells of a set in the order of its bits: of words whose rows, or columns, are so long.
+    """Numba type of a list of cells, stored as a mask and the length of a row or column (`side`).
 
-    `by_column` says that number n is row n % side of column n // side, and else it is column
-    n % side of row n // side.
+    If `by_column`, bit n is the cell in row n % side of column n // side; otherwise it is the cell
+    in column n % side of row n // side.
     """
 
     def __init__(self, *, by_column: bool) -> None:
@@ -56,12 +55,12 @@ class Cells(types.IterableType):  # type: ignore[misc]
 
     @property
     def iterator_type(self) -> Any:
-        """Of what a loop asks."""
+        """Return the Numba iterator type over the cells."""
         return _WALK[self.by_column]
 
 
 class _WalkByColumn(_Walk):
-    """The same by columns."""
+    """Numba iterator type over the cells of a mask, counted by columns."""
 
     def __init__(self) -> None:
         types.SimpleIteratorType.__init__(self, "walk through cells by column", CELL)
@@ -104,7 +103,7 @@ def _maker(kind: Cells) -> Any:
 
 
 by_row, by_column = _maker(BY_ROW), _maker(BY_COLUMN)
-"""The cells of a word, for compiled code."""
+"""Compiled constructors: make `Cells` from a mask and the length of a row (or column)."""
 
 
 # -- numbers and cells -----------------------------------------------------------------------
@@ -112,21 +111,21 @@ by_row, by_column = _maker(BY_ROW), _maker(BY_COLUMN)
 
 @compiled(CELL(_i64, _i64))
 def row_first(number: int, width: int) -> tuple[int, int]:
-    """The cell of a number on a board that is so wide."""
+    """Return (row, column) of a cell number that counts by rows."""
     row = number // width
     return row, number - row * width
 
 
 @compiled(CELL(_i64, _i64))
 def column_first(number: int, height: int) -> tuple[int, int]:
-    """The cell of a number that counts by columns."""
+    """Return (row, column) of a cell number that counts by columns."""
     column = number // height
     return number - column * height, column
 
 
 @compiled(_u64(_u64, _i64, _i64))
 def turned(word: int, width: int, height: int) -> int:
-    """A set of cells, counted by columns instead of by rows."""
+    """Convert a mask counted by rows into one counted by columns."""
     found = _u64(0)
     while word != _u64(0):
         number = first(word)
@@ -138,7 +137,7 @@ def turned(word: int, width: int, height: int) -> int:
 
 @compiled(_i64(_u64, _i64))
 def nth(word: int, index: int) -> int:
-    """The number in a set that has so many before it; negative ones count from the end."""
+    """Return the position of the `index`-th set bit; a negative index counts from the end."""
     size = count(word)
     if index < 0:
         index += size
@@ -149,7 +148,7 @@ def nth(word: int, index: int) -> int:
     return first(word)
 
 
-# -- what a list can do ----------------------------------------------------------------------
+# -- list operations -------------------------------------------------------------------------
 
 
 def _of(cells: Any) -> Callable[[int, int], tuple[int, int]]:
@@ -157,7 +156,7 @@ def _of(cells: Any) -> Callable[[int, int], tuple[int, int]]:
 
 
 def _can(operation: Any, of: Any) -> None:
-    """Let compiled code do something with such cells; both functions must look alike to Numba."""
+    """Register a compiled implementation of a one-argument operation on `Cells`."""
     overload(operation)(lambda cells: of if isinstance(cells, Cells) else None)
 
 

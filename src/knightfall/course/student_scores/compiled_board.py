@@ -1,11 +1,11 @@
-"""The course's board as compiled code sees it: the same names, on machine words.
+"""Numba type with the interface of the course's board, stored as bit masks.
 
-A game is a value of a few words: where the geometry lies, the open cells, the two knights' cells
-and whose turn it is.  Players are the numbers 0 and 1.  `forecast_move` gives another value, and
-nothing can be written.  Whatever a score asks for beyond that, Numba refuses to compile.
+A game is an immutable value: the address of the geometry, the open cells, the two knights' cells
+and the player to move.  Players are the numbers 0 and 1.  `forecast_move` returns a new value.  A
+score that uses anything else of the course's board does not compile.
 
-There are two such types.  The moves of one are `Cells`, which can do what scores do most; those of
-the other are real lists, which can do all that Numba's lists can.
+There are two such types.  One gives moves as `Cells`, which support the most common operations of
+scores.  The other gives real lists, which support all operations of Numba's lists.
 """
 
 # mypy: disable-error-code="untyped-decorator"
@@ -37,18 +37,18 @@ from knightfall.kernel.rules import moves as moves_of
 _u64, _i64 = types.uint64, types.int64
 
 PLAYER = _i64
-"""A player is 0, the one who is evaluated, or 1."""
+"""The Numba type of a player: 0 is the player who is evaluated, 1 the opponent."""
 
 
-class Game(types.Type):  # type: ignore[misc]
-    """The type of a game, whose moves are real `lists` or not."""
+class GameType(types.Type):  # type: ignore[misc]
+    """Numba type of a game; with `lists` its moves are real lists, otherwise `Cells`."""
 
     def __init__(self, *, lists: bool) -> None:
         self.lists = lists
         super().__init__(f"course board{' with lists' if lists else ''}")
 
 
-@register_model(Game)
+@register_model(GameType)
 class _GameModel(StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
         members = [("board", _u64), ("open", _u64), ("mine", _i64), ("theirs", _i64)]
@@ -56,10 +56,10 @@ class _GameModel(StructModel):  # type: ignore[misc]
 
 
 for _member in ("board", "open", "mine", "theirs", "turn"):
-    make_attribute_wrapper(Game, _member, f"_kf_{_member}")
+    make_attribute_wrapper(GameType, _member, f"_kf_{_member}")
 
 
-def _maker(kind: Game) -> Any:
+def _maker(kind: GameType) -> Any:
     @intrinsic
     def make(typing: Any, board: Any, open: Any, mine: Any, theirs: Any, turn: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -72,8 +72,8 @@ def _maker(kind: Game) -> Any:
     return make
 
 
-GAMES = (Game(lists=False), Game(lists=True))
-"""In the order in which they are tried."""
+GAMES = (GameType(lists=False), GameType(lists=True))
+"""The two game types, in the order in which compilation is tried."""
 
 _MAKERS = {game: _maker(game) for game in GAMES}
 
@@ -85,8 +85,8 @@ def _board(game: Any) -> Any:
     return _view_at(game._kf_board, _u64(0))
 
 
-def asking(kind: Game, score: Any) -> Any:
-    """The function of a heuristic's five arguments that asks a compiled score of a game."""
+def asking(kind: GameType, score: Any) -> Any:
+    """Wrap a compiled score(game, player) as a function of a heuristic's five arguments."""
     make = _MAKERS[kind]
 
     def asked(board: Any, open: Any, me: Any, opp: Any, to_move: Any) -> Any:
@@ -96,7 +96,7 @@ def asking(kind: Game, score: Any) -> Any:
     return asked
 
 
-# -- where everything is ---------------------------------------------------------------------
+# -- knights and moves -----------------------------------------------------------------------
 
 
 @register_jitable
@@ -119,8 +119,8 @@ def _on_board(cell: tuple[int, int], width: int, height: int) -> bool:
     return 0 <= cell[0] < height and 0 <= cell[1] < width
 
 
-def _listed(game: Game) -> Any:
-    """How a set of cells, counted by rows, is given to a score."""
+def _listed(game: GameType) -> Any:
+    """Return the function that converts a mask, counted by rows, into the type's list."""
     if not game.lists:
         return register_jitable(lambda game, word: by_row(word, _board(game).width))
 
@@ -136,7 +136,7 @@ def _listed(game: Game) -> Any:
 
 
 def _attribute(name: str, of: Any) -> None:
-    overload_attribute(Game, name)(lambda game: of)
+    overload_attribute(GameType, name)(lambda game: of)
 
 
 _attribute("width", lambda game: _board(game).width)
@@ -152,7 +152,7 @@ _attribute("NOT_MOVED", lambda game: None)
 
 @overload(float)
 def _float(truth: Any) -> Any:
-    """``float(a == b)``, which students write and Numba does not know."""
+    """Implement ``float(a == b)``, which students write and Numba does not support."""
     if not isinstance(truth, types.Boolean):
         return None
 
@@ -166,11 +166,11 @@ def _float(truth: Any) -> Any:
 
 
 def _method(name: str, of: Any) -> None:
-    """A method of the game, and of one player or of nobody."""
+    """Register a method of the game that takes a player, or no argument."""
     if of.__code__.co_argcount == 1:
-        overload_method(Game, name)(lambda game: of)
+        overload_method(GameType, name)(lambda game: of)
     else:
-        overload_method(Game, name)(
+        overload_method(GameType, name)(
             lambda game, player: of if isinstance(player, types.Integer) else None
         )
 
@@ -185,7 +185,7 @@ _method("is_winner", lambda game, player: player != game._kf_turn and _stuck(gam
 _method("copy", lambda game: game)
 
 
-@overload_method(Game, "utility")
+@overload_method(GameType, "utility")
 def _utility(game: Any, player: Any) -> Any:
     def utility(game: Any, player: Any) -> float:
         if _stuck(game):
@@ -195,7 +195,7 @@ def _utility(game: Any, player: Any) -> Any:
     return utility
 
 
-@overload_method(Game, "get_legal_moves")
+@overload_method(GameType, "get_legal_moves")
 def _get_legal_moves(game: Any, player: Any = None) -> Any:
     listed = _listed(game)
 
@@ -209,7 +209,7 @@ def _get_legal_moves(game: Any, player: Any = None) -> Any:
     return active if omitted else of_player
 
 
-@overload_method(Game, "get_blank_spaces")
+@overload_method(GameType, "get_blank_spaces")
 def _get_blank_spaces(game: Any) -> Any:
     if not game.lists:
 
@@ -231,7 +231,7 @@ def _get_blank_spaces(game: Any) -> Any:
     return listed
 
 
-@overload_method(Game, "move_is_legal")
+@overload_method(GameType, "move_is_legal")
 def _move_is_legal(game: Any, move: Any) -> Any:
     if move != CELL:
         return None
@@ -263,10 +263,10 @@ def _get_moves(game: Any, loc: Any) -> Any:
 
 
 for _name in ("__get_moves__", "_Board__get_moves"):
-    overload_method(Game, _name)(_get_moves)
+    overload_method(GameType, _name)(_get_moves)
 
 
-@overload_method(Game, "forecast_move")
+@overload_method(GameType, "forecast_move")
 def _forecast_move(game: Any, move: Any) -> Any:
     if move != CELL:
         return None

@@ -1,9 +1,9 @@
-"""A student's score as machine code, where Numba can take it, and the reason where it cannot.
+"""Compile a student's score with Numba, or report why that is not possible.
 
-Numba cannot call a plain function, loop through a generator or use a list that a module holds.  So
-each function gets a twin, in which a function that it names is its twin, a generator that is used
-up on the spot is a list, and a list of constants is a tuple.  What a twin must not do is refused,
-and what was compiled is not believed before it has said what Python says of some positions.
+Numba cannot call a plain Python function, iterate over a generator or use a module's list.  So each
+function gets a rewritten copy, its twin: called functions are replaced by their twins, generators
+inside calls such as sum() by lists, and constant lists by tuples.  Random scores are rejected.  The
+compiled score is accepted only if it agrees with Python on sample positions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numba.core.errors import NumbaWarning
 
 from knightfall.board import Board
 from knightfall.course.import_context import for_a_while
-from knightfall.course.student_scores.compiled_board import GAMES, PLAYER, Game, asking
+from knightfall.course.student_scores.compiled_board import GAMES, PLAYER, GameType, asking
 from knightfall.course.student_scores.student_score import silent
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.heuristics.registry import Score
@@ -49,28 +49,28 @@ from knightfall.kernel.compile import c_address, compile_later, quiet
 from knightfall.kernel.geometry import geometry
 
 MOST = 400
-"""Numbers in a list that is still worth being a constant."""
+"""Largest number of items in a list that is turned into a constant tuple."""
 
 CONSUMERS = ("sum", "min", "max", "any", "all", "len", "list", "tuple", "set", "sorted")
-"""What uses a generator up, and takes a list as well."""
+"""Built-in functions whose generator argument can be replaced by a list."""
 
 
-class Refused(Exception):
-    """Something that must not be compiled, though Numba would perhaps do it."""
+class NotCompilable(Exception):
+    """Raised for a score that must not be compiled, even if Numba could."""
 
 
 class Twins:
-    """The twins of a score and of all that it calls."""
+    """The rewritten, compilable copies of a score and of all functions that it calls."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options
         self._made: dict[FunctionType, Any] = {}
 
     def of(self, function: FunctionType) -> Any:
-        """The dispatcher of a function's twin; it is compiled when it is first called."""
+        """Return the Numba dispatcher of a function's twin; compiled at the first call."""
         if function not in self._made:
             code = _rewritten(function) or function.__code__
-            # Numba finds a function that calls itself only in a module that it can import.
+            # Numba supports a recursive function only in a module that can be imported.
             names: dict[str, Any] = {"__builtins__": builtins, "__name__": __name__}
             twin = FunctionType(
                 code, names, function.__name__, function.__defaults__, function.__closure__
@@ -86,9 +86,9 @@ class Twins:
         return self._made[function]
 
     def _ready(self, value: Any, name: str, line: int | None) -> Any:
-        """What stands for a value that a module holds."""
+        """Return the replacement for a module's global value in compiled code."""
         if _is_random(value):
-            raise Refused(_random(name, line))
+            raise NotCompilable(_random(name, line))
         if isinstance(value, FunctionType):
             return self.of(_OURS["print"] if value is silent else value)
         if isinstance(value, ModuleType) and not _is_library(value):
@@ -97,7 +97,7 @@ class Twins:
 
 
 class _Module(ModuleType):
-    """A module of the student's or of the course's, its functions twins."""
+    """A stand-in for a student's or course module whose functions are twins."""
 
     def __init__(self, module: ModuleType, twins: Twins) -> None:
         super().__init__(module.__name__)
@@ -107,11 +107,11 @@ class _Module(ModuleType):
         return self._twins._ready(getattr(self._module, name), name, None)
 
 
-# -- what a function names -------------------------------------------------------------------
+# -- global names of a function --------------------------------------------------------------
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """A function's code, and that of the functions in it."""
+    """Yield a function's code object and those of the functions nested in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -119,7 +119,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _globals(code: CodeType) -> Iterator[tuple[str, int | None]]:
-    """The names that a function takes from its module, with the lines."""
+    """Yield the global names that a function uses, with their lines."""
     for one in _codes(code):
         for instruction in dis.get_instructions(one):
             if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
@@ -131,7 +131,7 @@ def _line(instruction: dis.Instruction) -> int | None:
 
 
 def _is_random(value: Any) -> bool:
-    """Whether a value is Python's random module, numpy's, or something of theirs."""
+    """Return whether a value is Python's or numpy's random module, or a function of it."""
     if value is random or getattr(value, "__name__", "") == "numpy.random":
         return True
     owner = getattr(value, "__self__", None)
@@ -140,21 +140,21 @@ def _is_random(value: Any) -> bool:
 
 def _random(name: str, line: int | None) -> str:
     where = f"line {line}: " if line else ""
-    return f"{where}{name} is random, and a heuristic must give a position one value"
+    return f"{where}{name} is random, but a heuristic must always give a position the same value"
 
 
 def _refuse_numpys(code: CodeType, names: dict[str, Any]) -> None:
-    """Refuse numpy's random numbers where they are an attribute of numpy."""
+    """Raise `NotCompilable` if the code uses `numpy.random`."""
     if not any(getattr(value, "__name__", "") == "numpy" for value in names.values()):
         return
     for one in _codes(code):
         for instruction in dis.get_instructions(one):
             if instruction.opname.startswith("LOAD_") and instruction.argval == "random":
-                raise Refused(_random("numpy.random", _line(instruction)))
+                raise NotCompilable(_random("numpy.random", _line(instruction)))
 
 
 def _is_library(module: ModuleType) -> bool:
-    """Whether a module is Python's or was installed: Numba knows some of those."""
+    """Return whether a module is part of Python or installed; Numba supports some of those."""
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return True
@@ -165,7 +165,7 @@ def _is_library(module: ModuleType) -> bool:
 
 
 def _constant(value: list[Any]) -> Any:
-    """A list of numbers, or of such lists, as a tuple; whatever else it is as it is."""
+    """Convert a (nested) list of numbers into tuples; return any other list unchanged."""
     numbers: list[Any] = []
 
     def frozen(one: Any) -> Any:
@@ -177,7 +177,7 @@ def _constant(value: list[Any]) -> Any:
     found = frozen(value)
     if len(numbers) > MOST or any(type(one) not in (int, float, bool) for one in numbers):
         return value
-    if len({type(one) for one in numbers}) > 1:  # of one kind, or they could not be looked up
+    if len({type(one) for one in numbers}) > 1:  # Numba indexes only tuples of one type
 
         def floating(one: Any) -> Any:
             return tuple(floating(each) for each in one) if isinstance(one, tuple) else float(one)
@@ -190,13 +190,13 @@ def _constant(value: list[Any]) -> Any:
 
 
 class _Lists(ast.NodeTransformer):
-    """Turns generators that are used up on the spot into lists, and sets of what is in a loop."""
+    """Rewrites generator arguments and set comprehensions as list comprehensions."""
 
     def __init__(self) -> None:
         self.changed = False
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """``sum(f(x) for x in xs)``."""
+        """Rewrite ``sum(f(x) for x in xs)`` as ``sum([f(x) for x in xs])``."""
         self.generic_visit(node)
         named = isinstance(node.func, ast.Name) and node.func.id in CONSUMERS
         if named and node.args and isinstance(node.args[0], ast.GeneratorExp):
@@ -206,7 +206,7 @@ class _Lists(ast.NodeTransformer):
         return node
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
-        """``{f(x) for x in xs}``."""
+        """Rewrite ``{f(x) for x in xs}`` as ``set([f(x) for x in xs])``."""
         self.generic_visit(node)
         self.changed = True
         made = ast.ListComp(node.elt, node.generators)
@@ -214,7 +214,7 @@ class _Lists(ast.NodeTransformer):
 
 
 def _rewritten(function: FunctionType) -> CodeType | None:
-    """The code of a function of a module without its generators; None if there are none."""
+    """Return a function's code with generators rewritten; None if there are none."""
     code = function.__code__
     if not any(inner.co_name in ("<genexpr>", "<setcomp>") for inner in _codes(code)):
         return None
@@ -237,11 +237,11 @@ def _rewritten(function: FunctionType) -> CodeType | None:
     return None
 
 
-# -- what Python has and Numba has not ---------------------------------------------------------
+# -- built-in functions that Numba lacks -------------------------------------------------------
 
 
 def _print(*values: Any) -> None:
-    """`silent` without the options that Numba cannot pass on."""
+    """Replace `silent` in compiled code: Numba cannot pass keyword options."""
 
 
 def _any(values: Any) -> bool:
@@ -265,9 +265,10 @@ _OURS: dict[str, Any] = {"any": _any, "all": _all, "print": _print}
 
 
 def compile_score(shown: str, score: FunctionType, python: Score) -> tuple[Any, str]:
-    """A student's score, compiled with checks on; None (and a warning) and why if it cannot be.
+    """Compile a student's score with bounds checks; return (machine code, "").
 
-    `python` asks the same score on the course's own board.
+    If that fails, warn and return (None, reason).  `python` is the same score as a heuristic in
+    plain Python, on the course's own board.
     """
     code, reason = _compiled(score)
     if code is not None:
@@ -285,14 +286,14 @@ def _compiled(score: FunctionType) -> tuple[Any, str]:
             with quiet(), for_a_while(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", NumbaWarning)
                 return _machine_code(kind, score), ""
-        except Refused as refused:
+        except NotCompilable as refused:
             return None, str(refused)
         except Exception as error:  # Numba's errors have no common, documented base
             reason = reason_of(score, error).replace(str(GAMES[-1]), str(GAMES[0]))
     return None, reason
 
 
-def _machine_code(kind: Game, score: FunctionType) -> Any:
+def _machine_code(kind: GameType, score: FunctionType) -> Any:
     twin = Twins(**CHECKED).of(score)
     with typeinfer.register_dispatcher(twin):  # it may call itself
         twin.compile((kind, PLAYER))
@@ -301,13 +302,13 @@ def _machine_code(kind: Game, score: FunctionType) -> Any:
     return guard(asked)
 
 
-# -- is it the same? -------------------------------------------------------------------------
+# -- comparison with Python ------------------------------------------------------------------
 
 
 def _difference(shown: str, python: Score, code: Any) -> str:
-    """In what machine code differs from Python; empty if it does not.
+    """Return how compiled values differ from Python's; "" if they agree.
 
-    As plain Python it may do anything, so that it is asked where nothing is lost.
+    The Python score may crash or hang, so it runs in a separate process.
     """
     if is_expendable():
         return _difference_here(shown, python, code)
@@ -346,7 +347,7 @@ def _difference_here(shown: str, python: Score, code: Any) -> str:
     def ask() -> None:
         for board, open, me, opp, to_move in sample_questions():
             for one, other in ((me, opp), (opp, me)):
-                with suppress(Exception):  # that will be told when it happens in earnest
+                with suppress(Exception):  # errors are reported when the heuristic is used
                     expected = a_number(python(board, open, one, other, to_move))
                     found = ask_once(boards, address, int(open), one, other, to_move)
                     values.append((expected, math.nan if boards["failed"][0] else found))
@@ -355,7 +356,7 @@ def _difference_here(shown: str, python: Score, code: Any) -> str:
     patiently(shown, ask, values)
     for expected, found in values:
         if math.isnan(found) and not math.isnan(expected):
-            return f"compiled, it would fail where Python says {expected:g}"
+            return f"compiled, it fails where Python returns {expected:g}"
         if not same(expected, found):
-            return f"compiled, it would be {found:g} where Python says {expected:g}"
+            return f"compiled, it returns {found:g} where Python returns {expected:g}"
     return ""

@@ -1,4 +1,4 @@
-"""A student's score by its name, ``course:PATH#custom_score``: read, found and loaded."""
+"""Heuristics named ``course:PATH#custom_score``: parse the name, find and load the score."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _TEXT = re.compile(r"course:\s*((?!-)[^,()*+#\x00-\x1f]+?)\s*#([A-Za-z_][A-Za-z0
 
 
 def read_score(text: str) -> tuple[StudentScore, int]:
-    """Return the score that a text begins with, and its length; a `ValueError` if there is none."""
+    """Parse the score at the start of a text; return it and its length, or raise ValueError."""
     found = _TEXT.match(text)
     if found is None:
         raise ValueError(
-            f"{text!r} names no student's score: write {FORM}, with a path without , ( ) * + and #"
+            f"{text!r} is not a student's score: write {FORM}, with a path without , ( ) * + and #"
         )
     return StudentScore(found[1], found[2]), found.end()
 
 
 class StudentScore(SchemeFunction):
-    """A function of a game and a player in a submission of the course, or one of the course's."""
+    """A score function of a course submission, or one of the course's own scores."""
 
     __slots__ = ()
 
@@ -48,29 +48,29 @@ class StudentScore(SchemeFunction):
         return f"course:{self.path}#{self.name}"
 
     def absolute(self) -> StudentScore:
-        """The same by its full path: good in any folder."""
+        """Return the same score with an absolute path."""
         return replace(self, path=Reference(self.path).absolute().path)
 
     def submission(self) -> Submission:
-        """What its file holds; refused if the score is not there, or is for another game."""
+        """Read the submission; raise `KnightfallError` unless it has this score for 7×7."""
         file = find_file(self.path)
         status = file.stat()
         found = _read(file, status.st_mtime_ns, status.st_size)
         found.check("", self.name)
         if found.generation.on_11x9:
             raise KnightfallError(
-                f"heuristic {self}: {found.file.name} is for the successor's game on 11×9, whose "
-                "boards are not ours"
+                f"heuristic {self}: {found.file.name} is for the successor's game on 11×9; only "
+                "scores for the course's 7×7 game can be heuristics"
             )
         if self.name in {player.name for player in found.players}:
             raise KnightfallError(
-                f"heuristic {self}: {self.name} is a player, and a heuristic is a function of a "
-                f"game and a player, as in {FORM}; the player is an agent, {self}"
+                f"heuristic {self}: {self.name} is a player class; a heuristic needs a function of "
+                f"game and player, as in {FORM}.  As an agent, the player is {self}"
             )
         return found
 
     def load(self, what: str) -> Any:
-        """The function; an error if it takes anything but a game and a player."""
+        """Return the function; raise `KnightfallError` if it does not take (game, player)."""
         found = self.submission()
         there = Surroundings(visiting, (found.file, found.generation.name))
         loaded = load(found.file.resolve(), found.file.name, there)
@@ -79,11 +79,11 @@ class StudentScore(SchemeFunction):
         if score is None:
             score = found.generation.sample_players.get(self.name)
         if not isinstance(score, FunctionType) or not _takes_two(score):
-            raise KnightfallError(f"{what} {self}: {self.name!r} is no function of game and player")
+            raise KnightfallError(f"{what} {self}: {self.name!r} is not a function (game, player)")
         return score
 
     def as_heuristic(self) -> Score:
-        """See `SchemeFunction`: it is asked on the course's own board."""
+        """See `SchemeFunction`; the score runs on the course's own board."""
         from knightfall.course.board_from_position import as_heuristic
 
         return as_heuristic(self.load("heuristic"), self.submission().generation)
@@ -91,23 +91,23 @@ class StudentScore(SchemeFunction):
     def compile(self, python: Score) -> tuple[Any, str]:
         """See `SchemeFunction`."""
         from knightfall.course.student_scores.compiled_score import (
-            compile_score,  # here: it is compiled
+            compile_score,  # imported here because it loads Numba
         )
 
         return compile_score(str(self), self.load("heuristic"), python)
 
     def sources(self) -> tuple[str, ...]:
-        """The files that decide what it does, found by reading as for the submission itself."""
+        """Return the files that the score depends on, found by reading the submission."""
         return sources(self.path)
 
 
 def silent(*values: object, **options: object) -> None:
-    """What a submission prints goes nowhere, here as at play."""
+    """Do nothing; replaces `print` in a submission, whose output is discarded."""
 
 
 @lru_cache(maxsize=64)
 def _read(file: Path, edited: int, size: int) -> Submission:
-    """What a file held then: reading it again takes longer than to ask a score."""
+    """Read a submission, cached by modification time and size: reading is slow."""
     return read_submission(str(file))
 
 
@@ -125,8 +125,8 @@ TOLD = {"compiled": "compiled", "plain": "plain Python", "broken": "does not wor
 
 
 @dataclass(frozen=True)
-class Found:
-    """One score: how it runs as a heuristic, and why not better."""
+class ScoreHeuristic:
+    """A score as a heuristic: compiled, plain Python or broken, and the reason."""
 
     name: str
     heuristic: str
@@ -138,19 +138,19 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Survey(Displayable):
-    """The scores of a submission as heuristics."""
+class SubmissionScores(Displayable):
+    """The report of ``course scores``: how each score of a submission runs as a heuristic."""
 
     path: str
     generation: str
-    scores: tuple[Found, ...]
+    scores: tuple[ScoreHeuristic, ...]
 
     def parts(self) -> Iterator[Part]:
-        """A line for each score, and how to use one."""
+        """Yield a line for each score, then an example command."""
         yield Heading(f"{self.path}, generation {self.generation}: its scores as heuristics")
         yield ""
         if not self.scores:
-            yield "It has none: no function of game and player."
+            yield "No scores found: the file has no function of (game, player)."
             return
         yield facts({found.name: str(found) for found in self.scores})
         usable = [found for found in self.scores if found.runs != "broken"]
@@ -159,26 +159,26 @@ class Survey(Displayable):
             yield f'Try: knightfall match "id({usable[0].heuristic}, nodes=2500)" AB_Improved'
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+        """Return the report as JSON-compatible values."""
         scores = [asdict(found) for found in self.scores]
         return {"path": self.path, "generation": self.generation, "scores": scores}
 
 
-def survey(path: str) -> Survey:
-    """Compile each score of a submission, as far as that is possible."""
+def survey(path: str) -> SubmissionScores:
+    """Try to compile each score of a submission, and report the results."""
     found = read_submission(path)
     scores = tuple(_found(StudentScore(path, name)) for name in found.scores)
-    return Survey(path, found.generation.name, scores)
+    return SubmissionScores(path, found.generation.name, scores)
 
 
-def _found(score: StudentScore) -> Found:
+def _found(score: StudentScore) -> ScoreHeuristic:
     name, heuristic = score.name, str(score)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HeuristicWarning)
             ready = evaluator(heuristic)
     except KnightfallError as error:
-        return Found(name, heuristic, "broken", str(error))
+        return ScoreHeuristic(name, heuristic, "broken", str(error))
     if ready.compiled:
-        return Found(name, heuristic, "compiled")
-    return Found(name, heuristic, "plain", ready.terms[0].why_plain)
+        return ScoreHeuristic(name, heuristic, "compiled")
+    return ScoreHeuristic(name, heuristic, "plain", ready.terms[0].why_plain)

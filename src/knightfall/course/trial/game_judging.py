@@ -25,10 +25,10 @@ from knightfall.course.agent import CourseAgent, RemoteSubmission
 from knightfall.errors import AgentFailure
 from knightfall.oracle.grade import Keeping, keeping
 from knightfall.oracle.record import Decision, phase_of
-from knightfall.oracle.truth import Truth
 from knightfall.picture import text as picture
 from knightfall.position import Position, Side
 from knightfall.solver.atlas import canonical
+from knightfall.solver.solve import Solver
 
 # -- never moved -------------------------------------------------------------------------------
 
@@ -221,12 +221,12 @@ def judge(
     tests: Sequence[int],
     on_game: OnGame = lambda done: None,
     on_choice: OnChoice = lambda match, task, choice: None,
-    truth: Truth | None = None,
+    truth: Solver | None = None,
 ) -> list[Judged]:
     """Look at every stored game of the test agents but those who never made a move."""
     plan = run.plan
     idle = never_moved(run, tests)
-    truth = truth or Truth(Board.named(plan.board))
+    truth = truth or Solver.of(Board.named(plan.board))
     cases: list[list[tuple[Hashable, Decision]]] = [[] for _ in tests]
     resigned = [Resignations() for _ in tests]
     unusual: list[dict[str, tuple[int, str]]] = [{} for _ in tests]
@@ -286,7 +286,7 @@ def kind_of(game: GameRecord) -> str:
 
 
 def choices(
-    game: GameRecord, opening: Position, side: Side, truth: Truth, resigned: bool
+    game: GameRecord, opening: Position, side: Side, truth: Solver, resigned: bool
 ) -> tuple[list[Choice], Position]:
     """A side's decisions, giving up among them, and the position in which the game ended."""
     positions, moves = [opening], game.moves(opening)

@@ -64,7 +64,7 @@ class _Late(Exception):
     """The budget is spent."""
 
 
-class Search:
+class SuccessorSearch:
     """Alpha-beta to a depth, or deeper and deeper until some seconds or nodes are spent.
 
     Without `prunes` it is plain minimax, which finds the same values.
@@ -146,7 +146,7 @@ FEW_GAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class SuccessorGame:
     """Two players by their strings, the first to move first, and where their game begins."""
 
     first: str
@@ -175,17 +175,17 @@ class Result:
     detail: str = ""
 
 
-def both_seats(a: str, b: str, pairs: int, seed: int) -> list[Game]:
+def both_seats(a: str, b: str, pairs: int, seed: int) -> list[SuccessorGame]:
     """Return the games of so many pairs: each opening twice, with `a` first and then with `b`."""
     return [
-        Game(*((a, b) if game == 0 else (b, a)), opening, seed)
+        SuccessorGame(*((a, b) if game == 0 else (b, a)), opening, seed)
         for opening in range(pairs)
         for game in (0, 1)
     ]
 
 
 def play_all(
-    games: Sequence[Game], options: RunnerOptions = DEFAULT
+    games: Sequence[SuccessorGame], options: RunnerOptions = DEFAULT
 ) -> Iterator[tuple[int, Result]]:
     """Yield the result of each game with its number, as they come to their end.
 
@@ -201,12 +201,12 @@ def play_all(
     )
 
 
-def _player_of_games() -> Callable[[Game], Result]:
+def _player_of_games() -> Callable[[SuccessorGame], Result]:
     """Return the function that plays a game: to find it, a worker imports what it needs."""
     return play
 
 
-def play(game: Game) -> Result:
+def play(game: SuccessorGame) -> Result:
     """Play a game; once more if a player was late on a busy machine."""
     by_wall = [text for text in (game.first, game.second) if _by_wall(text)]
     for _ in range(REPLAYS):
@@ -224,7 +224,7 @@ def _by_wall(text: str) -> bool:
     return found is not None and found.clock == "wall"
 
 
-def _played(game: Game) -> Result:
+def _played(game: SuccessorGame) -> Result:
     with _one_at_a_time:
         return _play_out(game)
 
@@ -233,7 +233,7 @@ _one_at_a_time = threading.Lock()
 """Held during a game: the course's samples draw from the random numbers of the whole process."""
 
 
-def _play_out(game: Game) -> Result:
+def _play_out(game: SuccessorGame) -> Result:
     state, seed = game.start
     random.seed(seed)
     players = [_player(text, seat, seed) for seat, text in enumerate((game.first, game.second))]
@@ -277,7 +277,7 @@ def entered(name: str) -> str:
     return str(agent.absolute())
 
 
-class Player(Protocol):
+class SuccessorPlayer(Protocol):
     """One that plays one game."""
 
     def act(self, state: Isolation) -> int:
@@ -287,7 +287,7 @@ class Player(Protocol):
         """End what was there for this game."""
 
 
-def _player(text: str, seat: int, seed: int) -> Player:
+def _player(text: str, seat: int, seed: int) -> SuccessorPlayer:
     if text in SAMPLES:
         return _Sample(SAMPLES[text](seat))
     agent = known_agent(text)
@@ -297,7 +297,7 @@ def _player(text: str, seat: int, seed: int) -> Player:
     prunes = not isinstance(agent, MinimaxAgent)
     # What is left of the time is for the move itself.
     seconds = None if budget.seconds is None else 0.95 * budget.seconds
-    return _Search(Search(score, budget.depth, seconds, budget.nodes, prunes=prunes))
+    return _Search(SuccessorSearch(score, budget.depth, seconds, budget.nodes, prunes=prunes))
 
 
 class _Submission:
@@ -308,7 +308,7 @@ class _Submission:
         self._ready = False
 
     def act(self, state: Isolation) -> int:
-        """See `Player`."""
+        """See `SuccessorPlayer`."""
         if not self._ready:
             self._host.prepare()
             self._ready = True
@@ -319,7 +319,7 @@ class _Submission:
         return action
 
     def close(self) -> None:
-        """See `Player`."""
+        """See `SuccessorPlayer`."""
         self._host.close()
 
 
@@ -330,7 +330,7 @@ class _Sample:
         self._player = player
 
     def act(self, state: Isolation) -> int:
-        """See `Player`."""
+        """See `SuccessorPlayer`."""
         self._player.queue = self
         self._player.get_action(state)
         return int(self._action)
@@ -340,16 +340,16 @@ class _Sample:
         self._action = action
 
     def close(self) -> None:
-        """See `Player`."""
+        """See `SuccessorPlayer`."""
 
 
 class _Search:
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: SuccessorSearch) -> None:
         self._search = search
 
     def act(self, state: Isolation) -> int:
-        """See `Player`."""
+        """See `SuccessorPlayer`."""
         return int(self._search.action(state))
 
     def close(self) -> None:
-        """See `Player`."""
+        """See `SuccessorPlayer`."""

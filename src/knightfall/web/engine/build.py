@@ -1,7 +1,8 @@
-"""``python -m knightfall.web.engine.build``: make the browser's engine from the kernels.
+"""``python -m knightfall.web.engine.build``: compile the kernels to WebAssembly for browsers.
 
-Takes about a minute: everything is compiled anew, for what is kept of earlier runs is machine code
-already.  The result is part of the package; a test notices when the kernels have changed since.
+This takes about a minute, because everything is compiled from source: Numba's cache holds machine
+code for this computer only.  The result is part of the package; a test fails if the kernels have
+changed since.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ ENGINE, ABOUT = HERE / "engine.wasm", HERE / "engine.json"
 PAGE = 1 << 16
 
 MADE_FROM = ("knightfall.web.engine.entry_points", "knightfall.web.engine.llvm")
-"""The modules whose imports, with those of the heuristics, are what the engine is made from."""
+"""The modules that the engine is built from, with all their imports; heuristics are added."""
 
 
 def source_hash() -> str:
@@ -28,8 +29,8 @@ def source_hash() -> str:
 
 
 def main() -> None:
-    """Build it and say how large it is."""
-    os.environ["KNIGHTFALL_CACHE_DIR"] = os.devnull + "/none"  # code that is kept has no source
+    """Build the engine and print its size."""
+    os.environ["KNIGHTFALL_CACHE_DIR"] = os.devnull + "/none"  # cached code is machine code only
     os.environ["KNIGHTFALL_QUIET"] = "1"
     from knightfall.display.printable import print_line
     from knightfall.heuristics.registry import REGISTRY

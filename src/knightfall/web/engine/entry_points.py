@@ -1,8 +1,9 @@
-"""What a page can ask the engine: functions of plain numbers, all about the memory at a base.
+"""The functions of the browser's engine that the page can call; they take and return numbers.
 
-A position is the set of open cells, the mover's cell and the waiter's; a knight that is still to be
-placed stands on `POCKET`.  Nothing here decides anything that the native engine decides elsewhere:
-it finds the records, calls the kernels, and hands numbers out.
+Each takes the base address of the memory that `layout` describes.  A position is the set of open
+cells, the mover's cell and the waiter's cell; a knight that is still to be placed stands on
+`POCKET`.  No rule is decided here: the functions find the records in memory, call the kernels that
+the native engine uses, and return numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ EXPORTED: dict[str, tuple[Any, Any]] = {}
 
 
 def exported(signature: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function, and have it in the file."""
+    """Return a decorator that compiles a function and exports it from the WebAssembly file."""
 
     def declare(function: Callable[..., Any]) -> Any:
         made = compiled(signature, cache=False)(function)
@@ -66,7 +67,7 @@ def exported(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 @exported(_void(_u64, _i64, _i64))
 def begin(base: int, width: int, height: int) -> None:
-    """Get ready for a board; the memory must be zero, all but the tables."""
+    """Prepare the memory for a board; all of it except the tables must be zero before."""
     lay_out(_board_at(base + _u64(BOARD_AT), _u64(0)), width, height)
     proof = _proof_at(base + _u64(PROOF_AT), _u64(0))
     proof.table = base + _u64(layout.PROOFS_AT)
@@ -76,25 +77,25 @@ def begin(base: int, width: int, height: int) -> None:
 
 @exported(_u64(_u64, _u64, _i64))
 def moves(base: int, open: Bits, cell: int) -> Bits:
-    """The cells that a knight can move to."""
+    """Return the cells that a knight can move to."""
     return rules.moves(_board_at(base + _u64(BOARD_AT), _u64(0)), open, cell)
 
 
 @exported(_u64(_u64, _u64, _i64))
 def reach(base: int, open: Bits, cell: int) -> Bits:
-    """The cells that a knight could get to if it were alone."""
+    """Return the cells that a knight could reach, in any number of moves, if it were alone."""
     return rules.reach(_board_at(base + _u64(BOARD_AT), _u64(0)), open, cell)
 
 
 @exported(_i64(_u64, _u64, _i64, _i64))
 def separated(base: int, open: Bits, one: int, other: int) -> int:
-    """1 if no cell can be reached by both knights."""
+    """Return 1 if no cell can be reached by both knights, else 0."""
     return _i64(separation.separated(_board_at(base + _u64(BOARD_AT), _u64(0)), open, one, other))  # type: ignore[no-any-return]
 
 
 @exported(_i64(_u64, _u64, _i64))
 def longest_walk(base: int, open: Bits, cell: int) -> int:
-    """The steps of the longest path of a knight that is alone; −1 if that takes too long."""
+    """Return the steps of a lone knight's longest path; −1 if that takes too long to find."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     board.limit = NO_LIMIT
     state = _search_at(base + _u64(SEARCH_AT), _u64(0))
@@ -104,21 +105,21 @@ def longest_walk(base: int, open: Bits, cell: int) -> int:
 
 @exported(_i64(_u64, _u64, _i64, _i64))
 def mirrored(base: int, open: Bits, mover: int, waiter: int) -> int:
-    """1 if the mover loses by reflection."""
+    """Return 1 if the mover loses by reflection, else 0."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     return _i64(reflection.mirrored(board, open, mover, waiter))  # type: ignore[no-any-return]
 
 
 @exported(_i64(_u64, _i64, _i64))
 def is_hunter(base: int, mover: int, waiter: int) -> int:
-    """1 if the mover is the hunter: the knights stand on cells of one colour."""
+    """Return 1 if the mover is the hunter, that is, both knights stand on the same colour."""
     dark = _board_at(base + _u64(BOARD_AT), _u64(0)).dark
     return _i64((dark >> _u64(mover) ^ dark >> _u64(waiter)) & _u64(1) == _u64(0))  # type: ignore[no-any-return]
 
 
 @exported(_u64(_u64, _i64, _u64))
 def image(base: int, number: int, cells: Bits) -> Bits:
-    """Where a symmetry of the board takes a set."""
+    """Return the image of a set of cells under a symmetry of the board."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     found = _u64(0)
     while cells != _u64(0):
@@ -129,7 +130,7 @@ def image(base: int, number: int, cells: Bits) -> Bits:
 
 @exported(_i64(_u64, _i64, _i64))
 def class_of(base: int, mover: int, waiter: int) -> int:
-    """The first opening that is a mirror image of one: the mover's cell · 128 + the waiter's."""
+    """Return the canonical form of an opening: the mover's cell · 128 + the waiter's cell."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     one, other = rules.canonical_opening(board, mover, waiter)
     return one * 128 + other
@@ -137,13 +138,13 @@ def class_of(base: int, mover: int, waiter: int) -> int:
 
 @exported(_i64(_u64))
 def symmetries(base: int) -> int:
-    """How many symmetries the board has."""
+    """Return the number of symmetries of the board."""
     return _board_at(base + _u64(BOARD_AT), _u64(0)).symmetries  # type: ignore[no-any-return]
 
 
 @exported(_i64(_u64, _u64, _i64, _i64, _i64))
 def perft(base: int, open: Bits, mover: int, waiter: int, depth: int) -> int:
-    """The number of lines of so many plies."""
+    """Return the number of lines of `depth` plies."""
     return rules.perft(_board_at(base + _u64(BOARD_AT), _u64(0)), open, mover, waiter, depth)
 
 
@@ -152,14 +153,14 @@ def perft(base: int, open: Bits, mover: int, waiter: int, depth: int) -> int:
 
 @compiled(HEURISTIC, cache=False)
 def static_reach(board: Any, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """`static_reach(r)` with the r of the part that is being asked."""
+    """Evaluate `static_reach(r)`, with r taken from the part of the sum being evaluated."""
     r = _sum_at(address_of(board) + _u64(SUM_AT - BOARD_AT), _u64(0)).current
     return _static(board, open, me, r) - _static(board, open, opp, r)
 
 
 @compiled(_f64(_f64, _i64, _i64), cache=False)
 def _power(phase: float, open_power: int, filled_power: int) -> float:
-    """Return phase^`open_power` · (1 − phase)^`filled_power`, multiplied as natively."""
+    """Return phase^`open_power` · (1 − phase)^`filled_power`, rounded like the native engine."""
     factor = 1.0
     for _ in range(open_power):
         factor *= phase
@@ -170,13 +171,13 @@ def _power(phase: float, open_power: int, filled_power: int) -> float:
 
 @compiled(types.boolean(SUM, _i64, _f64), cache=False)
 def _counts(work: Any, part: int, phase: float) -> bool:
-    """Return whether a part of the sum is in force at a phase."""
+    """Return whether a part of the sum counts at a phase."""
     return work.least[part] <= phase and phase < work.below[part]  # type: ignore[no-any-return]
 
 
 @compiled(HEURISTIC, cache=False)
 def weighted_sum(board: Any, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """The sum that `add_term` and `add_part` have put together, added up as natively."""
+    """Evaluate the sum built by `add_term` and `add_part`, rounded like the native engine."""
     work = _sum_at(address_of(board) + _u64(SUM_AT - BOARD_AT), _u64(0))
     phase = count(open) / board.cells
     total, part = 0.0, 0
@@ -199,14 +200,17 @@ def weighted_sum(board: Any, open: Bits, me: int, opp: int, to_move: int) -> flo
 
 @exported(_void(_u64))
 def clear_sum(base: int) -> None:
-    """Begin a sum anew."""
+    """Remove all terms from the sum."""
     work = _sum_at(base + _u64(SUM_AT), _u64(0))
     work.terms = work.parts = 0
 
 
 @exported(_i64(_u64, _f64, _i64, _i64))
 def add_term(base: int, weight: float, open_power: int, filled_power: int) -> int:
-    """Add a term to the sum; `add_part` adds what it multiplies.  Its number, −1: no room."""
+    """Add a term to the sum; return its number, or −1 if the sum is full.
+
+    `add_part` then adds the heuristics that the term multiplies.
+    """
     work = _sum_at(base + _u64(SUM_AT), _u64(0))
     at = work.terms
     if at >= layout.MOST_PARTS:
@@ -224,9 +228,9 @@ def add_part(
     base: int, address: int, parameter: float, weight: float, open_power: int, filled_power: int,
     least: float, below: float,
 ) -> int:  # fmt: skip
-    """Add a heuristic to the last term, for phases from `least` up to `below`, which is excluded.
+    """Add a heuristic to the last term, for phases with `least` ≤ phase < `below`.
 
-    Returns its number, −1 if there is no room.  Parts of one stage are added up.
+    Return its number, or −1 if the sum is full.  Parts of one stage are added up.
     """
     work = _sum_at(base + _u64(SUM_AT), _u64(0))
     at = work.parts
@@ -241,7 +245,7 @@ def add_part(
 
 @exported(_i64(_u64, _u64, _u64))
 def sum_asks(base: int, address: int, open: Bits) -> int:
-    """1 if the sum asks the heuristic at an address while these cells are open."""
+    """Return 1 if the sum evaluates the heuristic at an address while these cells are open."""
     work = _sum_at(base + _u64(SUM_AT), _u64(0))
     phase = count(open) / _board_at(base + _u64(BOARD_AT), _u64(0)).cells
     for part in range(work.parts):
@@ -252,7 +256,7 @@ def sum_asks(base: int, address: int, open: Bits) -> int:
 
 @exported(_u64(_u64, _u64))
 def cluster(base: int, open: Bits) -> Bits:
-    """The cells of the least-blocked window, to whose centre `open_cluster` is drawn."""
+    """Return the cells of the least-blocked window, whose centre `open_cluster` favours."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     top, left, high, wide = least_blocked(board, open)
     found = _u64(0)
@@ -263,7 +267,7 @@ def cluster(base: int, open: Bits) -> Bits:
 
 @exported(_i64(_u64, _u64))
 def cluster_center(base: int, open: Bits) -> int:
-    """The centre cell of that window."""
+    """Return the centre cell of the least-blocked window; see `cluster`."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     top, left, high, wide = least_blocked(board, open)
     return (top + high // 2) * board.width + left + wide // 2  # type: ignore[no-any-return]
@@ -271,14 +275,14 @@ def cluster_center(base: int, open: Bits) -> int:
 
 @exported(_i64(_u64, _u64))
 def cluster_counts(base: int, open: Bits) -> int:
-    """1 if enough of the board is blocked for the window to be part of `open_cluster`."""
+    """Return 1 if enough of the board is blocked for `open_cluster` to use the window."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     return _i64(5 * (board.cells - count(open)) >= board.cells)  # type: ignore[no-any-return]
 
 
 @exported(_f64(_u64, _u64, _u64, _i64, _i64, _i64))
 def evaluate(base: int, heuristic: int, open: Bits, me: int, opp: int, to_move: int) -> float:
-    """What the heuristic at an address says of a position."""
+    """Return the value of a position by the heuristic at an address."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     board.limit = board.step_limit = NO_LIMIT
     return ask(heuristic, board, open, me, opp, to_move)  # type: ignore[no-any-return]
@@ -289,13 +293,13 @@ def evaluate(base: int, heuristic: int, open: Bits, me: int, opp: int, to_move: 
 
 @exported(_void(_u64, _u64))
 def set_clock(base: int, address: int) -> None:
-    """Say where the page's clock is: a function that is called as C's ``clock_gettime``."""
+    """Set the address of the page's clock, a function called like C's ``clock_gettime``."""
     _sum_at(base + _u64(SUM_AT), _u64(0)).clock = address
 
 
 @compiled(_void(GEOMETRY, _u64, _i64), cache=False)
 def _heed(board: Any, base: int, deadline: int) -> None:
-    """Have what follows stop at a time, in nanoseconds of that clock; 0 is no time."""
+    """Set the time at which searches stop, in nanoseconds of the page's clock; 0 is no limit."""
     board.deadline, board.dial = deadline, base + _u64(READING_AT)
     board.clock = _sum_at(base + _u64(SUM_AT), _u64(0)).clock if deadline else _u64(0)
 
@@ -303,14 +307,14 @@ def _heed(board: Any, base: int, deadline: int) -> None:
 # -- searches --------------------------------------------------------------------------------
 
 METHODS = ("any_move", "minimax", "alphabeta", "plain_deepening", "deepening")
-"""What `search` takes by number."""
+"""The searches, in the order of the numbers that `search` takes."""
 
 
 @exported(_void(_u64, _u64, _i64, _i64, _u64, _u64))
 def ask_search(
     base: int, heuristic: int, symmetric: int, depth: int, seed: int, entries: int
 ) -> None:
-    """Say what the next searches are to do; the table has room for so many entries."""
+    """Set the options of the next searches; `entries` is the size of the transposition table."""
     state = _search_at(base + _u64(SEARCH_AT), _u64(0))
     state.heuristic, state.symmetric, state.depth_limit = heuristic, symmetric, depth
     state.seed, state.entries = seed, entries
@@ -321,9 +325,9 @@ def ask_search(
 def search(
     base: int, method: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: int
 ) -> None:
-    """Search a position that is not over, at most so many nodes and until the clock says so.
+    """Search a position that is not over, up to a number of nodes and a deadline.
 
-    `answer` and `line` tell what was found.  No deadline is 0.
+    `answer` and `line` return the result.  A deadline of 0 means none.
     """
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     state = _search_at(base + _u64(SEARCH_AT), _u64(0))
@@ -347,7 +351,10 @@ def search(
 
 @exported(_f64(_u64, _i64))
 def answer(base: int, which: int) -> float:
-    """Of the last search: 0 its move, 1 score, 2 depth, 3 nodes, 4 length of its line."""
+    """Return a result of the last search.
+
+    `which` is 0 for the move, 1 score, 2 depth, 3 nodes, 4 length of the principal variation.
+    """
     state = _search_at(base + _u64(SEARCH_AT), _u64(0))
     if which == 0:
         return _f64(state.move)  # type: ignore[no-any-return]
@@ -362,7 +369,7 @@ def answer(base: int, which: int) -> float:
 
 @exported(_i64(_u64, _i64))
 def line(base: int, ply: int) -> int:
-    """A move of the last search's line."""
+    """Return a move of the last search's principal variation."""
     return _i64(_search_at(base + _u64(SEARCH_AT), _u64(0)).pv[ply])  # type: ignore[no-any-return]
 
 
@@ -371,7 +378,7 @@ def line(base: int, ply: int) -> int:
 
 @exported(_i64(_u64, _i64, _i64, _u64, _i64, _i64))
 def wins(base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: int) -> int:
-    """1 if the mover wins, 0 if not, −1 if so many nodes or the clock came first."""
+    """Return 1 if the mover wins, 0 if not, −1 if a limit was reached before the proof."""
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     state = _proof_at(base + _u64(PROOF_AT), _u64(0))
     board.limit = min(NO_LIMIT, state.nodes + nodes)
@@ -384,7 +391,10 @@ def wins(base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: i
 def ends_within(
     base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: int, plies: int
 ) -> int:
-    """1 if the side that the parity favours can end the game so soon, 0 if not, −1: no answer."""
+    """Return 1 if the winner can end the game within `plies`, else 0; −1 if a limit was reached.
+
+    `plies` must be odd if the mover wins, even if it loses.
+    """
     board = _board_at(base + _u64(BOARD_AT), _u64(0))
     state = _proof_at(base + _u64(PROOF_AT), _u64(0))
     board.limit = min(NO_LIMIT, state.nodes + nodes)
@@ -395,7 +405,10 @@ def ends_within(
 
 @exported(_i64(_u64, _i64, _i64, _u64, _i64, _i64))
 def plies(base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: int) -> int:
-    """How long the game lasts by best play: odd if the mover wins; −1 if there was no answer."""
+    """Return the plies that the game lasts by best play; −1 if a limit was reached.
+
+    The number is odd if the mover wins.
+    """
     won = wins(base, nodes, deadline, open, mover, waiter)
     if won < 0:
         return -1
@@ -410,7 +423,7 @@ def plies(base: int, nodes: int, deadline: int, open: Bits, mover: int, waiter: 
 
 @exported(_i64(_u64))
 def proof_nodes(base: int) -> int:
-    """The positions that the solver has visited in all."""
+    """Return the number of positions that the solver has visited so far."""
     return _proof_at(base + _u64(PROOF_AT), _u64(0)).nodes  # type: ignore[no-any-return]
 
 
@@ -418,20 +431,20 @@ def proof_nodes(base: int) -> int:
 
 
 SUM_ID = "sum"
-"""What `weighted_sum` is called: no id of a heuristic's."""
+"""The name of `weighted_sum` in the list of heuristics; no heuristic has this id."""
 
 
 def heuristics() -> dict[str, Any]:
-    """Return every published heuristic by its id, compiled, in the order of numbers.
+    """Return all published heuristics, compiled, by id; their order gives their numbers.
 
-    A family goes by its name and takes its parameter from the sum it is in.
+    A family of heuristics is listed by its name and reads its parameter from the sum.
     """
     found: dict[str, Any] = {SUM_ID: weighted_sum}
     for id, row in REGISTRY.items():
         if row.study == USER:
             continue
         if row.parameter:
-            assert id == "static_reach", f"the engine does not know how to give {id} its parameter"
+            assert id == "static_reach", f"the browser's engine cannot pass a parameter to {id}"
             found[id] = static_reach
         else:
             found[id] = ready(row.score)

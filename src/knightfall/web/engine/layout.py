@@ -1,4 +1,4 @@
-"""Where the browser's engine keeps what it works on: one stretch of memory, known by its base.
+"""Memory layout of the browser's engine: one block of memory, addressed from its base.
 
 ::
 
@@ -31,10 +31,10 @@ from knightfall.solver.proof_table import DTYPE as PROOF_DTYPE
 from knightfall.solver.proof_table import ENTRY_DTYPE as PROOF_ENTRY
 
 LINE = 64
-"""Everything begins at a multiple of this: a line of the processor's cache."""
+"""Alignment of each part in bytes: a line of the processor's cache."""
 
 MOST_PARTS = 64
-"""Heuristics that a sum may ask, those inside its stages included."""
+"""Most heuristics in a sum, including those inside its stages."""
 
 _each = (MOST_PARTS,)
 SUM_DTYPE = np.dtype(
@@ -43,8 +43,8 @@ SUM_DTYPE = np.dtype(
         ("term_weight", "f8", _each),
         ("term_open", "i8", _each),  # powers of the phase and of 1 − phase
         ("term_filled", "i8", _each),
-        ("term_end", "i8", _each),  # its parts end before this one
-        ("parts", "i8"),  # one for a term that is a heuristic, else those of all its stages
+        ("term_end", "i8", _each),  # number of the first part after those of the term
+        ("parts", "i8"),  # a term has one part, or one for each heuristic in its stages
         ("address", "u8", _each),
         ("parameter", "f8", _each),
         ("weight", "f8", _each),
@@ -52,7 +52,7 @@ SUM_DTYPE = np.dtype(
         ("filled", "i8", _each),
         ("least", "f8", _each),  # the phases at which the part counts: least ≤ phase < below
         ("below", "f8", _each),
-        ("current", "f8"),  # the parameter of the part that is being asked
+        ("current", "f8"),  # the parameter of the part that is being evaluated
         ("clock", "u8"),  # the address of the page's clock
     ],
     align=True,
@@ -62,7 +62,7 @@ PROOFS = 1 << 20
 """Entries of the solver's table, as many as the native engine has by default."""
 
 ENTRIES = 1 << 18
-"""Entries that a search's table has room for: what the native engine gives four million nodes."""
+"""Most entries of a search's table: as many as the native engine uses for four million nodes."""
 
 
 def _line(size: int) -> int:
@@ -79,16 +79,16 @@ READING_AT = BOARD_AT + int(FIELDS.fields["reading"][1])  # type: ignore[index]
 ENTRY_SIZE = ENTRY_DTYPE.itemsize
 BUCKETS = PROOFS // BUCKET
 SIZE = TABLE_AT + ENTRIES * ENTRY_SIZE
-"""Bytes of it all."""
+"""Size of the whole block in bytes."""
 
 
 # -- records at an address --------------------------------------------------------------------
 
 
 def arrays(record: Any) -> Any:
-    """A function for compiled code: the array of one record that lies at an address.
+    """Return a function for compiled code that views the record at an address as an array of one.
 
-    Searches and solver are called with arrays; here nobody has made any.
+    The searches and the solver take arrays, and a browser has no NumPy to make them.
     """
     kind = types.Array(record, 1, "C")
 
@@ -129,7 +129,7 @@ def _columns(board: Any, low: int, high: int) -> Bits:
 
 @compiled(types.void(GEOMETRY, _i64), cache=False)
 def _steps_from(board: Any, cell: int) -> None:
-    """The cells a knight's move from a cell, and those that touch it."""
+    """Write the cells that are a knight's move away from a cell, and those adjacent to it."""
     row, column = board.row[cell], board.column[cell]
     near, touching = _u64(0), _u64(0)
     for there in range(board.cells):
@@ -143,7 +143,7 @@ def _steps_from(board: Any, cell: int) -> None:
 
 @compiled(types.void(GEOMETRY, _i64), cache=False)
 def _distances_from(board: Any, start: int) -> None:
-    """Ring by ring, the cells at each knight distance."""
+    """Write the cells at each knight distance from a cell, ring by ring."""
     for there in range(board.cells):
         board.distance[start, there] = UNREACHABLE
     reached = edge = bit(start)
@@ -160,7 +160,7 @@ def _distances_from(board: Any, start: int) -> None:
 
 @compiled(types.void(GEOMETRY), cache=False)
 def _symmetries(board: Any) -> None:
-    """The identity first, then rows and columns turned over, then the same transposed."""
+    """Write the symmetries: the identity, reversed columns and rows, then these transposed."""
     last_row, last_column = board.height - 1, board.width - 1
     board.symmetries = 8 if board.width == board.height else 4
     for number in range(board.symmetries):
@@ -178,7 +178,7 @@ def _symmetries(board: Any) -> None:
 
 @compiled(types.void(GEOMETRY, _i64, _i64), cache=False)
 def lay_out(board: Any, width: int, height: int) -> None:
-    """Write all that a board's record holds; it must be zero before."""
+    """Write the whole geometry record of a board; the record must be zero before."""
     board.width, board.height, board.cells = width, height, width * height
     last_row, last_column = height - 1, width - 1
     every, corners, dark = _u64(0), _u64(0), _u64(0)

@@ -1,8 +1,8 @@
-"""From Numba's intermediate code to one WebAssembly file.
+"""Compile Numba's LLVM code to one WebAssembly file.
 
-Numba has optimised each function together with all that it calls, for this machine; from there it
-goes on for the browser's: wrappers for Python are dropped, everything that is no export becomes
-internal, and what nobody calls goes.
+Numba has optimised each function, with everything that it calls, for this machine.  Here the code
+is compiled for browsers: wrappers for Python are dropped, all functions but the exports become
+internal, and unused ones are removed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from knightfall.errors import KnightfallError
 TRIPLE = "wasm32-unknown-unknown"
 
 NOW = "now"
-"""What the page must offer: the time in milliseconds, as JavaScript has it."""
+"""Name of the function that the page must provide: it returns the time in milliseconds."""
 
 _NATIVE = {
     types.int64: "i64", types.uint64: "i64", types.float64: "double", types.void: "void",
@@ -35,7 +35,7 @@ _UNUSED = re.compile(r"^define [^\n]*@NRT_(?:in|de)cref[^\n]*\{\n.*?^\}\n", re.M
 
 
 def intermediate(dispatcher: Any, signature: Any) -> tuple[str, str]:
-    """The name of a compiled function, and its module as text, without wrappers for Python."""
+    """Return a compiled function's name and its LLVM module as text, without Python wrappers."""
     result = dispatcher.overloads[tuple(signature.args)]
     text = result.library.get_llvm_str()
     text = _WRAPPER.sub("", text)
@@ -47,7 +47,10 @@ def intermediate(dispatcher: Any, signature: Any) -> tuple[str, str]:
 
 
 def entry(name: str, function: str, signature: Any) -> str:
-    """A function as the page calls it: it returns its answer, and cannot fail."""
+    """Return the LLVM code of an export that calls a compiled function and returns its result.
+
+    Numba's error status is ignored: the exported functions raise nothing.
+    """
     kinds = [_NATIVE[kind] for kind in signature.args]
     answer = _NATIVE[signature.return_type]
     stored = "ptr" if answer == "void" else answer
@@ -67,7 +70,7 @@ define {answer} @{name}({given}) {{
 
 
 def heuristic(name: str, function: str) -> str:
-    """A heuristic as the searches call it, by its address."""
+    """Return the LLVM code of a heuristic in the form in which searches call it by address."""
     asked = "ptr %board, i64 %open, i64 %me, i64 %opp, i64 %mover"
     return f"""
 declare i32 @{_quoted(function)}(ptr, ptr, ptr, i64, i64, i64, i64)
@@ -82,7 +85,10 @@ define internal double @{name}({asked}) {{
 
 
 def addresses(names: Sequence[str]) -> str:
-    """``heuristic_address(number)`` and the clock: addresses are known to this file alone."""
+    """Return the LLVM code of ``heuristic_address(number)`` and ``clock_address()``.
+
+    The page needs these exports because only the linked file knows the addresses.
+    """
     cases = "".join(f"    i64 {number}, label %l{number}\n" for number in range(len(names)))
     blocks = "".join(
         f"l{number}:\n  ret i64 ptrtoint (ptr @{name} to i64)\n"
@@ -124,7 +130,7 @@ def _quoted(name: str) -> str:
 def module_of(
     functions: Mapping[str, tuple[Any, Any]], scores: Mapping[str, Any], kind: Any
 ) -> Any:
-    """All entry points and heuristics in one module, linked and optimised for the browser."""
+    """Return all entry points and heuristics as one LLVM module, optimised for browsers."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     glue, parts = "", []
@@ -158,7 +164,7 @@ def _optimise(module: Any, machine: Any) -> None:
 
 
 def linked(module: Any, machine: Any, exports: Sequence[str], memory: int) -> bytes:
-    """The finished file."""
+    """Link the module; return the content of the WebAssembly file."""
     with tempfile.TemporaryDirectory() as place:
         source, target = Path(place) / "engine.o", Path(place) / "engine.wasm"
         source.write_bytes(machine.emit_object(module))
@@ -170,7 +176,7 @@ def linked(module: Any, machine: Any, exports: Sequence[str], memory: int) -> by
         ]  # fmt: skip
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise KnightfallError(f"the linker refuses: {done.stderr.strip()}")
+            raise KnightfallError(f"wasm-ld failed: {done.stderr.strip()}")
         return target.read_bytes()
 
 
@@ -181,5 +187,5 @@ def _linker() -> list[str]:
     if found:
         return [found]
     if importlib.util.find_spec("ziglang") is None:
-        raise KnightfallError("there is no wasm-ld: install Debian's lld, or pip install ziglang")
+        raise KnightfallError("wasm-ld is missing: install Debian's lld, or pip install ziglang")
     return [sys.executable, "-m", "ziglang", "wasm-ld"]

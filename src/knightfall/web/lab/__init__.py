@@ -1,7 +1,7 @@
-"""The laboratory behind the page: what needs Python, served to a browser on this machine.
+"""The lab: the server behind the page, for everything that needs Python on this machine.
 
-The server itself computes nothing and runs no user's code, but for the views that installed
-extensions add (`page_parts`), which it calls in a thread.  It passes questions on to processes:
-one plays a run (`play_run`), one reads the store (`archive`), one looks at a user's file
-(`library`), some think about positions (`thinkers`).  So it always answers.
+The server process itself computes nothing and runs no user code, except for the views that
+installed extensions add (`page_parts`), which it calls in a thread.  It passes requests on to other
+processes: one plays a run (`play_run`), one reads the store (`archive`), one loads a user's file
+(`library`), some search positions (`thinkers`).  So the server always responds at once.
 """

@@ -1,4 +1,4 @@
-"""The answers to what can be asked (`openapi.ENDPOINTS`), one function each."""
+"""Handlers of the lab's HTTP endpoints (`openapi.ENDPOINTS`), one function each."""
 
 from __future__ import annotations
 
@@ -18,26 +18,29 @@ from knightfall.errors import KnightfallError, NotFound
 from knightfall.position import Position
 from knightfall.search.budget import read_budget
 from knightfall.web.lab import schemas
-from knightfall.web.lab.guard import CLIENT, Refused
+from knightfall.web.lab.guard import CLIENT, RequestRefused
 from knightfall.web.lab.lab import GRACE, SEARCHES, Lab, checked_name
 from knightfall.web.lab.names import agent_named, heuristic_named
 from knightfall.web.lab.openapi import ENDPOINTS, PARAMETERS, Endpoint
 from knightfall.web.lab.page_parts import fragment_of, page_part, page_parts
 
 Asked = dict[str, Any]
-"""What a request says: its body, or its parameters; and those of its path."""
+"""The fields of a request: of its body or query, and of its path."""
 
 Handler = Callable[[Lab, Request, Asked], Awaitable[Any]]
 
+ANONYMOUS = "nobody"
+"""The name of a tab that does not send one."""
+
 
 def endpoint_of(lab: Lab, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
-    """The function that Starlette calls for an endpoint."""
+    """Return the function that Starlette calls for an endpoint."""
     handler = HANDLERS[endpoint.name]
 
     async def answer(request: Request) -> Response:
         asked = _of_path(request)
         if endpoint.body is not None:
-            tab_of(request)  # a name that cannot be is refused, whatever else is asked
+            tab_of(request)  # raises a KnightfallError if the client's name is invalid
             schemas.read_query(_query(request), {})
             kind = request.headers.get("content-type", "")
             asked |= schemas.read_body(await request.body(), kind, endpoint.body)
@@ -52,7 +55,7 @@ def endpoint_of(lab: Lab, endpoint: Endpoint) -> Callable[[Request], Awaitable[R
 
 
 def json_answer(content: Any, status: int = 200) -> Response:
-    """An answer in JSON."""
+    """Return a response with a content as JSON."""
     return Response(json_line(content).encode(), status, media_type="application/json")
 
 
@@ -72,7 +75,7 @@ def _of_path(request: Request) -> Asked:
 
 
 async def about(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return the lab's version, limits, heuristics, kinds of agents and protocols."""
     from knightfall.agents import AGENT_KINDS
     from knightfall.arena.tournament_plan import PROTOCOLS
     from knightfall.heuristics.registry import REGISTRY
@@ -101,30 +104,30 @@ async def about(lab: Lab, request: Request, asked: Asked) -> Any:
 
 
 async def events(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
-    name = asked.get("client", "nobody")
+    """Stream the state as server-sent events, again after each change."""
+    name = asked.get("client", ANONYMOUS)
     lab.tabs.check_room()
 
-    async def told() -> Any:
+    async def stream() -> Any:
         with lab.tabs.stream(name):
             async for line in lab.events.stream():
                 yield line
 
-    return StreamingResponse(told(), media_type="text/event-stream")
+    return StreamingResponse(stream(), media_type="text/event-stream")
 
 
 async def state(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return the state: jobs, files and the version of the store."""
     return lab.state()
 
 
 async def files(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return the files of the command line with their heuristics and agents."""
     return {"files": lab.library.to_list()}
 
 
 async def studies(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return the five studies in short, as the extension's part `studies` gives them."""
     part = page_part("studies")
     if part.data is None:
         raise NotFound("the page part 'studies' has no data")
@@ -132,29 +135,29 @@ async def studies(lab: Lab, request: Request, asked: Asked) -> Any:
 
 
 async def parts(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return the names and titles of the views that extensions add to the page."""
     return {"parts": [{"name": name, "title": one.title} for name, one in page_parts().items()]}
 
 
 async def part(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return the HTML of a view that an extension adds."""
     name = asked["part"]
     html = await asyncio.to_thread(fragment_of, name)
     return {"name": name, "title": page_part(name).title, "html": html}
 
 
 async def runs(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return the stored runs, the latest first."""
     return await lab.archive.ask({"ask": "runs", **asked})
 
 
 async def run(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return a run with its report and latest games, and whether it can be resumed."""
     return await _with_job(lab, "run", asked)
 
 
 async def _with_job(lab: Lab, kind: str, asked: Asked) -> Asked:
-    """Return what is stored of a run or a grading, its job, and what is against going on."""
+    """Return a stored run or grading, its job, and whether it can be resumed or why not."""
     found = await lab.archive.ask({"ask": kind, **asked})
     why = resuming(lab, found.pop("resume"))
     playing = lab.jobs.playing(**{kind: asked[kind]})
@@ -165,25 +168,25 @@ async def _with_job(lab: Lab, kind: str, asked: Asked) -> Asked:
 
 
 async def _resumable(lab: Lab, kind: str, asked: Asked) -> Asked:
-    """Return the same of one that can be gone on with; refuse any other."""
+    """Return the same as `_with_job`; raise `RequestRefused` if it cannot be resumed."""
     found = await _with_job(lab, kind, asked)
     if not found["resumable"]:
-        raise Refused(409, f"{kind} {asked[kind]} cannot be gone on with: {found['why_not']}")
+        raise RequestRefused(409, f"{kind} {asked[kind]} cannot be resumed: {found['why_not']}")
     return found
 
 
 async def games(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return the games of a run that pass the filters of the query."""
     return await lab.archive.ask({"ask": "games", **asked})
 
 
 async def game(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return one game, move by move."""
     return await lab.archive.ask({"ask": "game", **asked})
 
 
 async def truth(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return who was winning a game at its opening, and which moves threw the win away."""
     return await lab.judge.ask({"ask": "truth", **asked})
 
 
@@ -199,7 +202,7 @@ def _starts(kind: str) -> Handler:
 
 
 async def resume(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Resume a run; return its job."""
     found = await _resumable(lab, "run", asked)
     names = [entrant["name"] for entrant in found["entrants"]]
     spec = {"kind": found["kind"], "run": asked["run"], "store": lab.store}
@@ -210,8 +213,8 @@ def _stops(kind: str) -> Handler:
     async def stop(lab: Lab, request: Request, asked: Asked) -> Any:
         job = lab.jobs.playing(**{kind: asked[kind]})
         if job is None:
-            await lab.archive.ask({"ask": kind, **asked})  # raises NotFound if there is none
-            raise Refused(409, f"{kind} {asked[kind]} is not being played here")
+            await lab.archive.ask({"ask": kind, **asked})  # raises NotFound if it does not exist
+            raise RequestRefused(409, f"{kind} {asked[kind]} is not being played here")
         lab.jobs.stop(job)
         return job.to_dict()
 
@@ -219,19 +222,19 @@ def _stops(kind: str) -> Handler:
 
 
 async def gradings(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return the stored gradings, the latest first."""
     return await lab.archive.ask({"ask": "gradings"})
 
 
 async def grading(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Return a grading with its games, and whether it can be resumed."""
     found = await _with_job(lab, "grading", asked)
     del found["agent"]  # it may hold full paths
     return found
 
 
 async def resume_grading(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Resume a grading; return its job."""
     found = await _resumable(lab, "grading", asked)
     about = found["grading"]
     spec = {
@@ -243,12 +246,12 @@ async def resume_grading(lab: Lab, request: Request, asked: Asked) -> Any:
 
 
 async def dismiss(lab: Lab, request: Request, asked: Asked) -> Any:
-    """See `openapi`."""
+    """Remove a job that has ended from the list of jobs."""
     job = lab.jobs.all.get(asked["job"])
     if job is None:
         raise NotFound(f"there is no job {asked['job']}")
     if not job.over:
-        raise Refused(409, f"job {job.id} is not over: stop it first")
+        raise RequestRefused(409, f"job {job.id} has not ended: stop it first")
     lab.jobs.dismiss(job)
     return job.to_dict()
 
@@ -257,83 +260,87 @@ async def dismiss(lab: Lab, request: Request, asked: Asked) -> Any:
 
 
 def tab_of(request: Request) -> str | None:
-    """The tab that a request comes from, if it says so."""
+    """Return the name of the browser tab that sent a request; None if it sent no name."""
     return checked_name(request.headers.get(CLIENT))
 
 
 async def choose(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
-    """See `openapi`."""
+    """Return the move that an agent chooses in a position."""
     agent = agent_named(asked["agent"], lab.library.paths)
     position, version = Position.from_fen(asked["fen"]), lab.library.version(agent.files)
     if agent.remembers_game:
         version += f" {tab_of(request)}"
 
-    def think() -> Awaitable[Any]:
+    def search() -> Awaitable[Any]:
         return lab.thinkers.choose(agent, version, position, asked["seed"])
 
-    return await _while_wanted(lab, request, think)
+    return await _while_connected(lab, request, search)
 
 
 async def opinions(lab: Lab, request: Request, asked: dict[str, Any]) -> Any:
-    """See `openapi`."""
+    """Return the value of each legal move by each of some heuristics."""
     position = Position.from_fen(asked["fen"])
     agents = {text: heuristic_named(text, lab.library.paths) for text in asked["heuristics"]}
 
-    async def all_of_them() -> Any:
+    async def evaluate_all() -> Any:
         return {
             text: await lab.thinkers.opinions(one, lab.library.version(one.files), position)
             for text, one in agents.items()
         }
 
-    found = await _while_wanted(lab, request, all_of_them)
+    found = await _while_connected(lab, request, evaluate_all)
     return {"moves": list(position.legal_moves), "opinions": found}
 
 
-async def _while_wanted(lab: Lab, request: Request, think: Callable[[], Awaitable[Any]]) -> Any:
-    """The answer to a search, which ends if nobody waits for it any more."""
+async def _while_connected(lab: Lab, request: Request, search: Callable[[], Awaitable[Any]]) -> Any:
+    """Return the result of a search; cancel the search if the client disconnects."""
 
-    async def search() -> Any:
-        with lab.tabs.searching(tab_of(request) or "nobody"):
-            return await think()
+    async def counted_search() -> Any:
+        with lab.tabs.searching(tab_of(request) or ANONYMOUS):
+            return await search()
 
-    searching = asyncio.ensure_future(search())
-    leaving = asyncio.ensure_future(_left(request))
+    searching = asyncio.ensure_future(counted_search())
+    disconnecting = asyncio.ensure_future(_disconnected(request))
     try:
-        await asyncio.wait({searching, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({searching, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        leaving.cancel()
+        disconnecting.cancel()
         if not searching.done():
             searching.cancel()
     try:
         return await searching
     except asyncio.CancelledError:
-        raise Refused(409, "the search was ended: its page is gone") from None
+        raise RequestRefused(409, "the search was cancelled: its page was closed") from None
 
 
-async def _left(request: Request) -> None:
+async def _disconnected(request: Request) -> None:
+    """Wait until the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-# -- what is to be played ---------------------------------------------------------------------
+# -- job descriptions -------------------------------------------------------------------------
 
 
 AGENTS = {"match": ("a", "b"), "tournament": ("tests", "against"), "league": ("agents",)}
-"""The fields of each kind that name agents."""
+"""The request's fields that name agents, for each kind of run."""
 
 
 def game_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
-    """Return what is to be played, and its agents as they were given."""
+    """Return the job description of a run, and its agents as they were given."""
     spec = {**asked, "kind": kind, "store": lab.store, "files": lab.library.paths}
     spec["board"] = Board.named(asked["board"]).text
-    read_budget(asked.get("budget"))  # raises a KnightfallError for one that cannot be
+    read_budget(asked.get("budget"))  # raises a KnightfallError if it is invalid
     if "sprt" in asked and asked["sprt"][0] >= asked["sprt"][1]:
         low, high = asked["sprt"]
         raise KnightfallError(
             f"sprt is [{low:g}, {high:g}]: the first must be less than the second"
         )
     if "gauntlet" in asked and asked["gauntlet"] >= len(asked["agents"]):
-        raise KnightfallError(f"gauntlet={asked['gauntlet']} leaves no opponents")
+        raise KnightfallError(
+            f"gauntlet={asked['gauntlet']} leaves no opponents: "
+            f"it must be less than the number of agents, {len(asked['agents'])}"
+        )
     shown: list[str] = []
     for field in AGENTS[kind]:
         given = asked[field]
@@ -346,27 +353,30 @@ def game_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
 
 
 def grading_spec(lab: Lab, kind: str, asked: Asked) -> tuple[Asked, list[str]]:
-    """Return what is to be graded, and its agent as it was given."""
+    """Return the job description of a grading, and its agent as it was given."""
     agent = agent_named(asked["agent"], lab.library.paths)
     spec = {**asked, "kind": kind, "agent": _text(agent), "board": Board.named(asked["board"]).text}
     return {**spec, "store": lab.store, "files": lab.library.paths}, [asked["agent"]]
 
 
 def resuming(lab: Lab, found: Asked) -> str:
-    """What is against going on with a stored run; it may name files, as anything stored may."""
+    """Return why a stored run or grading cannot be resumed; empty if it can.
+
+    It cannot if its agents come from a file that is not on the command line.
+    """
     unknown = [path for path in found["files"] if path not in lab.library.paths.values()]
     if found["why_not"] or not unknown:
         return str(found["why_not"])
     names = ", ".join(printable(path.rpartition("/")[2]) for path in unknown)
-    return f"Its agents come from {names}: name that file when you start knightfall serve."
+    return f"Its agents come from {names}: start knightfall serve with that file."
 
 
 def _text(agent: Agent) -> str:
-    """The agent as it is read again: a course's name stands for itself."""
+    """Return the string from which the agent is parsed again; a course's agent has a label."""
     return agent.label or str(agent)
 
 
-# -- all of them ------------------------------------------------------------------------------
+# -- the table of handlers --------------------------------------------------------------------
 
 
 HANDLERS: dict[str, Handler] = {

@@ -1,4 +1,4 @@
-"""The lab as an ASGI application: the page's files, questions, and the guard before them."""
+"""The lab as an ASGI application: the page's files, the API, and the guard before both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from knightfall.display.printable import printable
 from knightfall.errors import KnightfallError, NotFound
 from knightfall.extensions import PagePart
 from knightfall.web.lab.api import endpoint_of, json_answer
-from knightfall.web.lab.guard import REPORT_POLICY, Guard, Refused
+from knightfall.web.lab.guard import REPORT_POLICY, Guard, RequestRefused
 from knightfall.web.lab.lab import Lab
 from knightfall.web.lab.openapi import ENDPOINTS, description
 from knightfall.web.lab.page_parts import page_parts
@@ -39,13 +39,13 @@ KINDS = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
 }
-"""Told here: what a system thinks of a file's name is not to be relied upon."""
+"""Media types by file name extension; the operating system's table may lack some."""
 
 INDEX = "index.html"
 
 
 def pages(token: str) -> dict[str, bytes]:
-    """Every file by its path.  The page that holds the token is not to be kept by anybody."""
+    """Return every file of the page by its path; the index contains the token."""
     found = files()
     own = {f"lab/{path.name}": path for path in sorted((PAGE / "lab").iterdir())}
     found |= {name: path.read_bytes() for name, path in own.items() if path.suffix in KINDS}
@@ -55,7 +55,7 @@ def pages(token: str) -> dict[str, bytes]:
 
 
 def kind_of(name: str) -> str:
-    """The media type of a file."""
+    """Return the media type of a file name."""
     return KINDS[PurePosixPath(name).suffix]
 
 
@@ -66,7 +66,7 @@ Answering = Callable[[Request], Awaitable[Response]]
 
 
 def application(lab: Lab, address: Address, token: str | None = None) -> Guard:
-    """The whole of it; the token is a new one each time unless it is given."""
+    """Return the whole application; a random token is made unless one is given."""
     token = token or secrets.token_urlsafe(32)
 
     @asynccontextmanager
@@ -76,23 +76,23 @@ def application(lab: Lab, address: Address, token: str | None = None) -> Guard:
 
     app = Starlette(
         routes=[
-            *_questions(lab),
+            *_api_routes(lab),
             Route("/openapi.json", _openapi, methods=["GET"]),
-            *(_document(name, one) for name, one in page_parts().items() if one.document),
-            *_pages(token),
+            *(_document_route(name, one) for name, one in page_parts().items() if one.document),
+            *_file_routes(token),
         ],
         exception_handlers={
-            Refused: _refused,
-            KnightfallError: _bad,
-            HTTPException: _wrong,
+            RequestRefused: _refused,
+            KnightfallError: _knightfall_error,
+            HTTPException: _http_error,
         },
         lifespan=lifespan,
     )
     return Guard(app, address, token)
 
 
-def _questions(lab: Lab) -> list[Route]:
-    """A route for each path, so that a method it does not have is told which there are."""
+def _api_routes(lab: Lab) -> list[Route]:
+    """Return one route per path, so that a wrong method is answered with the allowed ones."""
     by_path: dict[str, dict[str, Answering]] = {}
     for endpoint in ENDPOINTS:
         by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint_of(lab, endpoint)
@@ -106,8 +106,8 @@ def _questions(lab: Lab) -> list[Route]:
     return [route(path, by_method) for path, by_method in by_path.items()]
 
 
-def _pages(token: str) -> list[Route]:
-    """A route for each file there is: nothing else can be asked for."""
+def _file_routes(token: str) -> list[Route]:
+    """Return a route for each file of the page; no other file can be requested."""
 
     def route(path: str, name: str, content: bytes) -> Route:
         async def page(request: Request) -> Response:
@@ -126,13 +126,13 @@ async def _openapi(request: Request) -> Response:
     return json_answer(description(__version__))
 
 
-def _document(name: str, part: PagePart) -> Route:
-    """Return the route of a part's whole page, which may run no scripts."""
+def _document_route(name: str, part: PagePart) -> Route:
+    """Return the route of an extension's own HTML document, which may not run scripts."""
 
     async def page(request: Request) -> Response:
         text = await asyncio.to_thread(part.document) if part.document else None
         if text is None:
-            raise NotFound(f"the page part {name!r} has no page of its own here")
+            raise NotFound(f"the page part {name!r} has no document here")
         headers = {"content-security-policy": REPORT_POLICY}
         return Response(text, media_type=kind_of(INDEX), headers=headers)
 
@@ -140,16 +140,16 @@ def _document(name: str, part: PagePart) -> Route:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
+    assert isinstance(error, RequestRefused)
     return json_answer({"error": str(error)}, error.status)
 
 
-async def _bad(request: Request, error: Exception) -> Response:
+async def _knightfall_error(request: Request, error: Exception) -> Response:
     status = 404 if isinstance(error, NotFound) else 422
     return json_answer({"error": printable(str(error))}, status)
 
 
-async def _wrong(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     what = f"{request.method} {request.url.path[:100]}"
     answer = json_answer({"error": f"{what}: {error.detail}"}, error.status_code)

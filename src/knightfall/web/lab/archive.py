@@ -1,6 +1,6 @@
-"""``python -m knightfall.web.lab.archive STORE``: reads the store for the lab, and only reads.
+"""``python -m knightfall.web.lab.archive STORE``: the process that reads the store for the lab.
 
-Reports take their time where runs are long, so they are made here and not in the server.
+It never writes.  Reports of long runs take time, so they are made here and not in the server.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from typing import Any
 from knightfall.arena.store import Store
 from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError, NotFound
-from knightfall.isolation.run_isolated import claim_stdout
+from knightfall.isolation.limits import exit_with_parent
+from knightfall.isolation.run_isolated import take_streams
 from knightfall.web.lab import run_facts
 from knightfall.web.lab.gradings import Gradings, StoredGrading
 from knightfall.web.lab.names import short_names
 from knightfall.web.lab.run_facts import game_truth
 
 VERDICTS = 0.5
-"""Seconds that verdicts may take in one list of runs."""
+"""Seconds that computing verdicts may take for one list of runs."""
 
 
 class Archive:
-    """The store, opened when there is one."""
+    """A reader of a store of runs and its gradings; the store is opened once it exists."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -37,7 +38,7 @@ class Archive:
         self._gradings = Gradings(path)
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """What is asked, or an error."""
+        """Return the answer to a request of the server, or an error."""
         asked: dict[str, Callable[..., dict[str, Any]]] = {
             "runs": self.runs,
             "run": self.run,
@@ -53,13 +54,13 @@ class Archive:
             return {"answer": asked[what](**question)}
         except KnightfallError as error:
             return {"error": printable(str(error)), "found": not isinstance(error, NotFound)}
-        except Exception as error:  # a store that somebody is just replacing, say
+        except Exception as error:  # for example, the store is being replaced
             self._opened = None
             return {"error": printable(f"the store cannot be read: {error}")}
 
     @property
     def _store(self) -> Store | None:
-        """None as long as nobody has played anything."""
+        """The opened store; None while no run has been stored."""
         if self._opened is None:
             try:
                 self._opened = Store.open(self._path, read_only=True)
@@ -70,13 +71,13 @@ class Archive:
     def _run(self, id: int) -> Any:
         store = self._store
         if store is None:
-            raise NotFound(f"there is no run {id}: nothing has been played yet")
+            raise NotFound(f"there is no run {id}: the store is still empty")
         return store.run(id)
 
-    # -- questions -------------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------
 
     def watch(self, runs: list[int]) -> dict[str, Any]:
-        """What changes when anybody writes, and how far some runs are."""
+        """Return a number that changes with every write, and the pairs played in some runs."""
         store = self._store
         if store is None:
             return {"version": 0, "played": {}}
@@ -85,10 +86,10 @@ class Archive:
         return {"version": version + 1, "played": played}
 
     def runs(self, limit: int) -> dict[str, Any]:
-        """Return the last runs, the very last first, each finished one with its verdict.
+        """Return the latest runs, the latest first; finished ones have a verdict.
 
-        A verdict takes a look at all pairs of the run.  Those for which there was no time are
-        empty, and `pending` says so: ask again.
+        A verdict needs all pairs of its run.  Verdicts for which time ran out are empty, and
+        `pending` is then true: the caller should ask again.
         """
         store = self._store
         found = [] if store is None else store.runs()[-limit:][::-1]
@@ -99,7 +100,7 @@ class Archive:
                     break
                 try:
                     found_out = run_facts.verdict(store.run(info.id))
-                except KnightfallError as error:  # the others can be read all the same
+                except KnightfallError as error:  # list the other runs all the same
                     found_out = str(error)
                 self._verdicts[info.id] = found_out or info.verdict
         return {
@@ -116,7 +117,7 @@ class Archive:
         }  # fmt: skip
 
     def run(self, run: int) -> dict[str, Any]:
-        """All about a run; a report is kept until more has been played."""
+        """Return a run with its report, which is cached until more has been played."""
         found = self._run(run)
         state = found.played, found.finished
         kept = self._reports.get(run)
@@ -127,11 +128,11 @@ class Archive:
         return {**kept[1], "resume": run_facts.resuming(found)}
 
     def games(self, run: int, **wanted: Any) -> dict[str, Any]:
-        """The games behind a number."""
+        """Return the games of a run that pass some filters; see `run_facts.games`."""
         return run_facts.games(self._run(run), **wanted)
 
     def game(self, run: int, pair: int, game: int) -> dict[str, Any]:
-        """One game."""
+        """Return one game of a run with its moves."""
         found = self._run(run)
         if pair >= found.played:
             raise NotFound(
@@ -147,11 +148,11 @@ class Archive:
         return self._truths[key]
 
     def gradings(self) -> dict[str, Any]:
-        """Return every stored grading in short, the last one first."""
+        """Return a summary of every stored grading, the latest first."""
         return {"gradings": [_grading_in_short(one) for one in self._gradings.all()[::-1]]}
 
     def grading(self, grading: int) -> dict[str, Any]:
-        """Return all about a grading."""
+        """Return a grading with its grade and games."""
         found = self._gradings.one(grading)
         if found is None:
             raise NotFound(f"there is no grading {grading}")
@@ -178,14 +179,14 @@ def _grading_in_short(one: StoredGrading) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
-    reading = os.dup(0)
-    writing = claim_stdout()  # whoever prints shall not be heard
+    """Answer requests, each a line of JSON on standard input, until the input ends."""
+    exit_with_parent()
+    reading, writing = take_streams()
     archive = Archive(sys.argv[1])
-    with os.fdopen(reading, "rb") as asked, os.fdopen(writing, "wb") as told:
-        for line in asked:
-            told.write(json_line(archive.answer(json.loads(line))).encode())
-            told.flush()
+    with os.fdopen(reading, "rb") as questions, os.fdopen(writing, "wb") as answers:
+        for line in questions:
+            answers.write(json_line(archive.answer(json.loads(line))).encode())
+            answers.flush()
 
 
 if __name__ == "__main__":

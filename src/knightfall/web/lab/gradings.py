@@ -2,7 +2,7 @@
 
 The first line says what is graded; each line after it is a game with the solver's judgement of its
 moves.  Lines are only ever added, so a grading can be interrupted anywhere and goes on with the
-next game.  A line that was cut short by a kill is passed over.
+next game.  A line that was cut short by a kill is ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from knightfall.reading import Whole, check, parse_json, read_bytes
 from knightfall.search.budget import Report
 
 IDENTITY = ("agent", "board", "openings", "seed", "files", "engine")
-"""What makes a grading the same one; it is found again by the hash of these."""
+"""The header fields that identify a grading; it is found again by their hash."""
 
 HEADER: dict[str, Any] = {
     "agent": str, "name": str, "board": str, "openings": Whole(1),
@@ -47,7 +47,7 @@ def gradings_folder(store: str) -> Path:
 
 @dataclass(frozen=True)
 class StoredGrading:
-    """One grading as its file tells it."""
+    """A grading as it was read from its file."""
 
     id: int
     header: Mapping[str, Any]
@@ -56,16 +56,16 @@ class StoredGrading:
 
     @property
     def key(self) -> str:
-        """What tells it from gradings of other agents, openings or engines."""
+        """The hash that differs for gradings of other agents, openings or engines."""
         return key_of(self.header)
 
     @property
     def finished(self) -> bool:
-        """Whether all its games were played."""
+        """Whether all games of the grading have been played."""
         return len(self.games) >= int(self.header["openings"])
 
     def grade(self) -> Grade | None:
-        """Return what its games come to; None before the first has ended."""
+        """Return the grade by the games so far; None before the first game has ended."""
         if not self.records:
             return None
         about = self.header
@@ -75,13 +75,13 @@ class StoredGrading:
 
 
 def key_of(header: Mapping[str, Any]) -> str:
-    """Return the hash that two gradings share only if they are the same."""
+    """Return the hash of the header fields that identify a grading."""
     text = json.dumps({name: header[name] for name in IDENTITY}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 class Gradings:
-    """The folder of gradings of a store."""
+    """The gradings of a store, kept as files in a folder."""
 
     def __init__(self, store: str) -> None:
         self._folder = gradings_folder(store)
@@ -92,11 +92,11 @@ class Gradings:
         return [found for id in self._ids() if (found := self._read(id)) is not None]
 
     def one(self, id: int) -> StoredGrading | None:
-        """Return a grading by its number; None if there is none."""
+        """Return a grading by its number; None if it does not exist or cannot be read."""
         return self._read(id)
 
     def begin(self, header: Mapping[str, Any]) -> StoredGrading:
-        """Return the grading that has this identity, begun now if it is not there."""
+        """Return the grading with this header's identity, creating it if there is none."""
         for found in self.all():
             if found.key == key_of(header):
                 return found
@@ -110,7 +110,7 @@ class Gradings:
         return StoredGrading(id, header, (), ())
 
     def append(self, id: int, number: int, game: Mapping[str, Any], record: Record) -> None:
-        """Add the next game of a grading."""
+        """Append the next game of a grading to its file."""
         line = {
             **game,
             "number": number,
@@ -143,7 +143,7 @@ class Gradings:
         return sorted(int(stem) for stem in stems if stem.isascii() and stem.isdigit())
 
     def _read(self, id: int) -> StoredGrading | None:
-        """Read a grading, unless it is known and its file is as it was."""
+        """Return a grading, read again only if its file has changed; None if it is unreadable."""
         try:
             status = os.stat(self._path(id))
             stamp = status.st_mtime_ns, status.st_size
@@ -151,7 +151,7 @@ class Gradings:
             if known is None or known[0] != stamp:
                 known = self._kept[id] = stamp, _parsed(id, read_bytes(self._path(id)))
             return known[1]
-        except (OSError, KnightfallError):  # it is gone, or no grading at all
+        except (OSError, KnightfallError):  # deleted, or not a grading
             return None
 
 
@@ -161,7 +161,7 @@ def _parsed(id: int, content: bytes) -> StoredGrading:
         raise KnightfallError(f"grading {id} is empty")
     header = lines[0]
     check(HEADER, header)
-    parse_agent(header["agent"])  # raises a KnightfallError if it is none, as the next line does
+    parse_agent(header["agent"])  # raises a KnightfallError if invalid, as the next line does
     Board.named(header["board"])
     games: list[dict[str, Any]] = []
     records: list[Record] = []
@@ -178,7 +178,7 @@ def _parsed(id: int, content: bytes) -> StoredGrading:
 
 
 def _lines(content: bytes) -> Iterator[Any]:
-    """Yield the lines that are whole."""
+    """Yield the value of each line that is valid JSON."""
     for line in content.split(b"\n"):
         try:
             yield parse_json(line.decode())
@@ -207,7 +207,7 @@ def _decision(stored: Any) -> Decision:
 
 
 class RecordingPlayer:
-    """Asks another player, and remembers the game that it plays against itself."""
+    """A player that asks another one for its moves and records the game against itself."""
 
     def __init__(self, player: Analyst) -> None:
         self._player = player
@@ -216,8 +216,8 @@ class RecordingPlayer:
         self._now: Position | None = None
 
     def analyse(self, position: Position) -> Report:
-        """The other one's move."""
-        if self._now is None or position.fen != self._now.fen:  # another game
+        """Return the wrapped player's move, and record it."""
+        if self._now is None or position.fen != self._now.fen:  # a new game
             self._opening, self._moves = position, []
             self._player = for_game(self._player, position.board)
         report = self._player.analyse(position)
@@ -226,7 +226,7 @@ class RecordingPlayer:
         return report
 
     def game(self, record: Record) -> dict[str, Any]:
-        """The game that has just ended, with the plies at which a win was given away."""
+        """Return the game that has just ended, with the plies at which a win was given away."""
         assert self._opening is not None
         moves, opening, self._now = self._moves, self._opening, None
         return {

@@ -1,9 +1,9 @@
-"""Who may ask what: every request passes here before anything else sees it.
+"""Checks that every request must pass before the application handles it.
 
-A page of somebody else's that is open in the same browser can send requests to this machine, too.
-It is known by its `Origin`, by a `Host` that is not ours (DNS rebinding), and by what the browser
-says of where a request comes from.  Whoever wants to change anything needs a token besides, which
-stands in our page alone.
+Another site's page that is open in the same browser can send requests to this machine, too.  Such
+requests are recognised by their `Origin`, by a `Host` that is not this server's (DNS rebinding),
+and by the header in which the browser says where a request comes from.  Requests that change
+anything also need a token, which only the lab's own page contains.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 TOKEN, CLIENT = "x-knightfall-token", "x-knightfall-client"
 MOST_BYTES = 1 << 16
-"""Of a request's body: a league of forty agents takes four thousand."""
+"""Largest body of a request, in bytes; a league of forty agents takes four thousand."""
 
 READING = ("GET", "HEAD")
 
@@ -36,7 +36,7 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""Of a whole page of an extension: without scripts, its style and charts being part of it."""
+"""Content security policy of an extension's document: no scripts; styles are inline."""
 
 HEADERS = {
     "content-security-policy": PAGE_POLICY,
@@ -47,11 +47,11 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""What every answer says, unless the answer itself says otherwise."""
+"""Headers of every response, unless the response sets them itself."""
 
 
-class Refused(Exception):
-    """A request that is not granted: the status, and a sentence why."""
+class RequestRefused(Exception):
+    """A refused request, with its HTTP status and a sentence that says why."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -59,17 +59,17 @@ class Refused(Exception):
 
 
 class Guard:
-    """The application behind it hears only from those who may ask."""
+    """ASGI middleware that passes only permitted requests on to the application."""
 
     def __init__(self, app: App, address: Address, token: str) -> None:
         self._app, self._address, self._token = app, address, token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
+        """Handle a connection, as ASGI defines it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":  # nothing here talks by websockets
+        if scope["type"] != "http":  # websockets are not used
             return
         guarded = _with_headers(send)
         try:
@@ -77,35 +77,37 @@ class Guard:
             body = _Body(receive)
             self._check_length(scope)
             await self._app(scope, body.receive, guarded)
-        except Refused as refused:
+        except RequestRefused as refused:
             await refuse(guarded, refused)
 
     def _check(self, scope: Scope) -> None:
         given = _headers(scope)
         host = given.get("host", "")
         if not self._address.is_ours(host):
-            raise Refused(403, f"the host {host[:100]!r} is not this server's")
+            raise RequestRefused(403, f"the host {host[:100]!r} is not this server's")
         origin = given.get("origin")
         if origin is not None and not self._address.is_our_origin(origin):
-            raise Refused(403, f"the origin {origin[:100]!r} is not this server's page")
+            raise RequestRefused(403, f"the origin {origin[:100]!r} is not this server's page")
         if scope["path"].startswith("/api/") and given.get("sec-fetch-site", "none") not in (
             "same-origin",
             "none",
         ):
-            raise Refused(403, "another site's page may not ask this server anything")
+            raise RequestRefused(403, "requests of another site's page are refused")
         if scope["method"] not in READING:
             token = given.get(TOKEN, "").encode("latin-1", "replace")
             if not secrets.compare_digest(token, self._token):
-                raise Refused(403, f"{scope['method']} needs the page's token in {TOKEN}")
+                raise RequestRefused(
+                    403, f"{scope['method']} requests need the page's token in the header {TOKEN}"
+                )
 
     def _check_length(self, scope: Scope) -> None:
         length = _headers(scope).get("content-length", "0")
         if length.isascii() and length.isdigit() and len(length) < 20:
-            _bounded(int(length))
+            _check_size(int(length))
 
 
 class _Body:
-    """What is received, up to a bound."""
+    """The body of a request, refused as soon as it exceeds `MOST_BYTES`."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive, self._bytes = receive, 0
@@ -114,17 +116,17 @@ class _Body:
         message = await self._receive()
         if message["type"] == "http.request":
             self._bytes += len(message.get("body", b""))
-            _bounded(self._bytes)
+            _check_size(self._bytes)
         return message
 
 
-def _bounded(length: int) -> None:
+def _check_size(length: int) -> None:
     if length > MOST_BYTES:
-        raise Refused(413, f"a request has at most {MOST_BYTES:,} bytes, and this one more")
+        raise RequestRefused(413, f"the request is too large: at most {MOST_BYTES:,} bytes")
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """The headers by their names; of one that comes twice, both, which then is nobody's."""
+    """Return the headers by name; values of a repeated one are joined, so that they match none."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -143,13 +145,13 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def refuse(send: Send, refused: Refused) -> None:
-    """Say no, with the reason."""
+async def refuse(send: Send, refused: RequestRefused) -> None:
+    """Send the response to a refused request: its status, and the reason as JSON."""
     body = json_line({"error": str(refused)}).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),  # whatever else was to come is not read
+        (b"connection", b"close"),  # the rest of the request is not read
     ]
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,9 +1,9 @@
-"""Runs and gradings that are being played, each by a process of its own.
+"""Jobs: runs and gradings that are being played, each in its own process.
 
-They belong to the server, not to the tab that started them: they end by Stop, at their end, or with
-the server.  What was played is in the store at any moment.  To stop a run is to interrupt its
-process, as Ctrl-C would; if the server dies, the system ends its processes, and the store has what
-was played.
+Jobs belong to the server, not to the browser tab that started them.  A job ends when it is stopped,
+when it is finished, or with the server.  All that has been played is in the store at any moment.
+Stopping a job interrupts its process, as Ctrl-C would; if the server dies, the operating system
+ends the processes.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from typing import Any
 from knightfall.display.printable import one_line
 from knightfall.isolation.exit_status import describe_exit
 from knightfall.isolation.json_subprocess import send, start_module
-from knightfall.web.lab.guard import Refused
+from knightfall.web.lab.guard import RequestRefused
 from knightfall.web.lab.names import short_names
 
 AT_ONCE = 2
-"""Runs and gradings that are played at one time: each may use every core."""
+"""Most jobs that are played at the same time; each may use every core."""
 
 KEPT = 50
-"""Of those that are over, so many are remembered."""
+"""Most ended jobs that are remembered."""
 
 ENDING = 15.0
-"""Seconds that a process has to end once it was interrupted."""
+"""Seconds that an interrupted process has to end before it is killed."""
 
 AGAIN = 1.5
-"""Seconds between two interruptions."""
+"""Seconds between two interrupts of a process."""
 
 SHOWN = 6
-"""Agents that a title names."""
+"""Most agents that a job's title names."""
 
 
-class Job:
-    """Something that is being played, or was."""
+class LabJob:
+    """A run or a grading that is being played, or was."""
 
     def __init__(self, id: str, kind: str, names: Sequence[str]) -> None:
         self.id, self.kind = id, kind
         self.names = [one_line(name) for name in names]
-        """Of the agents, in full."""
+        """The full names of the agents."""
         self.state = "starting"
         self.run: int | None = None
         self.grading: int | None = None
@@ -61,18 +61,18 @@ class Job:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, in whatever way."""
+        """Whether the job has ended: finished, stopped or failed."""
         return self.state in ("finished", "stopped", "failed")
 
     @property
     def title(self) -> str:
-        """What to call it: its kind, and its agents by their short names."""
+        """The kind of the job and the short names of its agents."""
         more = f" and {len(self.names) - SHOWN} more" if len(self.names) > SHOWN else ""
-        who = ", ".join(short_names(self.names)[:SHOWN]) or "as the course had it"
+        who = ", ".join(short_names(self.names)[:SHOWN]) or "the course's agents"
         return f"{self.kind}: {who}{more}"
 
     def to_dict(self) -> dict[str, Any]:
-        """What a browser may know."""
+        """Return the fields that are sent to the browser."""
         return {
             "id": self.id, "kind": self.kind, "title": self.title, "state": self.state,
             "run": self.run, "grading": self.grading, "done": self.done, "total": self.total,
@@ -82,33 +82,35 @@ class Job:
 
 
 class Jobs:
-    """All of them."""
+    """All jobs of a lab, those that have ended included."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
         self._on_change = on_change
         self._numbers = count(1)
-        self.all: dict[str, Job] = {}
+        self.all: dict[str, LabJob] = {}
 
     @property
-    def active(self) -> list[Job]:
-        """Those that are being played."""
+    def active(self) -> list[LabJob]:
+        """The jobs that have not ended."""
         return [job for job in self.all.values() if not job.over]
 
-    def playing(self, *, run: int | None = None, grading: int | None = None) -> Job | None:
+    def playing(self, *, run: int | None = None, grading: int | None = None) -> LabJob | None:
         """Return the job that plays a run or a grading; None if it is not being played."""
         wanted = run, grading
         return next((job for job in self.active if (job.run, job.grading) == wanted), None)
 
-    def dismiss(self, job: Job) -> None:
-        """Forget a job that is over: somebody has seen how it ended."""
+    def dismiss(self, job: LabJob) -> None:
+        """Remove a job that has ended from the list, because the user has seen the result."""
         del self.all[job.id]
         self._on_change()
 
-    def start(self, spec: dict[str, Any], names: Sequence[str]) -> Job:
-        """Have something played by some agents; refuse it if there is enough going on."""
+    def start(self, spec: dict[str, Any], names: Sequence[str]) -> LabJob:
+        """Start a job and return it; raise `RequestRefused` if too many are being played."""
         if len(self.active) >= AT_ONCE:
-            raise Refused(409, f"{AT_ONCE} runs are being played: stop one, or wait for its end")
-        job = Job(str(next(self._numbers)), spec["kind"], names)
+            raise RequestRefused(
+                409, f"{AT_ONCE} runs are being played: stop one, or wait until one has ended"
+            )
+        job = LabJob(str(next(self._numbers)), spec["kind"], names)
         job.run, job.grading = spec.get("run"), spec.get("grading")
         self.all[job.id] = job
         over = [one for one in self.all.values() if one.over]
@@ -118,10 +120,10 @@ class Jobs:
         self._on_change()
         return job
 
-    async def _play(self, job: Job, spec: dict[str, Any]) -> None:
-        """Start the process, hear what it says, note how it ended.
+    async def _play(self, job: LabJob, spec: dict[str, Any]) -> None:
+        """Start the job's process, read its messages, and record how it ended.
 
-        It has a folder for copies of the users' files, which goes however it ends.
+        The process gets a folder for copies of users' files, which is always removed.
         """
         folder = ""
         try:
@@ -135,7 +137,7 @@ class Jobs:
             if job.stopping:
                 self._interrupt(job)
             async for line in job.process.stdout:
-                self._hear(job, line)
+                self._receive(job, line)
             code = await job.process.wait()
         except (OSError, ValueError) as error:
             job.error, code = one_line(str(error)), 1
@@ -152,41 +154,42 @@ class Jobs:
         self._on_change()
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    def _hear(self, job: Job, line: bytes) -> None:
+    def _receive(self, job: LabJob, line: bytes) -> None:
+        """Update a job by a message of its process."""
         try:
-            said = json.loads(line)
+            message = json.loads(line)
         except ValueError:
             return
-        for what in ("run", "grading"):
-            if what in said:
-                other = self.playing(**{what: said[what]})
-                setattr(job, what, said[what])
+        for kind in ("run", "grading"):
+            if kind in message:
+                other = self.playing(**{kind: message[kind]})
+                setattr(job, kind, message[kind])
                 if other is not None and other is not job:
-                    job.error = f"{what} {said[what]} is being played already"
+                    job.error = f"{kind} {message[kind]} is being played already"
                     self._interrupt(job)
-        if "done" in said:
+        if "done" in message:
             job.state = "playing"
-            job.done, job.total = said["done"], said.get("total", job.total)
-        job.error = one_line(said.get("error", job.error))
-        if "notice" in said and len(job.notices) < 20:
-            job.notices.append(one_line(said["notice"])[:500])
+            job.done, job.total = message["done"], message.get("total", job.total)
+        job.error = one_line(message.get("error", job.error))
+        if "notice" in message and len(job.notices) < 20:
+            job.notices.append(one_line(message["notice"])[:500])
         self._on_change()
 
     # -- ending ----------------------------------------------------------------------------
 
-    def stop(self, job: Job) -> None:
-        """Have it end with what was played by now."""
+    def stop(self, job: LabJob) -> None:
+        """Stop a job; what has been played is kept."""
         if not job.over and not job.stopping:
             job.stopping = True
             self._interrupt(job)
             self._on_change()
 
-    def _interrupt(self, job: Job) -> None:
+    def _interrupt(self, job: LabJob) -> None:
         if job.process is not None and job.process.returncode is None:
             job.ending = asyncio.get_running_loop().create_task(_end(job.process))
 
     async def end(self) -> int:
-        """Stop everything and wait for it; how many there were."""
+        """Stop all jobs and wait until they have ended; return how many were being played."""
         active = self.active
         for job in active:
             self.stop(job)
@@ -197,10 +200,13 @@ class Jobs:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Interrupt a process, again if it is busy starting others and does not hear; then kill it."""
-    for sign in (*[signal.SIGINT] * round(ENDING / AGAIN), signal.SIGKILL):
+    """Interrupt a process until it ends; kill it after `ENDING` seconds.
+
+    One interrupt is not enough: a process that is starting others may miss it.
+    """
+    for number in (*[signal.SIGINT] * round(ENDING / AGAIN), signal.SIGKILL):
         with suppress(ProcessLookupError):
-            process.send_signal(sign)
+            process.send_signal(number)
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(process.wait()), AGAIN)
             return

@@ -1,6 +1,6 @@
-"""The lab as a whole: its files, its runs, the open tabs of browsers, and their events.
+"""The state of a running lab: its files, its jobs, the open browser tabs and their events.
 
-Each tab has a stream of server-sent events, and its searches end when it is gone.  Runs and
+Each tab receives server-sent events, and its searches are cancelled when it is closed.  Runs and
 gradings belong to the lab, not to a tab: see `jobs`.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 from knightfall.display.printable import json_line
 from knightfall.errors import KnightfallError
 from knightfall.isolation.json_subprocess import JsonSubprocess
-from knightfall.web.lab.guard import Refused
+from knightfall.web.lab.guard import RequestRefused
 from knightfall.web.lab.jobs import Jobs
 from knightfall.web.lab.library import Library
 from knightfall.web.lab.schemas import CLIENT_PATTERN
@@ -27,14 +27,14 @@ from knightfall.web.lab.thinkers import Thinkers
 
 
 PAUSE = 0.25
-"""Seconds between two messages: nobody reads faster."""
+"""Least seconds between two events of a stream."""
 
 SILENCE = 5.0
-"""Seconds after which something is said in any case, or nobody would notice that a tab is gone."""
+"""Seconds after which an idle stream sends a comment, so that a closed tab is noticed."""
 
 
 class EventStream:
-    """What changes, and those who want to hear of it."""
+    """The state of the lab as server-sent events, sent to every open tab after each change."""
 
     def __init__(self, state: Callable[[], dict[str, Any]]) -> None:
         self._state = state
@@ -42,17 +42,17 @@ class EventStream:
         self.ending = False
 
     def changed(self) -> None:
-        """Something is not as it was."""
+        """Send the state to all streams, because it has changed."""
         for listener in self._listeners:
             listener.set()
 
     def end(self) -> None:
-        """No more news: every stream ends."""
+        """End all streams."""
         self.ending = True
         self.changed()
 
     async def stream(self) -> AsyncIterator[bytes]:
-        """Server-sent events."""
+        """Yield server-sent events: the state now and after each change."""
         woken = asyncio.Event()
         self._listeners.add(woken)
         last = ""
@@ -76,19 +76,20 @@ class EventStream:
 
 
 GRACE = 10.0
-"""Seconds that a tab's stream may be away, to reconnect say, before its searches are ended."""
+"""Seconds that a tab has to reconnect its stream before its searches are cancelled."""
 
 SEARCHES = 2
-"""Positions that one tab may have thought about at a time."""
+"""Most searches of one tab at the same time."""
 
 MOST_SEARCHES = 4
-"""And all tabs together."""
+"""Most searches of all tabs together."""
 
 MOST_STREAMS = 64
+"""Most event streams that are open at the same time."""
 
 
 class Tab:
-    """A tab, known by a word of its own choice."""
+    """An open browser tab: its streams and its searches."""
 
     def __init__(self) -> None:
         self.streams = 0
@@ -97,7 +98,7 @@ class Tab:
 
 
 class Tabs:
-    """All tabs that have a stream or a search."""
+    """All tabs that have a stream or a search, by the names that they chose."""
 
     def __init__(self, grace: float = GRACE) -> None:
         self._grace = grace
@@ -105,19 +106,22 @@ class Tabs:
 
     @property
     def watching(self) -> int:
-        """How many streams are open."""
+        """The number of open streams."""
         return sum(tab.streams for tab in self._all.values())
 
     def check_room(self) -> None:
-        """Refuse a stream if there are too many; call it before the answer has begun."""
+        """Raise `RequestRefused` if too many streams are open.
+
+        Call this before the response begins, because afterwards its status cannot change.
+        """
         if self.watching >= MOST_STREAMS:
-            raise Refused(429, f"{MOST_STREAMS} pages are open: close one")
+            raise RequestRefused(429, f"{MOST_STREAMS} pages are open: close one")
 
     @contextmanager
     def stream(self, name: str) -> Iterator[None]:
         """Count a tab's stream as open while the block runs.
 
-        Once the last one of a tab has ended, the tab has the grace time to open another.
+        After the last stream of a tab has ended, the tab has `GRACE` seconds to open another.
         """
         tab = self._all.setdefault(name, Tab())
         tab.streams += 1
@@ -134,15 +138,17 @@ class Tabs:
 
     @contextmanager
     def searching(self, name: str) -> Iterator[None]:
-        """Count a search of a tab while the block runs; refuse it if there are too many.
+        """Count a search of a tab while the block runs; raise `RequestRefused` at a limit.
 
-        The tab needs no stream: a page may ask before its stream is open.
+        The tab needs no stream: a page may start a search before its stream is open.
         """
         tab = self._all.setdefault(name, Tab())
         if len(tab.searches) >= SEARCHES:
-            raise Refused(429, f"a page has at most {SEARCHES} searches at once: wait for one")
+            raise RequestRefused(
+                429, f"a page has at most {SEARCHES} searches at once: wait for one"
+            )
         if sum(len(one.searches) for one in self._all.values()) >= MOST_SEARCHES:
-            raise Refused(429, f"{MOST_SEARCHES} searches are going on: wait for one")
+            raise RequestRefused(429, f"{MOST_SEARCHES} searches are running: wait for one")
         task = asyncio.current_task()
         assert task is not None
         tab.searches.add(task)
@@ -155,17 +161,19 @@ class Tabs:
                 del self._all[name]
 
     def _forget(self, name: str) -> None:
-        """End the searches of a tab that did not come back."""
+        """Cancel the searches of a tab that did not reconnect."""
         for search in list(self._all.pop(name).searches):
             search.cancel()
 
 
 def checked_name(given: str | None) -> str | None:
-    """Return what a tab calls itself; None if it does not say."""
+    """Return the name that a tab sent, or None; raise a `KnightfallError` if it is invalid."""
     if given is None:
         return None
     if not re.fullmatch(CLIENT_PATTERN, given, re.ASCII):
-        raise KnightfallError(f"a client is called {given[:50]!r}, and must be up to 40 letters")
+        raise KnightfallError(
+            f"invalid client name {given[:50]!r}: expected 1 to 40 letters, digits, - or _"
+        )
     return given
 
 
@@ -173,11 +181,11 @@ def checked_name(given: str | None) -> str | None:
 
 
 LOOK = 0.5
-"""Seconds between two looks into the store, while anybody watches."""
+"""Seconds between two checks of the store, while a tab is open or a job is played."""
 
 
 class Lab:
-    """Everything that outlives a request."""
+    """A running lab: everything that lasts longer than one request."""
 
     def __init__(self, files: list[str], store: str, grace: float = GRACE) -> None:
         self.id = secrets.token_hex(8)
@@ -189,12 +197,12 @@ class Lab:
         self.events = EventStream(self.state)
         archive = "the store", "knightfall.web.lab.archive", store
         self.archive = JsonSubprocess(*archive)
-        self.judge = JsonSubprocess(*archive)  # another: it takes its time
+        self.judge = JsonSubprocess(*archive)  # a second process: judging games takes long
         self.thinkers = Thinkers()
         self.stopped = 0
 
     def state(self) -> dict[str, Any]:
-        """What every page wants to know, whatever it shows."""
+        """Return the state that is sent to every page."""
         return {
             "server": self.id,
             "store": self.version,
@@ -204,10 +212,10 @@ class Lab:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Watch files and store until it is over; then end all that was started, in order."""
-        hands = ThreadPoolExecutor(2, "knightfall-look")
+        """Watch files and store while the block runs; then end all jobs and processes."""
+        executor = ThreadPoolExecutor(2, "knightfall-look")
         watching = [
-            asyncio.create_task(self.library.watch(hands)),
+            asyncio.create_task(self.library.watch(executor)),
             asyncio.create_task(self._watch_store()),
         ]
         try:
@@ -220,20 +228,21 @@ class Lab:
             await self.archive.end()
             await self.judge.end()
             self.thinkers.end()
-            hands.shutdown(wait=False, cancel_futures=True)
+            executor.shutdown(wait=False, cancel_futures=True)
 
     async def _watch_store(self) -> None:
-        """Notice what is written, by us or by anybody, while somebody looks or plays."""
+        """Check regularly whether any process has written to the store."""
         while True:
             if self.tabs.watching or self.jobs.active:
-                await self._look_at_store()
+                await self._check_store()
             await asyncio.sleep(LOOK)
 
-    async def _look_at_store(self) -> None:
+    async def _check_store(self) -> None:
+        """Update the version of the store and the progress of jobs; send events if changed."""
         runs = [job for job in self.jobs.active if job.run is not None]
         try:
             seen = await self.archive.ask({"ask": "watch", "runs": [job.run for job in runs]})
-        except KnightfallError:  # it is told to whoever asks for a run
+        except KnightfallError:  # the next request for a run reports it
             return
         before = self.version, [job.done for job in runs]
         self.version = seen["version"]

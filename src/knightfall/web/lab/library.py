@@ -1,6 +1,7 @@
-"""The files of the command line: what each offers, looked at again whenever it is edited.
+"""The user's files that the command line names, and the heuristics and agents in each.
 
-A file is loaded in an isolated process, for it may do anything meanwhile.
+A file is loaded again whenever it is edited, in an isolated process, because its code may do
+anything.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.user_files import Stamp, load, stamp
 from knightfall.web.lab.names import can_be_named, listed_name
 
-# -- what a file offers -----------------------------------------------------------------------
+# -- the content of a file --------------------------------------------------------------------
 
 
 POSITION = "7/7/1N5/7/7/4n2/7 w"
-"""Of which every heuristic is asked once."""
+"""The position on which every heuristic is tried once."""
 
 MOST = 100
-"""Functions of a file that are listed."""
+"""Most heuristics, and most agents, that are listed of a file."""
 
 
 def seen_in(path: str, shown: str) -> dict[str, Any]:
-    """The file's heuristics and agents, with what is wrong with each; what it depends on."""
+    """Return a file's heuristics and agents with their errors, and the files it depends on."""
     file = Path(path).resolve()
     try:
         loaded = load(file, shown)
     except KnightfallError as error:
-        players = _players(path, shown)  # they import the course's modules, which are not here
+        players = _players(path, shown)  # submissions import modules that only the course has
         failed = nothing_in_it() if players else nothing_in_it(error)
         return {**failed, "agents": players, "sources": [str(file)]}
     found = nothing_in_it()
@@ -61,16 +62,16 @@ def seen_in(path: str, shown: str) -> dict[str, Any]:
 
 
 def _is_agent_class(thing: Any, module: Any) -> bool:
-    """Return whether it is a class of that module whose instances can be asked for moves."""
+    """Return whether `thing` is a class of that module with a method `choose`."""
     mine = isinstance(thing, type) and thing.__module__ == module.__name__
     return mine and isinstance(getattr(thing, "choose", None), FunctionType)
 
 
 def _is_meant_as_heuristic(thing: Any, function: FunctionType) -> bool:
-    """Return whether a function takes five arguments, or was to be a heuristic and does not.
+    """Return whether a function is a heuristic or was meant to be one.
 
-    The latter is told by the decorator or by the names of the arguments; `_heuristic` finds out
-    what is wrong with it.
+    A heuristic takes five arguments.  A function with another number was meant to be one if it has
+    the decorator or the usual names of arguments; `_heuristic` then reports its error.
     """
     from knightfall.heuristics.registry import PARAMETERS, REGISTRY
 
@@ -82,7 +83,7 @@ def _is_meant_as_heuristic(thing: Any, function: FunctionType) -> bool:
 
 
 def nothing_in_it(error: KnightfallError | str = "") -> dict[str, Any]:
-    """Return what is known of a file in which nothing was found, and why."""
+    """Return the description of a file without heuristics and agents, with its error if any."""
     return {"error": one_line(str(error)), "line": _line(error), "heuristics": [], "agents": []}
 
 
@@ -92,7 +93,7 @@ def _line(error: object) -> int | None:
 
 
 def _positional(function: FunctionType) -> int:
-    """How many arguments a function takes; −1 if it is not as simple as that."""
+    """Return how many arguments a function takes; −1 if not all are plain positional ones."""
     given = inspect.signature(function).parameters.values()
     simple = all(one.kind is one.POSITIONAL_OR_KEYWORD for one in given)
     return len(given) if simple else -1
@@ -106,7 +107,7 @@ def _row(name: str, id: str, function: Any, error: str = "", note: str = "") -> 
 
 
 def _heuristic(path: str, name: str, function: FunctionType, shown: str) -> dict[str, Any]:
-    """A heuristic that was asked once; what it said is not told, only whether it could."""
+    """Evaluate a heuristic once; return its description with the error or warning, if any."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.position import Position
 
@@ -129,7 +130,7 @@ def _heuristic(path: str, name: str, function: FunctionType, shown: str) -> dict
 
 
 def _players(path: str, shown: str) -> list[dict[str, Any]]:
-    """The classes of a submission of the course, if it is one; nothing of it is run for that."""
+    """Return the classes of a course submission, found without running it; empty if it is none."""
     from knightfall.course.submission import read_submission
 
     try:
@@ -147,14 +148,14 @@ def _players(path: str, shown: str) -> list[dict[str, Any]]:
 
 
 LOOK = 1.0
-"""Seconds between two looks whether a file was edited."""
+"""Seconds between two checks whether a file was edited."""
 
 LOADING = 60.0
-"""Seconds that a file may take to be loaded, its heuristics compiled."""
+"""Seconds allowed for loading a file and compiling its heuristics."""
 
 
 class KnownFile:
-    """A file, and what was found in it."""
+    """A user's file, and the heuristics and agents found in it."""
 
     def __init__(self, name: str, path: str) -> None:
         self.name, self.path = name, path
@@ -163,21 +164,21 @@ class KnownFile:
         self._sources: dict[str, Stamp | None] = {}
 
     def is_edited(self) -> bool:
-        """Whether it, or a file that it depends on, is not what it was."""
+        """Return whether the file, or one that it depends on, has changed since it was loaded."""
         if not self._sources:
             return True
         return any(stamp(path) != before for path, before in self._sources.items())
 
     @property
     def version(self) -> str:
-        """What changes when it is edited."""
+        """A text that changes when the file is edited."""
         return repr(sorted(self._sources.items()))
 
     def look(self) -> None:
-        """Find out what is in it; blocks until another process has loaded it."""
+        """Load the file in another process, block until that is done, and store the result."""
         stamps = {self.path: stamp(self.path)}
         if stamps[self.path] is None:
-            found = nothing_in_it(f"{self.name}: there is no such file any more")
+            found = nothing_in_it(f"{self.name}: the file no longer exists")
         else:
             try:
                 found = run_isolated(seen_in, self.path, self.name, seconds=LOADING)
@@ -188,12 +189,12 @@ class KnownFile:
         self.seen = found
 
     def to_dict(self) -> dict[str, Any]:
-        """What a browser may know."""
+        """Return the fields that are sent to the browser."""
         return {"name": self.name, "looking": self.looking, **self.seen}
 
 
 class Library:
-    """All files of the command line."""
+    """All user files that the command line names."""
 
     def __init__(self, paths: list[str], on_change: Callable[[], None]) -> None:
         self._on_change = on_change
@@ -206,19 +207,19 @@ class Library:
 
     @property
     def paths(self) -> dict[str, str]:
-        """Full paths by name."""
+        """The full path of each file, by the name under which it is listed."""
         return {file.name: file.path for file in self.files.values()}
 
     def to_list(self) -> list[dict[str, Any]]:
-        """What a browser may know."""
+        """Return the descriptions of all files, as they are sent to the browser."""
         return [file.to_dict() for file in self.files.values()]
 
     def version(self, paths: tuple[str, ...]) -> str:
-        """What changes when one of some files is edited."""
+        """Return a text that changes when one of some files is edited."""
         return " ".join(file.version for file in self.files.values() if file.path in paths)
 
     async def watch(self, executor: Executor) -> None:
-        """Look at what was edited, for ever."""
+        """Load files again when they are edited, until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             for file in self.files.values():
@@ -232,7 +233,7 @@ class Library:
 
 
 def checked_path(given: str) -> str:
-    """The full path of a file of the command line."""
+    """Return a file's full path; raise a `KnightfallError` if the lab cannot load the file."""
     path = Path(given).expanduser()
     try:
         if not path.is_file():
@@ -241,7 +242,9 @@ def checked_path(given: str) -> str:
     except (OSError, ValueError) as error:
         raise KnightfallError(f"{given!r}: {error}") from None
     if path.suffix != ".py":
-        raise KnightfallError(f"{given!r} is no Python file: its name must end in .py")
+        raise KnightfallError(f"{given!r} is not a Python file: its name must end in .py")
     if not can_be_named(str(path)):
-        raise KnightfallError(f"{str(path)!r}: an agent cannot hold a path with , ( ) * or + in it")
+        raise KnightfallError(
+            f"{str(path)!r}: the path must not contain , ( ) * or +, which agent strings use"
+        )
     return str(path)

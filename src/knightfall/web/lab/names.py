@@ -1,7 +1,7 @@
-"""Agent strings of a browser: read, and refused if they name a file nobody put on the command line.
+"""Agent strings from a browser, which may name only the files of the command line.
 
-A browser knows files by the names under which the lab lists them.  Whatever looks like a path is
-refused before it is read, so that no path of a browser's is ever looked at, let alone opened.
+A browser knows files by the names under which the lab lists them.  A string that contains something
+like a path is refused before it is parsed, so that no path from a browser is ever opened.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ _LIKE_A_PATH = re.compile(r"\\|~|\.\.|[^ -\U0010ffff]|(?<![0-9])/|/(?![0-9])")
 
 
 def agent_named(text: str, files: Files) -> Agent:
-    """The agent of a browser's string, its files by their full paths."""
+    """Return the agent of a browser's string, with the full paths of its files."""
     _refuse_paths("agent", text, files)
-    return _at_home(parse_agent(text), text, files)
+    return _with_full_paths(parse_agent(text), text, files)
 
 
 def heuristic_named(text: str, files: Files) -> Agent:
-    """The heuristic of a browser's string, as the agent that asks it alone."""
+    """Return the greedy agent of a browser's heuristic, with the full paths of its files."""
     _refuse_paths("heuristic", text, files)
-    return _at_home(GreedyAgent(str(GreedyAgent.read_argument(text))), text, files)
+    return _with_full_paths(GreedyAgent(str(GreedyAgent.read_argument(text))), text, files)
 
 
 def _refuse_paths(what: str, text: str, files: Files) -> None:
     if _LIKE_A_PATH.search(text):
-        raise KnightfallError(f"{what} {printable(text)[:200]!r} holds a path: {_listed(files)}")
+        raise KnightfallError(f"{what} {printable(text)[:200]!r} contains a path: {_listed(files)}")
     if "@" in text:
         raise KnightfallError(
-            f"{what} {printable(text)[:200]!r} asks for another version of a file: not here"
+            f"{what} {printable(text)[:200]!r} contains @: the lab uses files as they are now"
         )
 
 
-def _at_home(agent: Agent, text: str, files: Files) -> Agent:
-    """The same agent by full paths, if all its files are listed."""
+def _with_full_paths(agent: Agent, text: str, files: Files) -> Agent:
+    """Return the agent with full paths; raise a `KnightfallError` if a file is not listed."""
     named = agent.files
     for name in named:
         if name not in files:
@@ -54,10 +54,10 @@ def _at_home(agent: Agent, text: str, files: Files) -> Agent:
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return a short name for each agent of a run, as different as the full ones are.
+    """Return a short name for each agent of a run; different agents get different names.
 
-    That is the heuristic, function or class alone where it tells them apart, with the kind of agent
-    before it where that does, and else the whole name.
+    It is the heuristic, function or class alone if that is unique in the run, else with the kind of
+    agent before it if that is unique, else the full name.
     """
     choices = [_by_length(name) for name in names]
     level = [0] * len(names)
@@ -78,7 +78,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def _by_length(name: str) -> tuple[str, ...]:
-    """Return what an agent may be called, the shortest first."""
+    """Return the possible short names of an agent and its full name, the shortest first."""
     text, mark, number = name.partition(" #") if re.search(r" #[0-9]+$", name) else (name, "", "")
     spelt = spelling(text)
     if spelt is None or not spelt[1]:
@@ -99,7 +99,7 @@ def _listed(files: Files) -> str:
 
 
 def listed_name(path: str, taken: Files) -> str:
-    """What a file is called here: its own name, without what would be read as something else."""
+    """Return the name under which a file is listed; special characters are replaced by _."""
     stem = re.sub(r"[^A-Za-z0-9_]", "_", path.rpartition("/")[2].removesuffix(".py")) or "file"
     stem = f"_{stem}" if stem[0].isdigit() else stem
     name, number = f"{stem}.py", 2
@@ -109,7 +109,7 @@ def listed_name(path: str, taken: Files) -> str:
 
 
 def can_be_named(path: str) -> bool:
-    """Whether an agent string can hold a path: one with a comma in it would be cut there."""
+    """Return whether an agent string can contain a path; one with a comma, say, cannot be read."""
     try:
         function = GreedyAgent.read_argument(f"{path}:f")
     except KnightfallError:

@@ -1,4 +1,4 @@
-"""What can be asked of the lab and what it answers, as data: routes and `/openapi.json`."""
+"""The lab's HTTP API as data: endpoints, schemas of responses, and `/openapi.json`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from knightfall.web.lab import schemas as s
 from knightfall.web.lab.guard import CLIENT, TOKEN
 from knightfall.web.lab.page_parts import NAME
 
-# -- the answers ------------------------------------------------------------------------------
+# -- responses --------------------------------------------------------------------------------
 
 
 Schema = dict[str, Any]
 
 
 def _object(required: str, **more: Schema) -> Schema:
-    """An object that has at least these fields; of some it is said what they are."""
+    """Return the schema of an object with at least these fields; `more` gives some types."""
     names = required.split()
     return {"type": "object", "required": names, "properties": {n: {} for n in names} | more}
 
@@ -115,19 +115,19 @@ ANSWERS: dict[str, Schema] = {
 }
 
 
-# -- the questions ----------------------------------------------------------------------------
+# -- endpoints --------------------------------------------------------------------------------
 
 
 REASONS = {
-    "400": "The body is no JSON.",
-    "403": "Another page's request, or one without the token.",
-    "404": "There is no such thing.",
-    "405": "Not a method of this address.",
-    "409": "Not now: as many runs as can be are being played, or this one is (or is not).",
+    "400": "The body is not JSON.",
+    "403": "The request comes from another site's page, or lacks the token.",
+    "404": "The run, game, grading, job or view does not exist.",
+    "405": "The address does not support this method.",
+    "409": "Not possible now: too many runs are being played, or this one is, or is not.",
     "413": "The body is too large.",
     "415": "The body is not application/json.",
-    "422": "A value that cannot be: the error names it, and what is accepted.",
-    "429": "Too much at once.",
+    "422": "A value is invalid; the error names it and says what is accepted.",
+    "429": "Too many searches or streams at the same time.",
 }
 ALWAYS = ("403", "405")
 OF_BODIES = ("400", "413", "415", "422")
@@ -135,7 +135,7 @@ OF_BODIES = ("400", "413", "415", "422")
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A question, the schema of what it takes, and what may come of it."""
+    """An endpoint of the API: its address, and what it takes and returns."""
 
     name: str
     method: str
@@ -156,21 +156,21 @@ def _start(name: str, path: str, body: s.Schema) -> Endpoint:
 
 _RUN, _GRADING = "/api/runs/{run}", "/api/gradings/{grading}"
 ENDPOINTS = (
-    Endpoint("about", "GET", "/api/about", "What this lab is, and what it can do.", "About"),
+    Endpoint("about", "GET", "/api/about", "The lab's version and limits.", "About"),
     Endpoint(
-        "events", "GET", "/api/events", "News as server-sent events, each the state as a whole.",
+        "events", "GET", "/api/events", "Server-sent events; each contains the whole state.",
         "State", query={"client": {"type": "string", "pattern": s.CLIENT_PATTERN, "maxLength": 40}},
         errors=("422", "429"), kind="text/event-stream",
     ),
-    Endpoint("state", "GET", "/api/state", "What the news tell, once.", "State"),
-    Endpoint("files", "GET", "/api/files", "The files of the command line, as they are.", "Files"),
+    Endpoint("state", "GET", "/api/state", "The state that the events contain, once.", "State"),
+    Endpoint("files", "GET", "/api/files", "The user's files, with what is in them.", "Files"),
     Endpoint(
-        "runs", "GET", "/api/runs", "Every stored run, the last one first.", "Runs",
-        query={"limit": s.whole("At most so many.", 1, 10_000, default=200)}, errors=("422",),
+        "runs", "GET", "/api/runs", "The stored runs, the latest first.", "Runs",
+        query={"limit": s.whole("Most runs to return.", 1, 10_000, default=200)}, errors=("422",),
     ),
-    Endpoint("run", "GET", _RUN, "All about one run.", "Run", errors=("404", "422")),
+    Endpoint("run", "GET", _RUN, "One run with its report.", "Run", errors=("404", "422")),
     Endpoint(
-        "games", "GET", f"{_RUN}/games", "The games behind a number.", "Games", query=s.GAMES,
+        "games", "GET", f"{_RUN}/games", "Games that pass filters.", "Games", query=s.GAMES,
         errors=("404", "422"),
     ),
     Endpoint(
@@ -181,7 +181,7 @@ ENDPOINTS = (
     _start("tournament", "/api/tournaments", s.TOURNAMENT),
     _start("league", "/api/leagues", s.LEAGUE),
     Endpoint(
-        "resume", "POST", f"{_RUN}/resume", "Go on with a run.", "Job", body=s.NOTHING,
+        "resume", "POST", f"{_RUN}/resume", "Resume a run.", "Job", body=s.NOTHING,
         status="202", errors=("404", "409"),
     ),
     Endpoint(
@@ -194,15 +194,15 @@ ENDPOINTS = (
         errors=("404", "422"),
     ),
     Endpoint(
-        "gradings", "GET", "/api/gradings", "Every stored grading, the last one first.", "Gradings",
+        "gradings", "GET", "/api/gradings", "The stored gradings, the latest first.", "Gradings",
         errors=("422",),
     ),
     _start("grade", "/api/gradings", s.GRADING),
     Endpoint(
-        "grading", "GET", _GRADING, "All about one grading.", "Grading", errors=("404", "422")
+        "grading", "GET", _GRADING, "One grading with its games.", "Grading", errors=("404", "422")
     ),
     Endpoint(
-        "resume_grading", "POST", f"{_GRADING}/resume", "Go on with a grading.", "Job",
+        "resume_grading", "POST", f"{_GRADING}/resume", "Resume a grading.", "Job",
         body=s.NOTHING, status="202", errors=("404", "409"),
     ),
     Endpoint(
@@ -210,15 +210,15 @@ ENDPOINTS = (
         "Job", body=s.NOTHING, status="202", errors=("404", "409"),
     ),
     Endpoint(
-        "dismiss", "POST", "/api/jobs/{job}/dismiss", "Take a job that is over off the list.",
+        "dismiss", "POST", "/api/jobs/{job}/dismiss", "Remove a job that has ended from the list.",
         "Job", body=s.NOTHING, errors=("404", "409"),
     ),
     Endpoint(
-        "choose", "POST", "/api/choose", "The move of an agent.", "Move", body=s.CHOOSE,
+        "choose", "POST", "/api/choose", "The move that an agent chooses.", "Move", body=s.CHOOSE,
         errors=("429",),
     ),
     Endpoint(
-        "opinions", "POST", "/api/opinions", "What heuristics say of each legal move.", "Opinions",
+        "opinions", "POST", "/api/opinions", "Values of legal moves by heuristics.", "Opinions",
         body=s.OPINIONS, errors=("429",),
     ),
     Endpoint(
@@ -226,7 +226,7 @@ ENDPOINTS = (
     ),
     Endpoint("parts", "GET", "/api/parts", "The views that extensions add to the page.", "Parts"),
     Endpoint(
-        "part", "GET", "/api/parts/{part}", "What the view of an extension shows, as HTML.", "Part",
+        "part", "GET", "/api/parts/{part}", "The HTML of a view that an extension adds.", "Part",
         errors=("404", "422"),
     ),
 )  # fmt: skip
@@ -236,13 +236,13 @@ PARAMETERS: dict[str, s.Schema] = {
     "job": s.JOB_ID,
     "grading": s.whole("A grading's number.", 1, 2**53 - 1),
     "pair": s.whole("A pair's number, from 0 on.", 0, 2**40),
-    "game": s.whole("0 or 1.", 0, 1),
+    "game": s.whole("The game of the pair: 0 or 1.", 0, 1),
     "part": s.text("The name of a view that an extension adds.", 20, pattern=NAME),
 }
 
 
 def description(version: str) -> dict[str, Any]:
-    """The whole of it as OpenAPI has it."""
+    """Return the OpenAPI description of all endpoints."""
     paths: dict[str, Any] = {}
     for endpoint in ENDPOINTS:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
@@ -251,7 +251,7 @@ def description(version: str) -> dict[str, Any]:
         "info": {
             "title": "knightfall's lab",
             "version": version,
-            "description": "What the served page asks. Meant for that page, on this machine.",
+            "description": "The requests of the lab's own page, for use on this machine.",
         },
         "paths": paths,
         "components": {

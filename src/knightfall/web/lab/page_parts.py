@@ -1,7 +1,7 @@
-"""Parts of the page that extensions add (`knightfall.extensions.PagePart`), each a view of its own.
+"""Views that extensions add to the page (`knightfall.extensions.PagePart`).
 
-One that cannot be loaded is left out, and a warning of one line says so; one that fails when it is
-shown says so in its own view.
+A part that cannot be loaded is left out with a warning of one line.  A part that fails when it is
+shown reports the error in its own view.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from knightfall.errors import KnightfallError, NotFound
 from knightfall.extensions import PagePart, added, load_added
 
 NAME = "^[a-z]{1,20}$"
-"""What a part may be called: the page's addresses have such words."""
+"""Pattern of a part's name, which becomes a word in the page's address."""
 
 TAKEN = ("play", "puzzles", "atlas", "games", "lab", "api", "model", "views")
-"""Views of the page itself, and folders of the server."""
+"""Names that parts may not have: the page's own views and the server's folders."""
 
 
 @cache
@@ -29,7 +29,9 @@ def page_parts() -> dict[str, PagePart]:
         try:
             part = load_added("pages", name)
             if not re.fullmatch(NAME, name) or name in TAKEN:
-                raise KnightfallError("its name must be up to 20 small letters, and not taken")
+                raise KnightfallError(
+                    f"its name must be 1 to 20 lower-case letters, and none of {', '.join(TAKEN)}"
+                )
             if not isinstance(part, PagePart):
                 raise KnightfallError(f"{path} is {part!r:.60}, not a PagePart")
         except KnightfallError as error:
@@ -44,11 +46,11 @@ def page_parts() -> dict[str, PagePart]:
 
 
 def page_part(name: str) -> PagePart:
-    """Return a part by its name; raise `NotFound` if there is none."""
+    """Return a part by its name; raise `NotFound` if it does not exist."""
     found = page_parts().get(name)
     if found is None:
-        known = ", ".join(page_parts()) or "none at all"
-        raise NotFound(f"there is no page part {name!r}: there are {known}")
+        known = ", ".join(page_parts()) or "none"
+        raise NotFound(f"there is no page part {name!r}; known: {known}")
     return found
 
 
@@ -58,7 +60,7 @@ def fragment_of(name: str) -> str:
     try:
         html = part.fragment()
         if not isinstance(html, str):
-            raise TypeError(f"its fragment is {html!r:.60}, not a text")
+            raise TypeError(f"its fragment is {html!r:.60}, not a string")
     except Exception as error:
         extension, _ = added("pages")[name]
         raise KnightfallError(

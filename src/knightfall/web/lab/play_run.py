@@ -1,7 +1,7 @@
-"""``python -m knightfall.web.lab.play_run``: plays one run or grading for the lab.
+"""``python -m knightfall.web.lab.play_run``: the process that plays a run or grading for the lab.
 
-The first line of its standard input says what.  It tells how it goes on in lines of JSON, and ends
-as a command would: with 0, with 130 if it was interrupted, with 2 if it cannot be done.
+The first line of standard input describes the job.  The process writes its progress as lines of
+JSON.  Its exit status is 0 when the job is done, 130 if it was interrupted, 2 if it is invalid.
 """
 
 from __future__ import annotations
@@ -18,43 +18,47 @@ from knightfall.display.numbers import count
 from knightfall.display.printable import json_line, printable
 from knightfall.errors import KnightfallError
 from knightfall.isolation import sigint
-from knightfall.isolation.run_isolated import claim_stdout
+from knightfall.isolation.limits import exit_with_parent
+from knightfall.isolation.run_isolated import take_streams
 
 GENTLE = 10
-"""How much longer it waits for a processor than those who answer somebody."""
+"""Niceness of the process, so that requests of the page are served first."""
 
-Tell = Callable[..., None]
+Send = Callable[..., None]
+"""A function that sends its keyword arguments to the server as a message."""
 
 
 def main() -> int:
-    """Do what the first line says."""
+    """Play the job that standard input describes; return the exit status."""
     sigint.exit_on_sigint()
-    spec = json.loads(sys.stdin.buffer.readline())
-    writing = claim_stdout()
+    exit_with_parent()
+    reading, writing = take_streams()
+    with os.fdopen(reading, "rb") as stdin:
+        spec = json.loads(stdin.readline())
     if hasattr(os, "nice"):
         os.nice(GENTLE)
 
-    def tell(**said: Any) -> None:
-        os.write(writing, json_line(said).encode())
+    def send(**message: Any) -> None:
+        os.write(writing, json_line(message).encode())
 
     def warn(message: Warning | str, *_: Any, **__: Any) -> None:
-        tell(notice=_short(f"warning: {message}", spec))
+        send(notice=_short(f"warning: {message}", spec))
 
     warnings.showwarning = warn
     try:
-        return _grade(spec, tell) if spec["kind"] == "grading" else _play(spec, tell)
+        return _grade(spec, send) if spec["kind"] == "grading" else _play(spec, send)
     except KnightfallError as error:
-        tell(error=printable(_short(str(error), spec)))
+        send(error=printable(_short(str(error), spec)))
         return 2
     except KeyboardInterrupt:
         return sigint.INTERRUPTED
     except Exception as error:
-        tell(error=printable(f"{type(error).__name__}: {error}"))
+        send(error=printable(f"{type(error).__name__}: {error}"))
         return 1
 
 
 def _short(text: str, spec: dict[str, Any]) -> str:
-    """Return a text with files by the names that the page knows."""
+    """Return a text with full paths replaced by the names that the page knows."""
     text = text.replace(spec["snapshot"], "")
     for name, path in spec["files"].items():
         text = text.replace(path, name)
@@ -64,12 +68,13 @@ def _short(text: str, spec: dict[str, Any]) -> str:
 # -- a run -----------------------------------------------------------------------------------
 
 
-def _play(spec: dict[str, Any], tell: Tell) -> int:
+def _play(spec: dict[str, Any], send: Send) -> int:
+    """Play a new run, or the rest of a stored one; return the exit status."""
     from knightfall.arena import version
     from knightfall.arena.api import check
     from knightfall.arena.run_loop import conduct
-    from knightfall.arena.runners.choose_runner import choose_runner
-    from knightfall.arena.runners.snapshot import Snapshot, SnapshotRunner
+    from knightfall.arena.runner import choose_runner
+    from knightfall.arena.snapshot import Snapshot, SnapshotRunner
     from knightfall.arena.store import Store
     from knightfall.isolation.parallel_map import RunnerOptions
 
@@ -85,16 +90,16 @@ def _play(spec: dict[str, Any], tell: Tell) -> int:
         run = resumed or store.begin(
             plan, version.engine(), version.versions(), again=spec["again"]
         )
-        tell(run=run.id, total=plan.total, done=run.played)
+        send(run=run.id, total=plan.total, done=run.played)
         if plan.exhausted:
             starts = count(len(plan.starts), "opening")
-            tell(notice=f"the board has no more than {starts}: none is played twice")
+            send(notice=f"the board has only {starts}; none is played twice")
         if run.finished:
-            tell(notice="it was played before; tick “play anew” to play it again")
+            send(notice="this run was played before; tick “play again” to repeat it")
             return 0
-        with choose_runner(options, played, lambda text: tell(notice=_short(text, spec))) as runner:
+        with choose_runner(options, played, lambda text: send(notice=_short(text, spec))) as runner:
             conduct(run, SnapshotRunner(runner, taken), files=taken.not_copied(played.entrants))
-        tell(done=run.played)
+        send(done=run.played)
     return 0
 
 
@@ -120,7 +125,8 @@ def _plan(spec: dict[str, Any]) -> Any:
     else:
         common |= {"gauntlet_of": spec.get("gauntlet"), "until": spec.get("until")}
         plan = league_plan(spec["agents"], **common)
-    # Called as the page calls them: a command in their folder would, too, and plays the same run.
+    # Entrants get the names that the page shows.  A command in the files' folder uses the same
+    # names, and therefore continues the same run.
     named = tuple(replace(one, name=_short(one.name, spec)) for one in plan.entrants)
     return replace(plan, entrants=named)
 
@@ -128,13 +134,13 @@ def _plan(spec: dict[str, Any]) -> Any:
 # -- a grading -------------------------------------------------------------------------------
 
 
-def _grade(spec: dict[str, Any], tell: Tell) -> int:
+def _grade(spec: dict[str, Any], send: Send) -> int:
     """Play the games of a grading that are not stored yet, and store each as it ends."""
     from knightfall.agents import parse_agent
     from knightfall.agents.remote_player import player
     from knightfall.arena import version
     from knightfall.arena.plan import check_unchanged, enter, files_of
-    from knightfall.arena.runners.snapshot import Snapshot
+    from knightfall.arena.snapshot import Snapshot
     from knightfall.arena.store import now
     from knightfall.board import Board
     from knightfall.oracle.record import draw_openings, records_of
@@ -158,15 +164,15 @@ def _grade(spec: dict[str, Any], tell: Tell) -> int:
         }
     )  # fmt: skip
     done = len(grading.games)
-    tell(grading=grading.id, done=done, total=len(drawn))
+    send(grading=grading.id, done=done, total=len(drawn))
     if grading.finished:
-        tell(notice="it was graded before: these are its numbers")
+        send(notice="this grading was finished before; its stored results are shown")
         return 0
     sigint.enable_keyboard_interrupt()
     for number, record in enumerate(records_of(recording, drawn[done:]), start=done):
         check_unchanged(elsewhere)
         stored.append(grading.id, number, recording.game(record), record)
-        tell(done=number + 1)
+        send(done=number + 1)
     return 0
 
 

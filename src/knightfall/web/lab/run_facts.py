@@ -1,4 +1,4 @@
-"""What the page shows of a run: its report, the path of its test, its games, and their truth."""
+"""The facts that the page shows about a run: report, sequential test, games and their truth."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from knightfall.web.lab.gradings import StoredGrading
 from knightfall.web.lab.names import short_names
 
 POINTS = 300
-"""Points of a path; more cannot be seen."""
+"""Most points of the path of a sequential test; a chart cannot show more."""
 
-EDITED = "A file that its agents come from was edited since: it would be another run."
+EDITED = "A file with its agents has been edited since it began."
 
 RECENT = 4
-"""Games that are shown while a run goes on: the last that were stored."""
+"""Number of latest games that are shown while a run is played."""
 
 
 def about(run: Run) -> dict[str, Any]:
-    """Everything but whether it can be gone on with."""
+    """Return all facts about a run, except whether it can be resumed."""
     plan, report = run.plan, report_on(run, commands=False)
     shorter = _short(run)
     return {
@@ -66,7 +66,7 @@ def about(run: Run) -> dict[str, Any]:
 
 
 def llr_path(run: Run) -> dict[str, Any] | None:
-    """The path of a sequential test between its bounds; None if there is no test."""
+    """Return the path of a run's sequential test, with its bounds; None if it has no test."""
     test = test_of(run.plan)
     if test is None:
         return None
@@ -79,12 +79,12 @@ def llr_path(run: Run) -> dict[str, Any] | None:
 
 
 def resuming(run: Run) -> dict[str, Any]:
-    """What is against going on with a run, and the files that its agents come from."""
+    """Return why a run cannot be resumed (empty if it can), and the files with its agents."""
     why, plan = "", run.plan
     if run.finished:
         why = "It is finished."
     elif plan.kind == "worth":
-        why = "The command knightfall worth goes on with it."
+        why = "Resume it with the command knightfall worth."
     elif run.key != plan.key(engine()):
         why = "It was begun by another version of knightfall."
     else:
@@ -97,7 +97,7 @@ def resuming(run: Run) -> dict[str, Any]:
 
 
 def grading_resuming(found: StoredGrading) -> dict[str, Any]:
-    """Return what is against going on with a grading, and the files that its agent comes from."""
+    """Return why a grading cannot be resumed (empty if it can), and the files with its agent."""
     why, files = "", known_agent(found.header["agent"]).files
     if found.finished:
         why = "It is finished."
@@ -119,7 +119,7 @@ def _is_edited(path: str, before: str) -> bool:
 
 
 def verdict(run: Run) -> str:
-    """Return who won a run, in a few words; empty for kinds of runs that nobody wins."""
+    """Return the result of a run in a few words; empty for kinds of runs without a winner."""
     report = report_on(run)
     if report.nothing_measured():
         return "nothing was measured"
@@ -174,7 +174,7 @@ def _short(run: Run) -> list[str]:
 
 
 def recent(run: Run) -> list[dict[str, Any]]:
-    """The last stored games with their moves, the latest first."""
+    """Return the latest stored games with their moves, the latest first."""
     played, found = run.played, list[dict[str, Any]]()
     for pair in range(played - 1, max(-1, played - 1 - RECENT // 2), -1):
         found += [one_game(run, pair, game) for game in (1, 0)]
@@ -182,7 +182,7 @@ def recent(run: Run) -> list[dict[str, Any]]:
 
 
 def one_game(run: Run, pair: int, game: int) -> dict[str, Any]:
-    """A game with its moves and what its players thought."""
+    """Return a game with its moves and the score, depth, nodes and time of each."""
     record, plan = run.pair(pair), run.plan
     match = plan.matches[pair % len(plan.matches)]
     played: GameRecord = record.games[game]
@@ -213,18 +213,18 @@ def one_game(run: Run, pair: int, game: int) -> dict[str, Any]:
 
 
 def games(run: Run, *, skip: int, limit: int, **wanted: Any) -> dict[str, Any]:
-    """The games that a number counts, and whether there are more."""
-    told = {
+    """Return the games of a run that pass some filters, and whether there are more."""
+    named = {
         "names": [printable(entrant.name) for entrant in run.plan.entrants],
         "short": [printable(name) for name in _short(run)],
     }
     found: list[dict[str, Any]] = []
     for number, line in enumerate(_wanted(run, **wanted)):
         if number >= skip + limit:
-            return {"games": found, **told, "more": True}
+            return {"games": found, **named, "more": True}
         if number >= skip:
             found.append(_in_short(line))
-    return {"games": found, **told, "more": False}
+    return {"games": found, **named, "more": False}
 
 
 def _wanted(
@@ -273,11 +273,11 @@ def _in_short(line: StoredGame) -> dict[str, Any]:
 
 
 SECONDS = 5.0
-"""What the judgement of a game may take.  On 7×7 it takes some hundredths of a second."""
+"""Most seconds for judging a game; on 7×7 it takes some hundredths of a second."""
 
 
 def opening_winner(opening: Position) -> str | None:
-    """Return the side that wins an opening by the atlas; None if it is not in there."""
+    """Return the side that wins an opening, by the atlas; None if the atlas lacks it."""
     entry = lookup(opening)
     if entry is None:
         return None
@@ -287,9 +287,9 @@ def opening_winner(opening: Position) -> str | None:
 def game_truth(game: dict[str, Any]) -> dict[str, Any]:
     """Return the winner at the opening and the plies (from 1) at which a win was thrown away.
 
-    `opening` is None if there was no time to find out, and `known_from` is the ply from which on
-    the moves are judged.  A win is also thrown away by whoever loses otherwise than for want of a
-    move while it is winning: that is counted at the ply that was not played.
+    `opening` is None if time ran out, and `known_from` is the first ply that was judged.  A player
+    in a winning position that loses by time, an illegal move or a crash throws its win away, too:
+    this counts at the ply that was not played.
     """
     opening = Position.from_fen(game["opening"])
     positions = [opening]
@@ -298,7 +298,7 @@ def game_truth(game: dict[str, Any]) -> dict[str, Any]:
     solver = _solver(opening.board)
     solver.limits = Limits(deadline=time.perf_counter() + SECONDS)
     winners: list[str | None] = [None] * len(positions)
-    for at in range(len(positions) - 1, -1, -1):  # the end is easy, and the rest builds on it
+    for at in range(len(positions) - 1, -1, -1):  # backwards: the end is easy, and its proofs help
         mover = positions[at].to_move
         try:
             winners[at] = mover if solver.wins(positions[at]) else other(mover)

@@ -1,4 +1,4 @@
-"""What requests may say, as JSON Schema: checked here, and shown in `/openapi.json`.
+"""JSON Schemas of the lab's requests, which are checked here and shown in `/openapi.json`.
 
 An error names the field, what was given and what is accepted.
 """
@@ -23,7 +23,7 @@ from knightfall.reading import (
     parse_json,
     shown,
 )
-from knightfall.web.lab.guard import Refused
+from knightfall.web.lab.guard import RequestRefused
 
 # -- the requests -----------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ Schema = dict[str, Any]
 MOST_AGENTS = 40
 MOST_PAIRS = 100_000
 MOST_SEED = 2**53 - 1
-"""Whole numbers up to here are the same in every browser."""
+"""Largest whole number that JavaScript represents exactly."""
 MOST_OPENINGS = 10_000
 LONGEST_AGENT = 500
 MOST_GAMES = 500
@@ -41,23 +41,23 @@ CLIENT_PATTERN = "^[A-Za-z0-9_-]{1,40}$"
 
 
 def text(about: str, longest: int = LONGEST_AGENT, **more: Any) -> Schema:
-    """Some letters."""
+    """Return the schema of a non-empty string."""
     return {"type": "string", "minLength": 1, "maxLength": longest, "description": about, **more}
 
 
 def whole(about: str, least: int, most: int, **more: Any) -> Schema:
-    """A whole number."""
+    """Return the schema of a whole number."""
     return {"type": "integer", "minimum": least, "maximum": most, "description": about, **more}
 
 
 def listed(items: Schema, least: int, most: int, about: str, **more: Any) -> Schema:
-    """Several of the same."""
+    """Return the schema of a list."""
     bounds = {"minItems": least, "maxItems": most}
     return {"type": "array", "items": items, **bounds, "description": about, **more}
 
 
 def fields(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
-    """An object with these fields and no others."""
+    """Return the schema of an object with these fields and no others."""
     return {
         "type": "object",
         "properties": properties,
@@ -67,7 +67,7 @@ def fields(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
 
 
 AGENT = text(
-    "An agent string, as everywhere in knightfall; files only by the names that /api/files lists.",
+    "An agent string; files are named as /api/files lists them.",
     examples=["id(improved, nodes=2500)"],
 )
 BOARD = {
@@ -79,8 +79,8 @@ BOARD = {
     "description": "Width and height; up to 64 cells.",
 }
 FEN = text("A position.", 200, examples=["7/7/1N5/7/7/4n2/7 w"])
-SEED = whole("Decides the openings and every broken tie.", 0, MOST_SEED, default=0)
-PAIRS = whole("Pairs of games a match.", 1, MOST_PAIRS)
+SEED = whole("Seed of the openings and of random choices.", 0, MOST_SEED, default=0)
+PAIRS = whole("Pairs of games in each match.", 1, MOST_PAIRS)
 
 OPENINGS: dict[str, Schema] = {
     "board": BOARD,
@@ -88,16 +88,16 @@ OPENINGS: dict[str, Schema] = {
     "stratify": {
         "type": "boolean",
         "default": False,
-        "description": "Openings where the mover hunts and where it runs take turns.",
+        "description": "Alternate openings in which the first player is hunter and runner.",
     },
-    "budget": text("For every agent that deepens, as in nodes=2500.", 40, examples=["nodes=2500"]),
+    "budget": text("Budget of every agent with iterative deepening.", 40, examples=["nodes=2500"]),
     "again": {
         "type": "boolean",
         "default": False,
-        "description": "Play anew even if this run is in the store.",
+        "description": "Play again even if this run is in the store.",
     },
 }
-"""What every run takes."""
+"""The fields that every kind of run takes."""
 
 MATCH = fields(
     ("a", "b"),
@@ -114,21 +114,26 @@ MATCH = fields(
 )
 TOURNAMENT = fields(
     (),
-    tests=listed(AGENT, 0, MOST_AGENTS, "Who is tested; by default the studies' six.", default=[]),
-    against=listed(AGENT, 0, MOST_AGENTS, "Opponents; by default the course's.", default=[]),
+    tests=listed(AGENT, 0, MOST_AGENTS, "Agents to test; default: the studies' six.", default=[]),
+    against=listed(AGENT, 0, MOST_AGENTS, "Opponents; default: the course's seven.", default=[]),
     protocol={"type": "string", "enum": ["2017b", "2017a"], "default": "2017b"},
     pairs=PAIRS,
     **OPENINGS,
 )
 LEAGUE = fields(
     ("agents",),
-    agents=listed(AGENT, 2, MOST_AGENTS, "Who is rated."),
-    gauntlet=whole("Only the first so many meet all the others.", 1, MOST_AGENTS),
+    agents=listed(AGENT, 2, MOST_AGENTS, "Agents to rate."),
+    gauntlet=whole(
+        "Number of agents, from the first, that meet all others; the others do not meet.",
+        1,
+        MOST_AGENTS,
+    ),
     until={
         "type": "number",
         "minimum": 0.1,
         "maximum": 9999,
-        "description": "Stop once neighbours are told apart or known to within so many Elo.",
+        "description": "Stop once each neighbour in the ranking is told apart, or its Elo "
+        "difference has at most this error.",
     },
     pairs={**PAIRS, "default": 50},
     **OPENINGS,
@@ -136,7 +141,7 @@ LEAGUE = fields(
 GRADING = fields(
     ("agent",),
     agent=AGENT,
-    openings=whole("Games against itself.", 1, MOST_OPENINGS, default=50),
+    openings=whole("Games that the agent plays against itself.", 1, MOST_OPENINGS, default=50),
     seed=SEED,
     board=BOARD,
 )
@@ -144,7 +149,10 @@ CHOOSE = fields(("agent", "fen"), agent=AGENT, fen=FEN, seed=SEED)
 OPINIONS = fields(
     ("heuristics", "fen"),
     heuristics=listed(
-        text("A heuristic's id, as in mine.py:cosy.", examples=["improved"]), 1, 8, "Who is asked."
+        text("A heuristic's id, as in mine.py:cosy.", examples=["improved"]),
+        1,
+        8,
+        "Heuristics to evaluate.",
     ),
     fen=FEN,
 )
@@ -152,52 +160,56 @@ NOTHING = fields()
 
 _NUMBER = whole("An entrant's number.", 0, 1000)
 GAMES: dict[str, Schema] = {
-    "match": whole("Games of this match only.", 0, 10_000),
+    "match": whole("The number of the match.", 0, 10_000),
     "of": _NUMBER,
     "won_by": _NUMBER,
     "lost_by": _NUMBER,
-    "first": {**_NUMBER, "description": "Who moves first."},
-    "hunter": {**_NUMBER, "description": "Who hunts."},
-    "runner": {**_NUMBER, "description": "Who runs."},
+    "first": {**_NUMBER, "description": "The entrant that moves first."},
+    "hunter": {**_NUMBER, "description": "The entrant that is the hunter."},
+    "runner": {**_NUMBER, "description": "The entrant that is the runner."},
     "reason": {
         "type": "string",
         "enum": ["no moves", "timeout", "forfeit", "illegal", "crash"],
-        "description": "What it was lost by.",
+        "description": "Why the game was lost.",
     },
-    "score": whole("Games that the first of the match's two won in the pair.", 0, 2),
-    "skip": whole("So many games are left out at the beginning.", 0, 10**9, default=0),
-    "limit": whole("At most so many games.", 1, MOST_GAMES, default=100),
+    "score": whole("Games of the pair that the match's first agent won.", 0, 2),
+    "skip": whole("Number of games to leave out at the beginning.", 0, 10**9, default=0),
+    "limit": whole("Most games to return.", 1, MOST_GAMES, default=100),
 }
-"""Which games of a run are wanted."""
+"""Filters for the games of a run."""
 
 RUN_ID = whole("A run's number.", 1, 2**53 - 1)
-JOB_ID = {"type": "string", "pattern": "^[0-9]{1,9}$", "description": "What a start answered."}
+JOB_ID = {"type": "string", "pattern": "^[0-9]{1,9}$", "description": "A job's id."}
 
 
 # -- reading a request ------------------------------------------------------------------------
 
 
 SHOWN = 80
-"""Letters of a bad value that are repeated."""
+"""Most characters of an invalid value that an error repeats."""
 
 
 def read_body(body: bytes, kind: str, schema: Schema) -> dict[str, Any]:
-    """The object in a request's body; an empty body is an object without fields."""
+    """Return the fields of a request's body, with defaults; an empty body has no fields."""
     if not body:
         value: Any = {}
     elif kind.partition(";")[0].strip().lower() != "application/json":
-        raise Refused(415, f"the body must be application/json, not {kind[:SHOWN] or 'untold'!r}")
+        raise RequestRefused(
+            415, f"the body must be application/json, not {kind[:SHOWN] or 'unspecified'!r}"
+        )
     else:
         try:
             value = parse_json(body.decode("utf-8"))
         except (KnightfallError, UnicodeDecodeError) as error:
-            raise Refused(400, f"the body is no JSON: {one_line(str(error))[:200]}") from None
+            raise RequestRefused(
+                400, f"the body is not JSON: {one_line(str(error))[:200]}"
+            ) from None
     check(shape_of(schema), value)
     return {**_defaults(schema), **value}
 
 
 def read_query(given: Mapping[str, list[str]], schemas: Mapping[str, Schema]) -> dict[str, Any]:
-    """The parameters of an address; those that are not there have their default, or are absent."""
+    """Return the parameters of an address; a missing one has its default or stays absent."""
     found: dict[str, Any] = {}
     for name, texts in given.items():
         if name not in schemas:
@@ -214,7 +226,7 @@ def read_query(given: Mapping[str, list[str]], schemas: Mapping[str, Schema]) ->
 
 
 def _converted(schema: Schema, text: str) -> Any:
-    """A whole number where one is wanted, if that is what it is."""
+    """Return a whole number if the schema wants one and the text is one; else the text."""
     if schema.get("type") == "integer" and re.fullmatch(r"[0-9]{1,18}", text, re.ASCII):
         return int(text)
     return text
@@ -269,4 +281,4 @@ _SHAPES: dict[str, Callable[[Schema], Any]] = {
     "object": _fields,
     "null": lambda schema: None,
 }
-"""Of JSON Schema, the types that are used here."""
+"""The shape of each supported type of JSON Schema."""

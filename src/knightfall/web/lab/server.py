@@ -1,6 +1,6 @@
-"""Where the lab listens, by which names a browser may call it, and the server itself.
+"""The lab's listening socket, the host names that it accepts, and the server itself.
 
-The port is opened first, and then all that takes time to import.
+The port is opened first; the modules that take time to import are imported afterwards.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from knightfall.errors import KnightfallError
 USUAL_PORT = 8747
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 WAITING = 128
-"""Browsers that may wait until somebody answers them: the port is opened long before that."""
+"""Most connections that wait until the server has started; the port is open before that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A host and a port that is open."""
+    """The host and the port on which the lab listens."""
 
     host: str
     port: int
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether only this machine can connect."""
         if self.host in LOOPBACK:
             return True
         ip = _ip(self.host)
@@ -35,7 +35,7 @@ class Address:
 
     @property
     def url(self) -> str:
-        """What a browser on this machine opens."""
+        """The URL that a browser on this machine opens."""
         host = "localhost" if self._everywhere else self.host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
 
@@ -45,10 +45,11 @@ class Address:
         return ip is not None and ip.is_unspecified
 
     def is_ours(self, authority: str) -> bool:
-        """Whether a `Host` header means us.
+        """Return whether a `Host` header names this server.
 
-        A name that somebody else's page made lead here does not: that is how a foreign page would
-        get to talk to us as if it were ours.  An address that is spelt out cannot be made so.
+        A foreign domain name that resolves to this machine does not: through it, another site's
+        page could send requests as if it were the lab's own page (DNS rebinding).  A numeric
+        address cannot be abused in this way.
         """
         name, port = _split(authority)
         if port != self.port and not (port is None and self.port == 80):
@@ -61,7 +62,7 @@ class Address:
         return name == self.host.lower()
 
     def is_our_origin(self, origin: str) -> bool:
-        """Whether an `Origin` header is that of our own page."""
+        """Return whether an `Origin` header is that of the lab's own page."""
         scheme, _, authority = origin.partition("://")
         return scheme == "http" and self.is_ours(authority)
 
@@ -74,7 +75,7 @@ def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _split(authority: str) -> tuple[str, int | None]:
-    """The name and the port of ``localhost:8747`` or ``[::1]:8747``; no port is None."""
+    """Return name and port of ``localhost:8747`` or ``[::1]:8747``; a missing port is None."""
     text = authority.lower()
     if text.startswith("["):
         name, bracket, rest = text[1:].partition("]")
@@ -91,7 +92,7 @@ def _split(authority: str) -> tuple[str, int | None]:
 
 
 def listen(host: str, port: int | None) -> tuple[socket.socket, Address]:
-    """Open the port, or the usual one, or any that is free if that is taken."""
+    """Open a port: the given one, or by default the usual one, or any free one if that is taken."""
     for wanted in (USUAL_PORT, 0) if port is None else (port,):
         try:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -104,21 +105,21 @@ def listen(host: str, port: int | None) -> tuple[socket.socket, Address]:
             ) from None
         except (OverflowError, UnicodeError, ValueError) as error:
             raise KnightfallError(f"cannot listen on {host!r}, port {wanted}: {error}") from None
-        # Inherited by every connection: an answer in two pieces would wait 40 ms for its second.
+        # Connections inherit this.  Without it, the second part of a response waits 40 ms.
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return opened, Address(host, opened.getsockname()[1])
-    raise AssertionError("a free port was asked for")
+    raise AssertionError("opening port 0 neither succeeded nor failed")
 
 
 # -- serving ----------------------------------------------------------------------------------
 
 
 ENDING = 3
-"""Seconds that requests have to end when the server does."""
+"""Seconds that open requests have to end when the server stops."""
 
 
 def serve(listening: socket.socket, address: Address, files: list[str], store: str) -> int:
-    """Serve until Ctrl-C; how many runs that stopped."""
+    """Serve until Ctrl-C; return how many jobs were being played then and are stopped."""
     import uvicorn
 
     from knightfall.web.lab.application import application
@@ -127,7 +128,7 @@ def serve(listening: socket.socket, address: Address, files: list[str], store: s
     lab = Lab(files, store)
 
     class Server(uvicorn.Server):
-        """Ends the streams of news, too, which have no end of their own."""
+        """A server that also ends the event streams, which never end by themselves."""
 
         def handle_exit(self, sig: int, frame: object) -> None:
             lab.events.end()
@@ -144,6 +145,6 @@ def serve(listening: socket.socket, address: Address, files: list[str], store: s
         proxy_headers=False,
         timeout_graceful_shutdown=ENDING,
     )
-    with suppress(KeyboardInterrupt):  # which uvicorn raises again once everything has ended
+    with suppress(KeyboardInterrupt):  # uvicorn raises it again after the shutdown
         Server(config).run(sockets=[listening])
     return lab.stopped

@@ -1,8 +1,8 @@
-"""Moves and opinions, thought of in processes of their own: agents may hang, crash or lie there.
+"""Moves and values of heuristics, computed in other processes because agents may hang or crash.
 
-They are the processes of `knightfall.agents.remote_player`.  A few are kept, so that the next
-question to the same agent is answered in a millisecond.  A position that goes on with the game of
-one of them is asked there; any other begins a game, with a fresh state.
+The processes are those of `knightfall.agents.remote_player`.  A few idle ones are kept, so that the
+next request for the same agent takes a millisecond.  A position that continues the game of a kept
+process is sent to that process; any other position begins a game, with a fresh state.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
 
 SECONDS = 10.0
-"""The longest that anybody may think about a position."""
+"""Most seconds that an agent may search a position."""
 
 LATE = 1.0
-"""Seconds beyond its own time that an agent may take: nothing is at stake here."""
+"""Seconds by which an agent may exceed its own time limit; no game is at stake here."""
 
 STARTING = 60.0
 """Seconds in which an agent must be loaded, compiled and ready."""
 
 KEPT = 6
-"""Processes that are kept for the next question."""
+"""Most idle processes that are kept for the next request."""
 
 SIDES = 2
-"""Processes of one agent that are kept in their games: it may play either side of one."""
+"""Idle processes of one agent that are kept in their games: it may play both sides."""
 
 STEPS = 20_000_000
 """Steps that a costly heuristic may spend on one position."""
@@ -43,14 +43,14 @@ Answer = TypeVar("Answer")
 
 
 class Thinkers:
-    """Whoever is asked about positions."""
+    """The processes that compute agents' moves and values of heuristics."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, list[AgentProcess]] = OrderedDict()
-        self._hands = ThreadPoolExecutor(8, "knightfall-ask")
+        self._executor = ThreadPoolExecutor(8, "knightfall-ask")
 
     async def choose(self, agent: Agent, version: str, position: Position, seed: int) -> Any:
-        """An agent's move with all that it says of it."""
+        """Return an agent's move with the report of its search."""
         if not position.legal_moves:
             raise KnightfallError(f"there is no move in {position.fen!r}: the game is over")
         seed = agent.seed or seed
@@ -58,10 +58,10 @@ class Thinkers:
         own = agent.budget.seconds
         if own is not None and own > SECONDS:
             raise KnightfallError(
-                f"{agent.name} thinks too long: here it has {SECONDS:g} s at most"
+                f"{agent.name} takes {own:g} s for a move: the lab allows at most {SECONDS:g} s"
             )
         limit = SECONDS
-        if own is not None and agent.has_users_code:  # a search of ours stops by itself
+        if own is not None and agent.has_users_code:  # built-in searches stop by themselves
             limit = min(SECONDS, own + LATE)
 
         def ask(child: AgentProcess) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Thinkers:
         return {**report, "score": for_json(report["score"]), "note": printable(report["note"])}
 
     async def opinions(self, asked: Agent, version: str, position: Position) -> dict[str, Any]:
-        """What a heuristic says of each legal move, for the side that makes it."""
+        """Return a heuristic's value of each legal move, for the side that makes it."""
         moves = position.legal_moves if position.placed else ()
         mover = position.to_move
 
@@ -92,25 +92,25 @@ class Thinkers:
         ask: Callable[[AgentProcess], Answer],
         move: tuple[Position, int] | None = None,
     ) -> Answer:
-        """Ask the agent's process; it ends if it fails, takes too long, or nobody waits for it.
+        """Call `ask` with the agent's process; end the process on failure, timeout or cancellation.
 
-        `move` is the position that it is asked to move in, with the seed.
+        `move` is the position to move in and the seed; None if no move is asked for.
         """
         text = str(replace(agent, seed=0))
         key = f"{text}\n{version}"
         asked = self._take(key, move) or await self._start(agent, text)
-        well = False
+        reusable = False
         try:
             await asyncio.wait_for(self._in_thread(asked.begin), STARTING)
             answer = await asyncio.wait_for(self._in_thread(lambda: ask(asked)), SECONDS + 5)
-            well = True
+            reusable = True
         except AgentFailure as failure:
-            well = asked.told_of(failure) or failure.reason in RECOVERABLE
+            reusable = asked.told_of(failure) or failure.reason in RECOVERABLE
             raise
         except TimeoutError:
             raise KnightfallError(f"{text} did not answer in time") from None
         finally:
-            self._give_back(key, asked, well)
+            self._release(key, asked, reusable)
         return answer
 
     async def _start(self, agent: Agent, text: str) -> AgentProcess:
@@ -122,9 +122,10 @@ class Thinkers:
     # -- processes -------------------------------------------------------------------------
 
     def _take(self, key: str, move: tuple[Position, int] | None = None) -> AgentProcess | None:
-        """Take a process out of those kept: the one whose game the move belongs to, or the oldest.
+        """Take an idle process: the one whose game the move continues, else the oldest that fits.
 
-        None if there is none, or fewer than an agent may need for the sides of a game.
+        Return None if a new process should be started: none fits, or fewer are idle than an agent
+        needs to play both sides of a game.
         """
         found = self._kept.get(key, [])
         chosen = found[:1]
@@ -139,9 +140,10 @@ class Thinkers:
             del self._kept[key]
         return chosen[0]
 
-    def _give_back(self, key: str, child: AgentProcess, well: bool) -> None:
-        if not well:
-            self._hands.submit(child.end)
+    def _release(self, key: str, child: AgentProcess, reusable: bool) -> None:
+        """Keep a process for the next request if it is reusable, else end it."""
+        if not reusable:
+            self._executor.submit(child.end)
             return
         self._kept.setdefault(key, []).append(child)
         self._kept.move_to_end(key)
@@ -149,17 +151,17 @@ class Thinkers:
             oldest = next(iter(self._kept))
             unused = self._take(oldest)
             if unused is not None:
-                self._hands.submit(unused.end)
+                self._executor.submit(unused.end)
 
     def _in_thread(self, work: Callable[[], Answer]) -> asyncio.Future[Answer]:
-        return asyncio.get_running_loop().run_in_executor(self._hands, work)
+        return asyncio.get_running_loop().run_in_executor(self._executor, work)
 
     def end(self) -> None:
         """End all processes."""
         for child in [child for some in self._kept.values() for child in some]:
             child.end()
         self._kept.clear()
-        self._hands.shutdown(wait=False, cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _started(agent: Agent, text: str) -> AgentProcess:

@@ -1,4 +1,4 @@
-// The page put together: its store, its engines, the actions and the views.
+// The page: creates the store, the engines, the actions and the views, and connects them.
 
 import { Atlas } from "./model/atlas.js";
 import { BestLinePreview } from "./model/best_line.js";
@@ -28,7 +28,7 @@ import { addSound } from "./views/sound.js";
 /** @typedef {import("./model/play.js").Asking} Asking */
 
 /**
- * What the page is made from: the engine, the ladder, and a function that fetches what not everybody looks at.
+ * The data of the page: the engine, the ladder, and a function that fetches data for views that are opened later.
  * @typedef {object} PageSource
  * @property {string | URL} worker
  * @property {import("./model/engine.js").Load} load
@@ -37,7 +37,7 @@ import { addSound } from "./views/sound.js";
  * @property {string} [lab] the token of the server behind the page, if there is one
  */
 
-const REPLY_MS = 250; // what the opponent waits at least, so that your move is seen
+const REPLY_MS = 250; // shortest time before the opponent's reply, so that your move is seen
 const SETTINGS_KEY = "knightfall.settings";
 const LESSON_KEY = "knightfall.lesson";
 const local = () => localStorage;
@@ -79,7 +79,7 @@ export class Page {
   }
 
   /**
-   * Return what computes the opponent's moves: the engine, or for agents that only a server knows, the provider.
+   * Return an object that computes the opponent's moves: by the engine or, for agents of the server, by the provider.
    * @returns {Asking}
    */
   opponent() {
@@ -113,11 +113,11 @@ export class Page {
     this.listen();
     if (this.source.lab) await (await import("./lab/lab.js")).open(this); // only a server has it
     await router.follow();
-    this.readyAfter = performance.now(); // milliseconds since the page was asked for
+    this.readyAfter = performance.now(); // milliseconds since the page was requested
     store.set({ ready: true });
   }
 
-  /** Show the game of the address, which may be the one that stands; begin a new one where there is none. */
+  /** Show the game of the address, unless it is on the board already; begin a new game if the address has none. */
   async showGame() {
     const text = location.hash.slice(1);
     if (text && !text.startsWith("/")) {
@@ -140,7 +140,7 @@ export class Page {
     history[push ? "pushState" : "replaceState"](kept, "", `#${address}`);
   }
 
-  // -- what outlives a reload ----------------------------------------------------------------------
+  // -- values in the browser's storage -------------------------------------------------------------
 
   restore() {
     const { state, store } = this;
@@ -224,7 +224,7 @@ export class Page {
 }
 
 /**
- * Copy a text. Return what to say of it: that it is copied, or where that is forbidden, the text itself.
+ * Copy a text. Return a message: that it is copied or, if the browser forbids copying, the text itself.
  * @param {string} text
  * @param {string} what
  */

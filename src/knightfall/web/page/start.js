@@ -1,4 +1,4 @@
-// Fetch what the page needs, and begin.
+// Fetch the data that the page needs, and start the page.
 
 import { Page } from "./page.js";
 

@@ -115,7 +115,7 @@ async function load({ wasm, about, atlas }) {
 }
 
 /**
- * Lay out the memory for a board, unless it is. Proofs of another board are forgotten.
+ * Lay out the memory for a board, unless it is laid out for it already. Proofs of another board are deleted.
  * @param {Board} board
  */
 function begin({ width, height }) {
@@ -264,7 +264,7 @@ function lengthsOf({ width, height }) {
 }
 
 /**
- * Return what the atlas has on the moves of an opening: the set of those that win, the best one, and the plies.
+ * Return the entry of the atlas for an opening: the set of winning moves, the best move, and the plies.
  * @param {Position} position
  */
 function storedMoves(position) {
@@ -315,8 +315,8 @@ function wins(position, until) {
 }
 
 /**
- * Find out for each move whether it wins, then how long the game lasts after it. Report after every move; whether the
- * moves of an opening win is reported at once, because the atlas has it.
+ * Find out for each move whether it wins, then how long the game lasts after it. Report after every move; for an
+ * opening, report at once which moves win, because the atlas has that.
  * @type {Handler<"truth">}
  */
 function truth({ position, ms }, onPart) {
@@ -344,7 +344,7 @@ function truth({ position, ms }, onPart) {
 }
 
 /**
- * Find out for each move whether it wins, without how soon: enough to judge whole games.
+ * Find out for each move whether it wins, but not how soon; this is enough to judge whole games.
  * @type {Handler<"verdicts">}
  */
 function verdicts({ position, ms }) {
@@ -360,7 +360,7 @@ function verdicts({ position, ms }) {
 }
 
 /**
- * Return the truth of a position with a knight to be placed, by the atlas; empty where the atlas has nothing.
+ * Return the truth of a position with a knight to be placed, by the atlas; empty if the atlas does not have it.
  * @param {Position} position
  */
 function placements(position) {
@@ -384,7 +384,7 @@ function placements(position) {
 }
 
 /**
- * Return what the atlas has on each cell where the second knight can be placed.
+ * Return the result of each opening, by the cell where the second knight is placed, from the atlas.
  * @type {Handler<"openings">}
  */
 function openings({ position }) {
@@ -489,7 +489,7 @@ function heuristicAddress(kernel, terms) {
 }
 
 /**
- * Return whether a sum is nothing but one heuristic, which the kernel has as it is.
+ * Return whether a sum is just one heuristic, which the kernel has under its own address.
  * @param {Term[]} terms
  */
 function isAlone([{ weight, open, filled, parts }, ...others]) {
@@ -537,8 +537,8 @@ function search(position, { method, terms, depth, nodes, ms, seed }) {
 }
 
 /**
- * Choose an agent's move. The perfect player wins as soon and loses as late as possible; where the time is too short
- * for a proof, it searches.
+ * Choose an agent's move. The perfect player wins as soon and loses as late as possible; if the time is too short for
+ * a proof, it searches.
  * @type {Handler<"choose">}
  */
 function choose({ position, agent }) {
@@ -585,7 +585,7 @@ function look({ position }) {
 }
 
 /**
- * Return what heuristics say of each move, for the side that moves.
+ * Return the value of each move by some heuristics, for the side that moves.
  * @type {Handler<"opinions">}
  */
 function opinions({ position, sums }) {
@@ -601,7 +601,7 @@ function opinions({ position, sums }) {
 }
 
 /**
- * Return the window of open_cluster, if one of some heuristics asks that in this position.
+ * Return the window of open_cluster, if one of some heuristics contains open_cluster in this position.
  * @type {Handler<"cluster">}
  */
 function cluster({ position, sums }) {

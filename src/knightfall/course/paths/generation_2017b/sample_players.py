@@ -1,4 +1,4 @@
-"""The players of the course's generation 2017b, and what else the module offered."""
+"""The players of the course's generation 2017b, with the other names of the original module."""
 
 from random import randint as randint
 

@@ -1,4 +1,4 @@
-"""The players of the course's generation oldest, and what else the module offered."""
+"""The players of the course's generation "oldest", with the other names of the original module."""
 
 from random import randint as randint
 

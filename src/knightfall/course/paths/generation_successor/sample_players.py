@@ -1,4 +1,4 @@
-"""The players of the course's successor, and what else the module offered."""
+"""The players of the course's successor, with the other names of the original module."""
 
 import logging
 import pickle

@@ -9,7 +9,7 @@ import { plusMinus, signed } from "./make.js";
 
 // Sizes in pixels.
 const ROW = 40;
-const MARGIN = 34; // room for half the text of a tick
+const MARGIN = 34; // space for half the text of a tick
 const LETTER = 8;
 
 const MAX_BAR = 800; // Elo beyond the outermost agents up to which error bars are drawn
@@ -52,7 +52,7 @@ function nameText(x, y, short, full, width) {
 }
 
 /**
- * Return about so many round numbers between two.
+ * Return about `wanted` round numbers between two numbers.
  * @param {number} low
  * @param {number} high
  * @param {number} wanted
@@ -73,8 +73,8 @@ function ticksBetween(low, high, wanted) {
 const isNumber = (value) => typeof value === "number";
 
 /**
- * Return a chart with a dot and an error bar for each agent. A bar that goes on beyond the axis ends there in an arrow,
- * and so does an infinite rating. Return null if no rating is finite.
+ * Return a chart with a dot and an error bar for each agent. A bar that is longer than the axis ends in an arrow; an
+ * infinite rating is an arrow. Return null if no rating is finite.
  * @param {{name: string, short?: string, elo: JsonNumber, error: JsonNumber}[]} rows
  * @param {number} width
  */

@@ -20,14 +20,13 @@ const PATHS = {
 /** @type {Record<Kind, string>} */
 const DESCRIPTIONS = {
   match:
-    "Two agents meet, each opening from both seats: so many pairs, or until one of two hypotheses about A’s " +
-    "strength is accepted.",
+    "Two agents play each opening twice, once from each side: a number of pairs, or until one of two hypotheses " +
+    "about A’s strength is accepted.",
   tournament:
-    "Each test agent meets each opponent. Without agents, it is the course’s: the baseline and what five " +
-    "studies recommend against the course’s seven.",
-  league: "Everyone meets everyone, and gets a rating.",
-  grading:
-    "The agent plays itself, and the exact solver judges every choice: " + "how often does it keep a won position won?",
+    "Each test agent plays each opponent. Without agents it is the course’s tournament: the baseline and the " +
+    "recommendations of five studies against the course’s seven opponents.",
+  league: "Every agent plays every other agent, and gets a rating.",
+  grading: "The agent plays itself, and the exact solver judges every move: how often does it keep a won position won?",
 };
 /** @type {Record<Kind, number | null>} */
 const USUAL_PAIRS = { match: 100, tournament: 5, league: 50, grading: null };
@@ -96,14 +95,14 @@ export class StartForm {
       this.description,
       field("A", "match", agent("a", "id(bfs_reach, nodes=2500)")),
       field("B", "match", agent("b", "id(improved, nodes=2500)")),
-      field("Test agents, one a line", "tournament", lines("tests", "", "AB_Improved")),
-      field("Opponents, one a line", "tournament", lines("against", "", "Random")),
+      field("Test agents, one per line", "tournament", lines("tests", "", "AB_Improved")),
+      field("Opponents, one per line", "tournament", lines("against", "", "Random")),
       field("Protocol", "tournament", choice("protocol", { "2017b": "2017b", "2017a": "2017a" })),
-      field("Agents, one a line", "league", lines("agents", USUAL.slice(0, 3).join("\n"))),
+      field("Agents, one per line", "league", lines("agents", USUAL.slice(0, 3).join("\n"))),
       field("Agent", "grading", agent("agent", "id(improved, nodes=2500)")),
       field("Games", "grading", number("openings", 20, 1, 2352)),
       field("Pairs", GAMES, number("pairs", 100, 1, 100000)),
-      tick("until it is decided (SPRT)", "match", "sequential"),
+      tick("play until decided (SPRT)", "match", "sequential"),
       field("nElo, H0", "match sprt", number("elo0", 0, -1000, 1000, "any")),
       field("H1", "match sprt", number("elo1", 20, -1000, 1000, "any")),
       el(
@@ -115,9 +114,9 @@ export class StartForm {
           { class: "fields" },
           field("Board", ALL, el("input", board)),
           field("Seed", ALL, number("seed", 0, 0, 2 ** 53 - 1)),
-          field("Budget of all who deepen", GAMES, el("input", budget)),
-          field("Stop once known to within Elo", "league", number("until", "", 0.1, 9999, "any")),
-          tick("play anew even if it is stored", GAMES, "again"),
+          field("Budget of agents with iterative deepening", GAMES, el("input", budget)),
+          field("Stop at an error of (Elo)", "league", number("until", "", 0.1, 9999, "any")),
+          tick("play again even if it is stored", GAMES, "again"),
         ),
       ),
       el("button", { class: "main" }, "Start"),
@@ -150,7 +149,7 @@ export class StartForm {
     this.description.textContent = DESCRIPTIONS[this.kind];
   }
 
-  /** Return what the form says, as the server takes it. */
+  /** Return the values of the form as the server expects them. */
   body() {
     const { kind } = this;
     /** @param {string} name */
@@ -178,7 +177,7 @@ export class StartForm {
     return { ...body, agents: lines("agents") };
   }
 
-  /** Start what the form says. */
+  /** Start the run or grading that the form describes. */
   async start() {
     this.say("Starting …");
     try {
@@ -190,7 +189,7 @@ export class StartForm {
   }
 
   /**
-   * Go to the page of the job that was started here once it has begun, or say why it could not.
+   * Go to the page of the job that this form started once the job has begun, or show why it failed.
    * @param {State} state
    */
   update(state) {
@@ -205,7 +204,7 @@ export class StartForm {
   }
 
   /**
-   * Suggest agents to type, those of the user's files first.
+   * Update the list of suggested agents, those from the user's files first.
    * @param {UserFile[]} files
    */
   suggest(files) {

@@ -16,7 +16,7 @@ import { agentName, count, link, messageOf, renew, signed, table } from "./make.
 /** Games on one page of the list. */
 const AT_ONCE = 100;
 
-/** What the address may say about the games that are wanted. */
+/** The filters that an address may contain. */
 const KNOWN = ["match", "of", "won_by", "lost_by", "first", "hunter", "runner", "reason", "score", "skip"];
 const HEADINGS = [
   "Game",
@@ -25,7 +25,7 @@ const HEADINGS = [
   "Won by",
   "Won from the start by",
   "Wins thrown away",
-  "The other had",
+  "Reason",
   "Plies",
   "Opening",
 ];
@@ -51,7 +51,7 @@ export class GamesPage {
     const given = [...new URLSearchParams(wanted)];
     this.wanted = new URLSearchParams(given.filter(([name]) => KNOWN.includes(name)));
     this.place = el("div");
-    this.message = el("p", { role: "status" }, "Looking them up …");
+    this.message = el("p", { role: "status" }, "Loading …");
     this.left = false;
   }
 
@@ -78,7 +78,7 @@ export class GamesPage {
   }
 
   /**
-   * Draw the list. Return each game with the cells that its truth is to be written into.
+   * Draw the list. Return each game with the table cells for its truth, which `judge` fills.
    * @param {Games} found
    */
   draw({ games, names, short, more }) {
@@ -119,9 +119,9 @@ export class GamesPage {
       el(
         "p",
         {},
-        skip > 0 ? link(page(Math.max(0, skip - AT_ONCE)), "Those before") : "",
+        skip > 0 ? link(page(Math.max(0, skip - AT_ONCE)), "Previous games") : "",
         skip > 0 && more ? " · " : "",
-        more ? link(page(skip + AT_ONCE), "Those after") : "",
+        more ? link(page(skip + AT_ONCE), "Next games") : "",
       ),
     );
     return rows;
@@ -146,7 +146,7 @@ export class GamesPage {
   }
 
   /**
-   * Return which games are wanted, in words.
+   * Return the filters of the list in words.
    * @param {string[]} names
    * @param {string[]} short
    */
@@ -174,7 +174,7 @@ export class GamesPage {
 const truthOf = (server, { run, pair, game }) => server.get(`/api/runs/${run}/games/${pair}/${game}/truth`);
 
 /**
- * Return how many wins were thrown away, and at which plies. Of a game that takes too long, only the end is judged.
+ * Return how many wins were thrown away, and at which plies. If a game takes too long to judge, only its end is judged.
  * @param {GameTruth} truth
  */
 function thrownAway({ thrown, known_from: from }) {
@@ -195,7 +195,7 @@ export class GamePage {
     this.pair = pair;
     this.game = game;
     this.place = el("div");
-    this.message = el("p", { role: "status" }, "Looking it up …");
+    this.message = el("p", { role: "status" }, "Loading …");
     this.truth = el("p", { role: "status" });
   }
 
@@ -226,7 +226,7 @@ export class GamePage {
       const truth = await truthOf(this.server, game);
       const start = truth.opening
         ? ["Won from the start by ", playerName(game, truth.opening === "w" ? 0 : 1)]
-        : ["Who was winning at the start takes too long to find out"];
+        : ["It takes too long to compute who was winning at the start"];
       this.truth.replaceChildren(...start, `; wins thrown away: ${thrownAway(truth)}.`);
     } catch (error) {
       this.message.textContent = messageOf(error);
@@ -252,10 +252,10 @@ export class GamePage {
     renew(
       this.place,
       el("p", {}, el("a", { class: "button", href: analysisLink(game) }, "Analyse this game")),
-      el("div", { class: "small-boards" }, el("figure", {}, board, el("figcaption", {}, "How it ended"))),
+      el("div", { class: "small-boards" }, el("figure", {}, board, el("figcaption", {}, "Final position"))),
       table(
-        "What they thought",
-        ["Ply", "Move", "Who", "Score", "Depth", "Nodes", "µs"],
+        "Search behind each move",
+        ["Ply", "Move", "Player", "Score", "Depth", "Nodes", "µs"],
         game.moves.map((move, at) => [
           String(at + 1),
           move,
@@ -278,7 +278,7 @@ export class GamePage {
 const playerName = (game, seat, focusable = true) => agentName(game.short[seat], game.names[seat], focusable);
 
 /**
- * Return a score of the player that moved. An infinite one is a proof.
+ * Return the text of a score of the player that moved. An infinite score is proven.
  * @param {JsonNumber} score
  */
 function scoreText(score) {

@@ -2,7 +2,7 @@
 
 import { el } from "../views/dom.js";
 import { analysisLink } from "./boards.js";
-import { agentName, count, here, interval, link, many, messageOf, percent, renew, table } from "./make.js";
+import { agentName, count, interval, link, localTime, many, messageOf, percent, renew, table } from "./make.js";
 import { jobLine } from "./overview.js";
 
 /** @typedef {import("./server.js").Grade} Grade */
@@ -24,7 +24,7 @@ export class GradingPage {
     this.stale = false;
     this.left = false;
     this.message = el("p", { role: "status" });
-    this.resume = el("button", { type: "button", hidden: true, onclick: () => this.goOn() }, "Go on with it");
+    this.resume = el("button", { type: "button", hidden: true, onclick: () => this.resumeGrading() }, "Resume");
   }
 
   begin() {
@@ -79,7 +79,7 @@ export class GradingPage {
   draw({ grading, grade, games, resumable, why_not: why, job }) {
     this.resume.hidden = !resumable;
     const stuck = !(grading.finished || resumable || job);
-    this.message.textContent = stuck ? `It cannot be gone on with here. ${why}` : "";
+    this.message.textContent = stuck ? `It cannot be resumed here. ${why}` : "";
     const far = `${grading.finished ? "" : `${count(grading.games)} of `}${many(grading.openings, "game")}`;
     renew(
       this.places.facts,
@@ -87,7 +87,7 @@ export class GradingPage {
         "p",
         {},
         agentName(grading.short, grading.name),
-        ` on ${grading.board.replace("x", "×")}, seed ${grading.seed}: ${far}, begun ${here(grading.created)}`,
+        ` on ${grading.board.replace("x", "×")}, seed ${grading.seed}: ${far}, begun ${localTime(grading.created)}`,
         grading.finished ? "." : ", not finished.",
       ),
     );
@@ -100,15 +100,15 @@ export class GradingPage {
       el("code", {}, game.opening),
     ]);
     const headings = ["Game", "Plies", "Wins given away, at ply", "Opening"];
-    renew(this.places.games, rows.length ? table("The games behind it", headings, rows) : "");
+    renew(this.places.games, rows.length ? table("Graded games", headings, rows) : "");
   }
 
   /** Continue a grading that was stopped. */
-  async goOn() {
+  async resumeGrading() {
     this.resume.disabled = true;
     try {
       await this.server.post(`/api/gradings/${this.id}/resume`);
-      this.message.textContent = "Going on …";
+      this.message.textContent = "Resuming …";
     } catch (error) {
       this.message.textContent = messageOf(error);
     }
@@ -118,7 +118,7 @@ export class GradingPage {
 }
 
 /**
- * Return what a grade says.
+ * Return the table and the sentences that show a grade.
  * @param {Grade} grade
  */
 function gradeParts(grade) {
@@ -145,7 +145,7 @@ function gradeParts(grade) {
   const auc = grade.reliability?.auc;
   if (auc) {
     const text = `Its scores tell won positions from lost ones with an AUC of ${auc.value.toFixed(3)} `;
-    parts.push(el("p", {}, text, "(1 is an oracle, 0.5 a coin)."));
+    parts.push(el("p", {}, text, "(1 is perfect, 0.5 is chance)."));
   }
   return parts;
 }

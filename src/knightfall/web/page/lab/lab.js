@@ -50,18 +50,18 @@ export async function open(page) {
 }
 
 /**
- * Say in every view when the server is gone.
+ * Show in every view when the connection to the server is lost.
  * @param {Server} server
  */
 function showConnection(server) {
   const place = el("p", { role: "status", class: "connection", hidden: true });
   document.querySelector("header")?.append(place);
   server.addEventListener("connection", () => {
-    place.hidden = server.here;
-    place.textContent = server.here
+    place.hidden = server.connected;
+    place.textContent = server.connected
       ? ""
-      : "The server is gone; trying again … Runs that were going on are in the store.";
-    document.body.classList.toggle("server-gone", !server.here);
+      : "The connection to the server is lost; trying again … All that was played is in the store.";
+    document.body.classList.toggle("server-gone", !server.connected);
   });
 }
 
@@ -76,7 +76,7 @@ class Lab {
     /** @type {Page | null} */
     this.page = null;
     server.addEventListener("state", () => server.state && this.page?.update?.(server.state));
-    server.addEventListener("connection", () => server.here && this.page?.load?.());
+    server.addEventListener("connection", () => server.connected && this.page?.load?.());
   }
 
   /**

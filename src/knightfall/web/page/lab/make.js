@@ -1,4 +1,4 @@
-// Parts of the lab's pages that are made of elements, and numbers as texts.
+// Elements that several pages of the lab use, and numbers as texts.
 
 import { el, present } from "../views/dom.js";
 
@@ -16,7 +16,7 @@ export function agentName(short, full, focusable = true) {
 }
 
 /**
- * Return what identifies a link or a button when it is drawn again.
+ * Return the key by which a link or a button is found again after it was redrawn.
  * @param {Element} element
  */
 const keyOf = (element) => element.getAttribute("href") ?? element.getAttribute("data-key");
@@ -128,7 +128,7 @@ export const plusMinus = (value, error, digits = 0) =>
  * Return a stored time in this machine's time zone.
  * @param {string} time
  */
-export const here = (time) =>
+export const localTime = (time) =>
   new Date(time).toLocaleString("en-GB", {
     day: "numeric",
     month: "short",

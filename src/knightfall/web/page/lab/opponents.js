@@ -1,4 +1,4 @@
-// Opponents and heuristics out of the user's files: asked of the server, as the files are now.
+// Opponents and heuristics from the user's files; the server computes their moves and values.
 
 import { parseAgent } from "../model/agents.js";
 import { Stopped } from "../model/engine.js";
@@ -11,8 +11,11 @@ import { cellNamed, formatFen } from "../model/notation.js";
 /** @typedef {import("../page.js").Page} Page */
 /** @typedef {import("./server.js").Server} Server */
 
-/** @param {string} text */
-const isServers = (text) => text.includes(".py");
+/**
+ * Return whether an agent or a heuristic comes from a user's file, so that only the server knows it.
+ * @param {string} text
+ */
+const isFromFile = (text) => text.includes(".py");
 
 /**
  * Let the play view use the server's agents and heuristics.
@@ -36,7 +39,7 @@ export function addOpponents(page, server) {
       ...agents.map(({ id }) => ({ shown: id, agent: id })),
     ];
     page.store.set({ offers, heuristics: [...sound.map(({ id }) => id), ...builtIn] });
-    if (isServers(page.state.settings.heuristic)) page.play.study.analyse();
+    if (isFromFile(page.state.settings.heuristic)) page.play.study.analyse();
   });
 }
 
@@ -44,7 +47,7 @@ export function addOpponents(page, server) {
 class ServerProvider {
   /**
    * @param {Server} server
-   * @param {Heuristic[]} heuristics the engine's
+   * @param {Heuristic[]} heuristics those of the engine
    */
   constructor(server, heuristics) {
     this.server = server;
@@ -53,14 +56,15 @@ class ServerProvider {
   }
 
   /**
-   * Return the agent of a string that names a user's file or that the engine cannot read; null for the engine's own.
+   * Return the agent of a string that names a user's file or that only the server can read; null for agents of the
+   * engine.
    * @param {string} text
    */
   agentOf(text) {
     /** @type {Agent} */
     const agent = { kind: "remote", text: text.trim(), method: "", terms: [], seed: 0, nodes: 0, depth: 0, ms: 0 };
-    if (isServers(text)) return agent;
-    if (!/^\s*(student|course|[\w:]*_[\w:]*)/.test(text)) return null; // no course named it
+    if (isFromFile(text)) return agent;
+    if (!/^\s*(student|course|[\w:]*_[\w:]*)/.test(text)) return null; // not the name of a course's agent
     try {
       parseAgent(text, this.heuristics);
       return null;
@@ -71,26 +75,27 @@ class ServerProvider {
 
   /** @param {string} name */
   judges(name) {
-    return isServers(name);
+    return isFromFile(name);
   }
 
   /**
+   * Return the value of each move by each heuristic.
    * @param {Position} position
    * @param {string[]} names
-   * @param {(names: string[]) => Promise<Record<number, number[]>>} here
+   * @param {(names: string[]) => Promise<Record<number, number[]>>} askEngine evaluates heuristics of the engine
    */
-  async opinionsOf(position, names, here) {
-    const theirs = names.filter(isServers);
-    const ours = names.filter((name) => !isServers(name));
-    const known = ours.length ? await here(ours) : {};
-    const asked = { heuristics: theirs, fen: formatFen(position) };
+  async opinionsOf(position, names, askEngine) {
+    const ofServer = names.filter(isFromFile);
+    const ofEngine = names.filter((name) => !isFromFile(name));
+    const known = ofEngine.length ? await askEngine(ofEngine) : {};
+    const asked = { heuristics: ofServer, fen: formatFen(position) };
     const { moves, opinions } = await this.server.post("/api/opinions", asked);
-    const judged = /** @type {string[]} */ (moves).filter((move) => move in opinions[theirs[0]]);
+    const judged = /** @type {string[]} */ (moves).filter((move) => move in opinions[ofServer[0]]);
     return Object.fromEntries(
       judged.map((move) => {
         const cell = Number(cellNamed(position, move));
         const value = (/** @type {string} */ name) =>
-          isServers(name) ? numberOf(opinions[name][move]) : known[cell][ours.indexOf(name)];
+          isFromFile(name) ? numberOf(opinions[name][move]) : known[cell][ofEngine.indexOf(name)];
         return [cell, names.map(value)];
       }),
     );
@@ -98,18 +103,18 @@ class ServerProvider {
 }
 
 /**
- * Return a number out of JSON, which writes infinities as texts.
+ * Return a number from JSON, in which infinities are texts.
  * @param {number | string} value
  */
 const numberOf = (value) => (typeof value === "string" ? (value.startsWith("-") ? -Infinity : Infinity) : value);
 
-/** An agent on the server, asked as the engine is. */
+/** Computes moves of agents on the server, with the interface of the engine. */
 class ServerPlayer {
   /** @param {Server} server */
   constructor(server) {
     this.server = server;
     /** @type {AbortController | null} */
-    this.going = null;
+    this.running = null;
   }
 
   /**
@@ -117,10 +122,10 @@ class ServerPlayer {
    * @param {{agent: Agent, position: Position}} about
    */
   async ask(what, { agent, position }) {
-    this.going = new AbortController();
+    this.running = new AbortController();
     const asked = { agent: agent.text, fen: formatFen(position), seed: agent.seed };
     try {
-      const { move } = await this.server.post(`/api/${what}`, asked, this.going.signal);
+      const { move } = await this.server.post(`/api/${what}`, asked, this.running.signal);
       return { cell: cellNamed(position, move) };
     } catch (error) {
       throw error instanceof Error && error.name === "AbortError" ? new Stopped() : error;
@@ -128,6 +133,6 @@ class ServerPlayer {
   }
 
   stop() {
-    this.going?.abort();
+    this.running?.abort();
   }
 }

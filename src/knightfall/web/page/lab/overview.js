@@ -2,7 +2,7 @@
 
 import { el } from "../views/dom.js";
 import { StartForm } from "./form.js";
-import { agentName, count, here, link, many, messageOf, percent, renew, table } from "./make.js";
+import { agentName, count, link, localTime, many, messageOf, percent, renew, table } from "./make.js";
 
 /** @typedef {import("../views/dom.js").Child} Child */
 /** @typedef {import("./server.js").GradingSummary} GradingSummary */
@@ -14,14 +14,14 @@ import { agentName, count, here, link, many, messageOf, percent, renew, table } 
 /** @typedef {import("./server.js").UserFunction} UserFunction */
 
 const DOING = {
-  starting: "getting ready",
+  starting: "starting",
   playing: "being played",
   finished: "finished",
   stopped: "stopped",
   failed: "failed",
 };
-const MAX_RUNS = 200; // that are listed
-const MAX_NAMES = 4; // of a run's agents
+const MAX_RUNS = 200; // listed runs
+const MAX_NAMES = 4; // agents named in a row of the list
 
 export class Overview {
   /** @param {Server} server */
@@ -32,9 +32,9 @@ export class Overview {
     this.failures = section("Could not be played", this.places.failed);
     this.failures.hidden = true;
     /** @type {Record<string, string>} */
-    this.drawn = {}; // by part, what it shows
+    this.drawn = {}; // the content of each part, as JSON
     /** @type {string | null} */
-    this.version = null; // of the list of runs
+    this.version = null; // the version of the list of runs that is shown
     this.loading = false;
     this.left = false;
   }
@@ -112,7 +112,7 @@ export class Overview {
   files(files) {
     if (files.length) return files.map(fileArticle);
     const command = el("code", {}, "knightfall serve mine.py");
-    return [el("p", { class: "soft" }, "None. ", command, " shows what is in mine.py, and lets you use it here.")];
+    return [el("p", { class: "soft" }, "None. Start ", command, " to use the heuristics and agents of mine.py here.")];
   }
 
   /**
@@ -131,7 +131,7 @@ export class Overview {
           firstNames(run),
           run.finished ? run.verdict || "finished" : "not finished",
           run.finished ? many(run.played, "pair") : `${count(run.played)} of ${many(run.total, "pair")}`,
-          here(run.created),
+          localTime(run.created),
         ],
       })),
       ...gradings.map((one) => ({
@@ -142,7 +142,7 @@ export class Overview {
           agentName(one.short, one.name),
           one.finished ? `keeps ${percent(one.kept)} of its wins` : "not finished",
           `${one.finished ? "" : `${count(one.games)} of `}${many(one.openings, "game")}`,
-          here(one.created),
+          localTime(one.created),
         ],
       })),
     ];
@@ -169,7 +169,7 @@ const versionOf = (state) =>
   `${state.store} ${state.jobs.filter((job) => job.grading).map((job) => `${job.id}${job.state}`)}`;
 
 /**
- * Return what is in a file of the user.
+ * Return the heuristics and agents of a user's file, or its error.
  * @param {UserFile} file
  */
 function fileArticle(file) {
@@ -184,12 +184,12 @@ function fileArticle(file) {
     el("h4", {}, file.name, file.looking ? el("span", { class: "soft" }, " (reading it …)") : ""),
     file.error ? el("p", { class: "bad", role: "alert" }, file.error) : "",
     functions.length ? el("ul", {}, ...functions) : "",
-    nothing ? el("p", { class: "soft" }, "Nothing in it takes five arguments (a heuristic) or one (an agent).") : "",
+    nothing ? el("p", { class: "soft" }, "No function in it has five arguments (a heuristic) or one (an agent).") : "",
   );
 }
 
 /**
- * Return a heuristic or an agent of a file, with what is wrong with it.
+ * Return a line for a heuristic or an agent of a file, with its error if any.
  * @param {string} kind
  * @param {UserFunction} one
  */
@@ -217,8 +217,8 @@ function firstNames({ names, short }) {
 }
 
 /**
- * Return a job: how far it is, a link to its page and a button to stop it. Of one that failed, return why, and a button
- * to dismiss it.
+ * Return a job's progress, a link to its page and a button to stop it; for a job that failed, its error and a button to
+ * dismiss it.
  * @param {Server} server
  * @param {Job} job
  */
@@ -241,7 +241,7 @@ export function jobLine(server, job) {
   const progress = el("progress", {
     max: Math.max(1, job.total),
     value: job.total ? job.done : null,
-    "aria-label": `How far: ${job.title}`,
+    "aria-label": `Progress: ${job.title}`,
   });
   return el(
     "div",

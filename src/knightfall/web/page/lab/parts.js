@@ -1,5 +1,5 @@
-// Views that extensions add to the page: the server sends what they show, as HTML. The page's policy keeps scripts in
-// it from running.
+// Views that extensions add to the page. The server sends their HTML; scripts in it do not run, because the page's
+// content security policy forbids them.
 
 import { el } from "../views/dom.js";
 import { messageOf } from "./make.js";
@@ -22,7 +22,7 @@ export class Part {
 
   async show() {
     if (this.drawn) return;
-    const message = el("p", { role: "status" }, "Reading it …");
+    const message = el("p", { role: "status" }, "Loading …");
     this.place.replaceChildren(el("h2", {}, this.title), message);
     try {
       const found = await this.server.get(`/api/parts/${this.name}`);
@@ -35,7 +35,7 @@ export class Part {
 }
 
 /**
- * Return the views that there are; none if the server does not say.
+ * Return the views of all extensions; none if the server does not list them.
  * @param {Server} server
  * @returns {Promise<Part[]>}
  */

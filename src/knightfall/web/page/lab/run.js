@@ -3,7 +3,7 @@
 import { el } from "../views/dom.js";
 import { SmallBoards } from "./boards.js";
 import { llrChart, ratingsChart } from "./charts.js";
-import { count, here, link, many, messageOf, renew } from "./make.js";
+import { count, link, localTime, many, messageOf, renew } from "./make.js";
 import { jobLine } from "./overview.js";
 import { tablesOf } from "./tables.js";
 
@@ -26,19 +26,19 @@ export class RunPage {
       "section",
       { hidden: true },
       el("h3", {}, "The last games"),
-      el("p", { class: "soft" }, "The games that were stored last, played over again."),
+      el("p", { class: "soft" }, "A replay of the games that were stored last."),
       this.boards.element,
     );
     /** @type {Run | null} */
     this.run = null;
     this.seenJob = "";
     /** @type {number | undefined} */
-    this.version = undefined; // of the store when the run was read
+    this.version = undefined; // the store's version when the run was read
     this.loading = false;
     this.stale = false;
     this.left = false;
     this.message = el("p", { role: "status" });
-    this.resume = el("button", { type: "button", hidden: true, onclick: () => this.goOn() }, "Go on with it");
+    this.resume = el("button", { type: "button", hidden: true, onclick: () => this.resumeRun() }, "Resume");
     this.redraw = () => {
       if (this.run) this.drawCharts(this.run);
     };
@@ -108,7 +108,7 @@ export class RunPage {
     const same = before && before.played === run.played && before.finished === run.finished;
     if (!same) this.drawReport(run);
     const stuck = !(run.finished || run.resumable || run.job);
-    this.message.textContent = stuck ? `It cannot be gone on with here. ${run.why_not}` : "";
+    this.message.textContent = stuck ? `It cannot be resumed here. ${run.why_not}` : "";
   }
 
   /** @param {Run} run */
@@ -122,7 +122,7 @@ export class RunPage {
         {},
         `${where}: ${far} (`,
         link(`#/lab/run/${run.run}/games`, many(2 * run.played, "game")),
-        `), begun ${here(run.created)}${run.finished ? "" : ", not finished"}.`,
+        `), begun ${localTime(run.created)}${run.finished ? "" : ", not finished"}.`,
       ),
     );
     renew(this.places.tables, ...tablesOf(run));
@@ -146,11 +146,11 @@ export class RunPage {
   }
 
   /** Continue a run that was stopped. */
-  async goOn() {
+  async resumeRun() {
     this.resume.disabled = true;
     try {
       await this.server.post(`/api/runs/${this.id}/resume`);
-      this.message.textContent = "Going on …";
+      this.message.textContent = "Resuming …";
     } catch (error) {
       this.message.textContent = messageOf(error);
     }
@@ -160,7 +160,7 @@ export class RunPage {
 }
 
 /**
- * Return the ratings of a run's agents; of a tournament, those of its test agents.
+ * Return the ratings of a run's agents; in a tournament, only those of the test agents.
  * @param {Run} run
  */
 function ratingsOf({ report, entrants }) {

@@ -43,7 +43,7 @@
  * @property {UserFunction[]} agents
  */
 
-/** @typedef {{server: string, store: number, jobs: Job[], files: UserFile[]}} State what the server sends of itself */
+/** @typedef {{server: string, store: number, jobs: Job[], files: UserFile[]}} State the state of the server */
 
 /**
  * A run in the list of runs.
@@ -60,7 +60,7 @@
  */
 
 /**
- * What a report says of one agent.
+ * The results of one agent in a report.
  * @typedef {object} Standing
  * @property {string} name
  * @property {number} games
@@ -164,7 +164,7 @@
 /** @typedef {{opening: string, moves: string[]}} Moves a FEN, and names of cells */
 
 /**
- * What a stored game has beside its summary. The names are those of the first and the second player.
+ * The fields of a stored game beside its summary. The names are those of the first and the second player.
  * @typedef {object} GameDetails
  * @property {string[]} names
  * @property {string[]} short
@@ -177,7 +177,7 @@
 
 /** @typedef {GameSummary & GameDetails & Moves} Game */
 
-/** @typedef {{opening: Side | null, thrown: number[], known_from: number}} GameTruth plies that threw a win away */
+/** @typedef {{opening: Side | null, thrown: number[], known_from: number}} GameTruth thrown: plies that lost a win */
 
 /**
  * A grading in the list of gradings.
@@ -217,7 +217,7 @@
 
 const RECONNECT_MS = 1000;
 
-/** Sends the event "state" when the server's state has changed, "connection" when it is gone or back. */
+/** Sends the event "state" when the server's state has changed, "connection" when the connection is lost or back. */
 export class Server extends EventTarget {
   /** @param {string} token */
   constructor(token) {
@@ -225,7 +225,7 @@ export class Server extends EventTarget {
     this.token = token;
     /** @type {State | null} */
     this.state = null;
-    this.here = false;
+    this.connected = false;
     this.tab = sessionStorage.getItem("knightfall-tab") ?? crypto.randomUUID();
     sessionStorage.setItem("knightfall-tab", this.tab); // a page that is reloaded is the same tab
   }
@@ -236,7 +236,7 @@ export class Server extends EventTarget {
     stream.onmessage = ({ data }) => this.receive(JSON.parse(data));
     stream.onerror = () => {
       if (stream.readyState === EventSource.CLOSED) setTimeout(() => this.connect(), RECONNECT_MS);
-      this.setHere(false);
+      this.setConnected(false);
     };
   }
 
@@ -244,14 +244,14 @@ export class Server extends EventTarget {
   async receive(state) {
     if (this.state && this.state.server !== state.server) await this.renewToken();
     this.state = state;
-    this.setHere(true);
+    this.setConnected(true);
     this.dispatchEvent(new Event("state"));
   }
 
-  /** @param {boolean} here */
-  setHere(here) {
-    if (this.here === here) return;
-    this.here = here;
+  /** @param {boolean} connected */
+  setConnected(connected) {
+    if (this.connected === connected) return;
+    this.connected = connected;
     this.dispatchEvent(new Event("connection"));
   }
 
@@ -262,7 +262,7 @@ export class Server extends EventTarget {
       const meta = page.querySelector("meta[name=knightfall-lab]");
       this.token = meta?.getAttribute("content") ?? this.token;
     } catch {
-      // The server is gone again; its next state tells when it is back.
+      // The connection is lost again; the next state comes when it is back.
     }
   }
 
@@ -290,7 +290,7 @@ export class Server extends EventTarget {
   }
 
   /**
-   * Return the server's answer. Throw an error with its words if it refuses.
+   * Return the server's response. Throw an error with the server's message if it refuses.
    * @param {string} path
    * @param {RequestInit} options
    */
@@ -299,7 +299,7 @@ export class Server extends EventTarget {
       throw error.name === "AbortError" ? error : new Error("The server does not answer.");
     });
     const content = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new Error(content.error ?? `The server says ${answer.status}.`);
+    if (!answer.ok) throw new Error(content.error ?? `The server responded with status ${answer.status}.`);
     return content;
   }
 }

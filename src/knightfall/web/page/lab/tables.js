@@ -11,7 +11,7 @@ import { agentName, count, interval, link, percent, plusMinus, signed, table } f
 /** @typedef {import("./server.js").TournamentReport} TournamentReport */
 
 /**
- * Return the tables of a run. One of another kind has only its report as text.
+ * Return the tables of a run. Runs of other kinds have only their report as text.
  * @param {Run} run
  */
 export function tablesOf(run) {
@@ -60,9 +60,9 @@ const HEADINGS = [
   "moving first",
   "hunting",
   "running",
-  "lost otherwise",
+  "lost for other reasons",
   "depth",
-  "nodes a move",
+  "nodes per move",
 ];
 
 /**
@@ -88,7 +88,7 @@ function standings(run, caption, rows, numbers, places = []) {
  */
 function standing(run, row, me, place) {
   const unusual = Object.entries(row.losses).filter(([reason]) => reason !== "no moves");
-  const otherwise = unusual.map(([reason, number], at) => [
+  const otherLosses = unusual.map(([reason, number], at) => [
     at ? ", " : "",
     games(run, { lost_by: me, reason }, `${count(number)} ${reason}`),
   ]);
@@ -103,7 +103,7 @@ function standing(run, row, me, place) {
     games(run, { first: me }, percent(row.as_first)),
     games(run, { hunter: me }, percent(row.as_hunter)),
     games(run, { runner: me }, percent(row.as_runner)),
-    otherwise.length ? otherwise.flat() : "–",
+    otherLosses.length ? otherLosses.flat() : "–",
     row.mean_depth === null ? "" : row.mean_depth.toFixed(1),
     row.mean_nodes === null ? "" : count(Math.round(row.mean_nodes)),
   ];

@@ -1,12 +1,12 @@
 // How a game is written in the part of the address behind #.
 //
-//   fen=…       where it starts, unless that is the empty board; board=5x7 for an empty one that is not 7×7
-//   moves=d4.a1 the line that is looked at
-//   lines=…_…   every line of the tree, main line first, if there is more than `moves` tells
+//   fen=…       the start, unless it is the empty board; board=5x7 for an empty board that is not 7×7
+//   moves=d4.a1 the current line
+//   lines=…_…   every line of the tree, main line first, if the tree has more than the moves of `moves`
 //   note=d4.a1:text  a comment on the move at the end of that line; may be repeated
 //   vs=perfect&you=w  the opponent's agent string and your side; without them both sides are yours
 //   resigned=w  the side that resigned
-//   challenge=1 the game is a challenge: win it from where it starts
+//   challenge=1 the game is a challenge to win from the start
 
 import { cellNamed, emptyBoard, formatFen, nameOf, parseFen } from "./notation.js";
 import { Tree } from "./tree.js";
@@ -62,7 +62,7 @@ export function toAddress(tree, { vs = null, you = "w", resigned = null, challen
 }
 
 /**
- * Read a game from an address. Throw an error with plain words if it cannot be read.
+ * Read a game from an address. Throw an error that says why if it cannot be read.
  * @param {string} text
  * @param {Advance} advance returns the position after a move, or null if that is not legal
  * @returns {Promise<AddressedGame>}
@@ -79,7 +79,7 @@ export async function fromAddress(text, advance) {
       const cell = cellNamed(tree.at.position, name);
       const known = tree.at.children.find((child) => child.cell === cell);
       const position = known?.position ?? (cell === null ? null : await advance(tree.at.position, cell));
-      if (cell === null || !position) throw new Error(`“${name.slice(0, 10)}” is no move here.`);
+      if (cell === null || !position) throw new Error(`“${name.slice(0, 10)}” is not a legal move here.`);
       tree.play(cell, position);
     }
   };
@@ -106,7 +106,7 @@ function startOf(words) {
   if (fen !== null) return parseFen(fen);
   const board = words.get("board") ?? "7x7";
   const size = /^([3-9]|1\d|2[01])x([3-9]|1\d|2[01])$/.exec(board);
-  if (!size) throw new Error(`“${board.slice(0, 20)}” is no board: write 8x8, say.`);
+  if (!size) throw new Error(`“${board.slice(0, 20)}” is not a board size: write 8x8, for example.`);
   const [width, height] = size.slice(1).map(Number);
   if (width * height > 64) throw new Error(`${width}×${height} has more than 64 cells.`);
   return emptyBoard(width, height);

@@ -6,12 +6,12 @@ import { heuristicAlone, parseHeuristic, splitAtCommas } from "./heuristics.js";
 /** @typedef {import("./heuristics.js").Term} Term */
 
 /**
- * What the engine must know to choose a move. A limit of 0 is none.
+ * An agent as the engine needs it to choose a move. A limit of 0 means no limit.
  * @typedef {object} Agent
  * @property {string} kind
  * @property {string} text the agent string, its heuristic as canonical text
  * @property {string} method the engine's name of the search, or "perfect"
- * @property {Term[]} terms the heuristic; of the perfect player the one for positions that it has no time to prove
+ * @property {Term[]} terms the heuristic; the perfect player uses it for positions that it has no time to prove
  * @property {number} seed
  * @property {number} nodes
  * @property {number} depth in plies
@@ -31,8 +31,8 @@ const KINDS = {
   perfect: { method: "perfect", ms: 1500 },
 };
 const FORMS =
-  "random, greedy(improved), minimax(open, depth=3), alphabeta(improved, depth=5), " +
-  "id(improved, nodes=2500) and perfect do.";
+  "write random, greedy(improved), minimax(open, depth=3), alphabeta(improved, depth=5), " +
+  "id(improved, nodes=2500) or perfect.";
 
 /** @type {Record<string, number>} */
 const UNITS = { us: 0.001, ms: 1, s: 1000, "": 0 };
@@ -45,7 +45,7 @@ const UNITS = { us: 0.001, ms: 1, s: 1000, "": 0 };
  */
 export function parseAgent(text, heuristics) {
   const found = /^\s*([a-z]+)\s*(?:\((.*)\))?\s*$/s.exec(text);
-  if (!found) throw new Error(`“${text.slice(0, 60)}” is no agent: ${FORMS}`);
+  if (!found) throw new Error(`“${text.slice(0, 60)}” is not an agent: ${FORMS}`);
   const [, kind, inside = ""] = found;
   const words = splitAtCommas(inside);
   if (!Object.hasOwn(KINDS, kind)) throw new Error(`“${kind}” does not play in a browser: ${FORMS}`);
@@ -66,7 +66,7 @@ export function parseAgent(text, heuristics) {
     const at = agent.text.indexOf(given[0], kind.length);
     agent.text = agent.text.slice(0, at) + heuristic.text + agent.text.slice(at + given[0].length);
   }
-  if (agent.depth > 64 || agent.nodes > 50_000_000) throw new Error("That is more than a browser should search.");
+  if (agent.depth > 64 || agent.nodes > 50_000_000) throw new Error("At most depth=64 and nodes=50000000 are allowed.");
   return agent;
 }
 
@@ -85,7 +85,7 @@ function readOption(agent, word) {
     if (!(agent.ms > 0) || agent.ms > 60000) throw new Error(`“${word}”: write time=150ms, up to 60s.`);
   } else {
     agent[/** @type {"seed" | "nodes" | "depth"} */ (name)] = Math.floor(number);
-    if (name !== "seed" && number < 1) throw new Error(`“${word}”: at least 1, please.`);
+    if (name !== "seed" && number < 1) throw new Error(`“${word}”: the number must be at least 1.`);
   }
   if (agent.kind === "id" && (name === "time" || name === "depth")) agent.nodes = 0;
 }

@@ -1,4 +1,4 @@
-// Every opening of the boards that are solved: where the first knight stands, and who wins for each reply.
+// The openings of the solved boards: for each cell of the first knight, who wins after each reply.
 
 import { cellNamed, cellsIn, emptyBoard, nameOf } from "./notation.js";
 
@@ -55,7 +55,7 @@ export class Atlas {
    */
   async show(board, first) {
     const known = !board || this.boards.includes(board);
-    this.set({ wrong: known ? "" : `“${board?.slice(0, 20)}” is no solved board.` });
+    this.set({ wrong: known ? "" : `“${board?.slice(0, 20)}” is not a solved board.` });
     if (board && known && board !== this.state.board) {
       this.set({ board, shares: {}, exceptions: null });
     }

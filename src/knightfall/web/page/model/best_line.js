@@ -1,4 +1,4 @@
-// The line of best play that begins with a move, shown step by step while its cell is looked at.
+// The line of best play that begins with a move, shown step by step while the pointer or the focus is on its cell.
 
 import { Stopped } from "./engine.js";
 import { placed } from "./status.js";
@@ -12,7 +12,7 @@ const MAX_STEPS = 16;
 export class BestLinePreview {
   /**
    * @param {Play} play
-   * @param {() => boolean} moves whether steps follow by themselves; some people want no motion
+   * @param {() => boolean} moves whether to step automatically; false if the user prefers reduced motion
    */
   constructor(play, moves) {
     this.play = play;
@@ -22,7 +22,7 @@ export class BestLinePreview {
   }
 
   /**
-   * Begin with the line of a cell, where its truth is shown already; null pauses.
+   * Show the line that begins with a cell, if the truth of its move is shown already; null pauses.
    * @param {number | null} cell
    */
   async look(cell) {
@@ -62,7 +62,7 @@ export class BestLinePreview {
   }
 
   /**
-   * Go a step on or back by hand.
+   * Go one step forward or back, and stop stepping automatically.
    * @param {1 | -1} way
    */
   walk(way) {

@@ -7,7 +7,7 @@
 /** @typedef {import("./notation.js").Side} Side */
 
 /**
- * What engine.json says about the wasm file.
+ * The description of the wasm file in engine.json.
  * @typedef {object} About
  * @property {number} memory bytes that the engine needs
  * @property {number} entries the largest size of a search's transposition table
@@ -31,19 +31,19 @@
  */
 
 /**
- * The least-blocked window of a position, to whose centre cell the heuristic open_cluster is drawn.
+ * The least-blocked window of a position, whose centre cell the heuristic open_cluster favours.
  * @typedef {object} Cluster
  * @property {number[]} cells of the window, in ascending order
  * @property {number} center
  * @property {number} blocked how many cells of the window are not open
- * @property {boolean} counts whether enough of the board is blocked for it to be part of the value
+ * @property {boolean} counts whether enough of the board is blocked for open_cluster to use the window
  */
 
 /** @typedef {{wins: boolean, plies: number | null}} MoveTruth plies to the end of the game; null if not known yet */
 /** @typedef {Record<number, MoveTruth>} Truth for each move that is known, whether it wins */
 
 /**
- * What the atlas has on the opening after the second knight is placed on a cell.
+ * The result of the opening after the second knight is placed on a cell, by the atlas.
  * @typedef {object} Opening
  * @property {boolean} wins whether the player who placed the second knight wins
  * @property {number} plies plies to the end of the game
@@ -54,7 +54,7 @@
  */
 
 /**
- * The move that an agent chooses. The perfect player says whether its move is proven, a search what it found.
+ * The move that an agent chooses. The perfect player adds whether it is proven, a search adds its results.
  * @typedef {object} Choice
  * @property {number} cell
  * @property {boolean} [proven]
@@ -65,7 +65,7 @@
  */
 
 /**
- * What can be asked of the engine, and its answers. Times are in milliseconds; 0 is no limit.
+ * The questions that the engine answers, and its answers. Times are in milliseconds; 0 means no limit.
  * @typedef {object} Questions
  * @property {{asked: {position: Position, cell: number}, answer: Position | null}} advance the position after a move;
  *   null if the move is not legal
@@ -74,10 +74,10 @@
  * @property {{asked: {position: Position, ms: number}, answer: Truth}} verdicts who wins after each move, not how soon
  * @property {{asked: {position: Position, agent: Agent}, answer: Choice}} choose an agent's move
  * @property {{asked: {position: Position}, answer: Seen}} look
- * @property {{asked: {position: Position, sums: Term[][]}, answer: Record<number, number[]>}} opinions what each
- *   heuristic says of each move, for the side that moves
+ * @property {{asked: {position: Position, sums: Term[][]}, answer: Record<number, number[]>}} opinions the value of
+ *   each move by each heuristic, for the side that moves
  * @property {{asked: {position: Position, sums: Term[][]}, answer: Cluster | null}} cluster the window of open_cluster;
- *   null if none of the heuristics asks open_cluster in this position
+ *   null if none of the heuristics contains open_cluster in this position
  * @property {{asked: {position: Position}, answer: Record<number, Opening>}} openings for each cell where the
  *   second knight can be placed
  * @property {{asked: {position: Position, cell: number, ms: number, steps: number}, answer: number[]}} line best play

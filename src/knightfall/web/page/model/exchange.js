@@ -11,7 +11,7 @@ const MAX_PASTED = 20000; // characters
 const MAX_PASTED_PLIES = 64;
 
 /**
- * Read a position, a game or a link that was pasted. Throw an error with plain words if it cannot be read.
+ * Read a position, a game or a link that was pasted. Throw an error that says why if it cannot be read.
  * @param {string} text
  * @param {Advance} advance returns the position after a move, or null if that is not legal
  * @param {(address: string, advance: Advance) => Promise<{tree: Tree}>} fromAddress reads what a link has behind #
@@ -28,10 +28,10 @@ export async function readPasted(text, advance, fromAddress) {
     const cell = cellNamed(tree.at.position, name);
     const position = cell === null ? null : await advance(tree.at.position, cell);
     if (cell === null && !tree.root.children.length) {
-      throw new Error(`“${name.slice(0, 20)}” is no position, no game and no link.`);
+      throw new Error(`“${name.slice(0, 20)}” is not a position, a game or a link.`);
     }
     if (cell === null || !position) {
-      throw new Error(`“${name.slice(0, 20)}” is no move after ${tree.line().length} plies.`);
+      throw new Error(`“${name.slice(0, 20)}” is not a legal move after ${tree.line().length} plies.`);
     }
     tree.play(cell, position);
   }
@@ -39,7 +39,7 @@ export async function readPasted(text, advance, fromAddress) {
 }
 
 const NOTHING = "There is nothing to read: paste a position, a game or a link.";
-const CUT_SHORT = "This looks like a saved game, but it is not whole.";
+const CUT_SHORT = "This looks like a saved game, but it is incomplete.";
 
 /**
  * Read a game that a command of knightfall saved as JSON.
@@ -80,8 +80,8 @@ function fromText(text) {
 }
 
 /**
- * Replace comments in braces and variations in parentheses, which may be nested, by spaces. One that does not end
- * goes on to the end of the text.
+ * Replace comments in braces and variations in parentheses, which may be nested, by spaces. A comment or variation
+ * without an end extends to the end of the text.
  * @param {string} text
  */
 function withoutComments(text) {
@@ -164,7 +164,7 @@ export function picture(position, knight, last = []) {
 }
 
 /**
- * Offer a text to the browser's user as a file.
+ * Save a text as a file of the browser's user.
  * @param {string} name
  * @param {string} text
  * @param {string} type the MIME type

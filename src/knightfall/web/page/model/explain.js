@@ -1,4 +1,4 @@
-// What there is to understand in a position: a sentence for each layer that can be drawn over the board.
+// Explanations of a position: a sentence for each layer that can be drawn over the board.
 
 import { nameOf } from "./notation.js";
 import { placed } from "./status.js";
@@ -16,52 +16,52 @@ import { NAMES, other } from "./words.js";
  */
 export function explanations(position, seen) {
   if (!placed(position) || !seen.hunter) {
-    const wait = "Known once both knights stand.";
+    const wait = "Known once both knights are placed.";
     return {
-      roles: "Whoever places second can choose to be the hunter, by the colour of its cell.",
+      roles: "The player who places second can choose to be the hunter, by the colour of the cell.",
       reach: wait,
       walks: wait,
-      mirror: "If a side of the board is even, the second player can answer every cell by its image, and wins.",
+      mirror: "If a side of the board is even, the second player wins by answering every move with its mirror image.",
     };
   }
   const hunter = NAMES[seen.hunter];
   const runner = NAMES[other(seen.hunter)];
   return {
     roles:
-      `${hunter} is the hunter: only it can take a cell that ${runner}, the runner, was about to go to. That never ` +
-      "changes during a game, and almost always the hunter wins.",
+      `${hunter} is the hunter: only it can take a cell that ${runner}, the runner, could go to next. The roles ` +
+      "never change during a game, and the hunter almost always wins.",
     reach: seen.separated
-      ? "No cell can be reached by both: from here on each knight walks alone."
-      : "Cells with both colours can be reached by both knights and are worth fighting for; others belong to one.",
-    walks: walksTold(seen),
+      ? "No cell can be reached by both knights: from here on each of them walks alone."
+      : "Cells with both colours can be reached by both knights, the others only by one.",
+    walks: walksSentence(seen),
     mirror: seen.mirrored
-      ? "The position is its own image: the side to move loses, for each of its moves can be answered by the image."
-      : "The position is not its own image; nobody can win just by copying.",
+      ? "The position is its own mirror image: the side to move loses, because each of its moves can be mirrored."
+      : "The position is not its own mirror image, so mirroring moves does not win.",
   };
 }
 
 /**
- * Return what the window of open_cluster is, in words.
+ * Return a sentence on the window of open_cluster.
  * @param {Position} position
  * @param {Cluster} cluster
  */
-export function clusterTold(position, { cells, center, blocked, counts }) {
+export function clusterSentence(position, { cells, center, blocked, counts }) {
   const [first, last] = [cells[0], cells[cells.length - 1]].map((cell) => nameOf(position, cell));
   const found =
     `Framed is the least-blocked window of this position, ${first} to ${last}, with ${blocked} blocked ` +
     `${blocked === 1 ? "cell" : "cells"}`;
-  const drawn = `open_cluster is drawn to its ringed centre cell ${nameOf(position, center)}`;
+  const favoured = `open_cluster favours its ringed centre cell ${nameOf(position, center)}`;
   return counts
-    ? `${found}: ${drawn}. After a move the window may be another.`
-    : `${found}: ${drawn} once a fifth of the board is blocked.`;
+    ? `${found}: ${favoured}. After a move the window may be another.`
+    : `${found}: ${favoured} once a fifth of the board is blocked.`;
 }
 
 /** @param {Seen} seen */
-function walksTold({ separated, walks }) {
-  if (!separated || !walks) return "The knights can still meet, so that no walk is sure.";
+function walksSentence({ separated, walks }) {
+  if (!separated || !walks) return "The knights can still meet, so each can block the other’s longest walk.";
   if (walks.w < 0 || walks.b < 0) {
-    return "The knights can no longer meet: whoever has the longer walk left wins. These are too long to be counted.";
+    return "The knights can no longer meet: the longer walk wins. The walks are too long to be counted.";
   }
-  const rule = "the side to move needs strictly more than the other";
+  const rule = "to win, the side to move needs more steps than the other";
   return `White can still walk ${walks.w} steps, Black ${walks.b}: ${rule}.`;
 }

@@ -5,7 +5,7 @@
 //   stages  =  "stage(" number ":" sum { "," number ":" sum } "," sum ")"
 //
 // The phase is the share of the board's cells that are open. `stage(0.7: A, 0.2: B, C)` is A while the phase is at
-// least 0.7, then B while it is at least 0.2, then C. What a phase is worth, and which stage holds, is the engine's.
+// least 0.7, then B while it is at least 0.2, then C. The engine computes the phase and chooses the stage.
 
 /**
  * A heuristic that the engine has, as engine.json describes it. The row "sum" has nothing but its id.
@@ -17,7 +17,7 @@
  */
 
 /** @typedef {{weight: number, open: number, filled: number}} Factor weight · phase^open · (1 − phase)^filled */
-/** @typedef {{id: string, parameter: number, least: number, below: number}} Asked a heuristic, and for which phases */
+/** @typedef {{id: string, parameter: number, least: number, below: number}} Asked a heuristic, and its phases */
 /** @typedef {Factor & Asked} Part a heuristic that counts while least ≤ phase < below */
 /** @typedef {Factor & {parts: Part[]}} Term a factor times one heuristic, or times all those of its stages */
 /** @typedef {{text: string, terms: Term[]}} Sum a sum of heuristics: its canonical text, and its terms */
@@ -30,7 +30,7 @@ const PHASE = /phase\s*\*/y;
 const FILLED = /\(\s*1\s*-\s*phase\s*\)\s*\*/y;
 const STAGE = /stage\s*\(/y;
 const SPACE = /\s*/y;
-const MAX_PARTS = 64; // as many as the engine has room for
+const MAX_PARTS = 64; // the limit of the engine
 
 /**
  * Read a heuristic. Throw an error that says what is wrong with it.
@@ -82,7 +82,7 @@ class Reader {
     this.take(SPACE);
   }
 
-  /** What is still to be read. */
+  /** The text that has not been read yet. */
   get rest() {
     return this.text.slice(this.at);
   }
@@ -169,7 +169,7 @@ class Reader {
       const number = fractionText(least);
       if (!isProper(least)) throw new Error(`The threshold of a stage is between 0 and 1, not ${number}.`);
       if (least.top * above.bottom >= above.top * least.bottom) {
-        throw new Error(`The thresholds of stages must fall: ${number} comes too late.`);
+        throw new Error(`The thresholds of stages must fall: ${number} comes after ${fractionText(above)}.`);
       }
       const { text, terms } = this.sum();
       texts.push(`${number}: ${text}`);
@@ -205,14 +205,14 @@ class Reader {
     const id = this.take(NAME);
     if (id === null) {
       if (this.rest[0] !== "(") throw this.unreadable();
-      throw new Error(`“${this.rest.slice(0, 40)}”: only (1-phase)* has parentheses of its own.`);
+      throw new Error(`“${this.rest.slice(0, 40)}”: parentheses are allowed only in (1-phase)*.`);
     }
     if (id === "phase" || id === "stage") {
       const example = id === "phase" ? "phase*improved" : "stage(0.5: improved, open)";
-      throw new Error(`${id} alone is no heuristic: write ${example}, say.`);
+      throw new Error(`${id} alone is not a heuristic: write ${example}, for example.`);
     }
     const known = this.heuristics.find((row) => row.id === id && id !== "sum");
-    if (!known) throw new Error(`“${id}” is no heuristic that the engine has.`);
+    if (!known) throw new Error(`“${id}” is not a heuristic of the engine.`);
     const given = this.takeSign("(");
     if (given && !known.parameter) throw new Error(`${id} takes no parameter.`);
     if (!given && known.parameter) throw new Error(`${id} needs its parameter, as in ${id}(1/2).`);
@@ -228,7 +228,8 @@ class Reader {
 }
 
 /**
- * Return the terms of a stage, which holds for some phases, as parts. Each of them has one: stages are not nested.
+ * Return the terms of a stage as parts, which count while least ≤ phase < below. Each term has one part, because
+ * stages are not nested.
  * @param {Term[]} terms
  * @param {number} least
  * @param {number} below
@@ -254,7 +255,7 @@ function fraction(text) {
 }
 
 /**
- * Return whether a number is between 0 and 1, and neither of them.
+ * Return whether 0 < number < 1.
  * @param {Fraction} fraction
  */
 const isProper = ({ top, bottom }) => top > 0n && top < bottom;
@@ -263,7 +264,8 @@ const isProper = ({ top, bottom }) => top > 0n && top < bottom;
 const fractionText = ({ top, bottom }) => (bottom === 1n ? `${top}` : `${top}/${bottom}`);
 
 /**
- * Return the nearest number: the quotient has enough bits, and the last one tells whether there are more.
+ * Return the nearest floating-point number: the quotient has more bits than needed, and its last bit is set if there
+ * is a remainder, so that it is rounded rightly.
  * @param {Fraction} fraction
  */
 function fractionValue({ top, bottom }) {

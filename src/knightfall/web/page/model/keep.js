@@ -1,7 +1,7 @@
-// What outlives a reload: small values in the browser's storage, where it allows that.
+// Small values that are kept in the browser's storage over a reload, where the browser allows that.
 
 /**
- * Read a value from a storage; null where there is none, it is not JSON, or the browser forbids it.
+ * Read a value from a storage; null if it is missing or not JSON, or if the browser forbids reading.
  * @param {() => Storage} storage a function, because reading the property itself may throw
  * @param {string} key
  */
@@ -14,7 +14,7 @@ export function restore(storage, key) {
 }
 
 /**
- * Write a value to a storage; do nothing where the browser forbids it or has no room.
+ * Write a value to a storage; do nothing if the browser forbids it or the storage is full.
  * @param {() => Storage} storage
  * @param {string} key
  * @param {unknown} value
@@ -23,7 +23,7 @@ export function keep(storage, key, value) {
   try {
     storage().setItem(key, JSON.stringify(value));
   } catch {
-    // The value lasts as long as the page is open.
+    // The value is lost when the page is closed.
   }
 }
 

@@ -1,4 +1,4 @@
-// What stands on the cells of a board: whether each move wins, and what heuristics say of it.
+// Marks on the cells of a board: whether each move wins, and its value by heuristics.
 
 import { plies } from "./words.js";
 

@@ -1,4 +1,4 @@
-// Names of cells, and positions as FEN text. The rules are not known here: the engine has them.
+// Names of cells, and positions as FEN text. The rules of the game are in the engine, not here.
 
 /** @typedef {"w" | "b"} Side the first player is "w" */
 /** @typedef {{width: number, height: number}} Board */
@@ -37,14 +37,14 @@ export function parseFen(text) {
     throw new Error(`“${shown(text)}”: all rows must be equally wide.`);
   }
   if (width < 3 || height < 3 || width * height > 64) {
-    throw new Error(`A ${width}×${height} board is not played here: sides from 3, up to 64 cells.`);
+    throw new Error(`A ${width}×${height} board is not supported: sides must be at least 3, with at most 64 cells.`);
   }
   const all = lines.join("");
   const pocket = parts[2] ?? "";
   /** @param {string} letter */
   const place = (letter) => {
     const times = [...all, ...pocket].filter((one) => one === letter).length;
-    if (times !== 1) throw new Error(`“${shown(text)}” has ${times} knights ${letter}: one is needed.`);
+    if (times !== 1) throw new Error(`“${shown(text)}” has ${times} knights ${letter}: exactly one is needed.`);
     return pocket.includes(letter) ? POCKET : all.indexOf(letter);
   };
   const white = place("N");
@@ -74,7 +74,7 @@ function lettersOf(row, text) {
       if (Number(piece) > 64) throw new Error(`“${shown(text)}”: ${shown(piece)} open cells do not fit.`);
       line += ".".repeat(Number(piece));
     } else if ("Nn*".includes(piece)) line += piece;
-    else throw new Error(`“${shown(text)}”: ${shown(piece)} is no cell; a digit, *, N and n are.`);
+    else throw new Error(`“${shown(text)}”: ${shown(piece)} is not allowed; use digits, *, N and n.`);
   }
   return line;
 }

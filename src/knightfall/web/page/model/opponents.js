@@ -1,4 +1,4 @@
-// The names of opponents: those of the ladder have one, all others are called by their agent string.
+// The names of opponents: those of the ladder have names, all others are called by their agent string.
 
 /** @typedef {import("./agents.js").Agent} Agent */
 /** @typedef {import("./store.js").Rung} Rung */
@@ -15,7 +15,7 @@ const STRENGTHS = {
 };
 
 /**
- * Return what to call an agent.
+ * Return an agent's name on the page.
  * @param {{text: string}} agent
  * @param {Rung[]} ladder
  */

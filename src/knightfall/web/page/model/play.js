@@ -23,30 +23,30 @@ import { other } from "./words.js";
 /** @typedef {import("./tree.js").Node} Node */
 
 /**
- * The engines of the page, each in a thread of its own: `rules` answers at once and is never stopped, `solver` finds
- * the truth about the position that is looked at, `guide` everything else that is asked about it.
+ * The engines of the page, each in its own thread: `rules` answers at once and is never stopped, `solver` finds the
+ * truth about the current position, `guide` computes everything else about it, `opponent` the opponent's moves.
  * @typedef {{rules: Asking, solver: Asking, guide: Asking, opponent: Asking}} Engines
  */
 
 /**
  * A source of agents and heuristics beside the engine's own: the lab's server.
  * @typedef {object} Provider
- * @property {(text: string) => Agent | null} agentOf the agent of a string, null if it is not the provider's
+ * @property {(text: string) => Agent | null} agentOf the agent of a string, null if the provider does not have it
  * @property {(name: string) => boolean} judges whether it knows a heuristic
- * @property {(position: Position, names: string[], here: (names: string[]) => Promise<Record<number, number[]>>) =>
- *   Promise<Record<number, number[]>>} opinionsOf values of heuristics; `here` asks the engine for its own
+ * @property {(position: Position, names: string[], askEngine: (names: string[]) => Promise<Record<number, number[]>>)
+ *   => Promise<Record<number, number[]>>} opinionsOf values of heuristics; `askEngine` evaluates those of the engine
  * @property {Asking} player computes the moves of its agents
  */
 
-/** @typedef {{game: string | null, mode: "play" | "analyse"}} Kept the id of the game in the list of games, the mode */
+/** @typedef {{game: string | null, mode: "play" | "analyse"}} Kept the game's id in the list of games, and the mode */
 
 /**
- * What the game needs of the browser.
+ * Functions of the browser that the game needs.
  * @typedef {object} Browser
  * @property {(address: string, kept: Kept, another: boolean) => void} show put a game into the address; `another` adds
  *   an entry to the browser's history
- * @property {() => Partial<Kept>} kept what was kept with the address that is shown
- * @property {() => Promise<void>} pause a moment in which your move is seen before the opponent's
+ * @property {() => Partial<Kept>} kept the values that were stored with the current address
+ * @property {() => Promise<void>} pause waits for a moment, so that your move is seen before the opponent's
  * @property {() => number} now milliseconds since 1970
  */
 
@@ -54,7 +54,7 @@ export class Play {
   /**
    * @param {Store} store
    * @param {Engines} engines
-   * @param {Heuristic[]} heuristics the engine's
+   * @param {Heuristic[]} heuristics those of the engine
    * @param {Browser} browser
    */
   constructor(store, engines, heuristics, browser) {
@@ -65,9 +65,9 @@ export class Play {
     /** @type {Provider | null} */
     this.provider = null;
     /** @type {string | null} */
-    this.id = null; // of the game in the list of games; null for a position that is only looked at
+    this.id = null; // the game's id in the list of games; null for a position that is only analysed
     /** @type {WeakSet<Node>} */
-    this.answered = new WeakSet(); // where you have moved, so that the truth may be shown
+    this.answered = new WeakSet(); // positions in which you have moved, so that their truth may be shown
     this.setup = new Setup(this);
     this.study = new Study(this);
     this.teacher = new Teacher(this);
@@ -93,7 +93,7 @@ export class Play {
     return this.node.position;
   }
 
-  /** The game as an address: all that a reload, a link or Back needs to go on. */
+  /** The game as an address, from which a reload, a link or the Back button restores it. */
   get address() {
     const { tree, agent, you, resigned, challenge } = this.game;
     return toAddress(tree, { vs: agent?.text, you, resigned, challenge });
@@ -143,7 +143,7 @@ export class Play {
   // -- moving --------------------------------------------------------------------------------------
 
   /**
-   * Carry out a click on a cell: your move, or where the opponent's is known already, a step on.
+   * Handle a click on a cell: play your move, or step forward if the opponent has moved here already.
    * @param {number} cell
    */
   async choose(cell) {
@@ -187,7 +187,7 @@ export class Play {
   }
 
   /**
-   * Play a move from the position that is looked at. Return whether it was legal.
+   * Play a move in the current position. Return whether it was legal.
    * @param {number} cell
    */
   async move(cell) {
@@ -201,7 +201,7 @@ export class Play {
   }
 
   /**
-   * Note that the tree has changed, with other changes of the game.
+   * Redraw and save the game, because its tree has changed; `changes` are other changes of the game.
    * @param {Partial<Game>} changes
    */
   changed(changes = {}) {
@@ -209,13 +209,13 @@ export class Play {
     this.save();
   }
 
-  /** Whether an opponent answers: while analysing you move both knights. */
+  /** Whether an opponent replies to your moves; while analysing you move both knights. */
   get opponentPlays() {
     const { mode, retry } = this.state;
     return Boolean(this.game.agent) && mode === "play" && !retry;
   }
 
-  /** Whether the opponent is to move and has not yet: where its move is known, that one stands. */
+  /** Whether the opponent is to move in the current position and has not moved there before. */
   get awaitsOpponent() {
     const { resigned, you } = this.game;
     return this.opponentPlays && !resigned && this.position.side !== you && !this.node.children.length;
@@ -237,14 +237,14 @@ export class Play {
     } catch (error) {
       if (!(error instanceof Stopped)) {
         const message = error instanceof Error ? error.message : String(error);
-        this.say(`${message} Click the board to ask again, or go back by Undo.`, "bad");
+        this.say(`${message} Click the board to try again, or go back with Undo.`, "bad");
       }
     } finally {
       this.store.set({ thinking: false });
     }
   }
 
-  /** End all that is being computed. */
+  /** Stop all computations. */
   stop() {
     this.engines.opponent.stop();
     this.engines.solver.stop();
@@ -253,7 +253,7 @@ export class Play {
   }
 
   /**
-   * Look at another position of the tree.
+   * Go to another position of the tree.
    * @param {Node} node
    */
   async goTo(node) {
@@ -265,7 +265,7 @@ export class Play {
     await this.letOpponentMove();
   }
 
-  /** Go a move on; against an opponent, on to where it is your turn, if it has moved there. */
+  /** Go one move forward; against an opponent, on to your next turn, if the opponent has moved. */
   async redo() {
     const [next] = this.node.children;
     if (!next) return;
@@ -275,8 +275,8 @@ export class Play {
   }
 
   /**
-   * The position that Undo goes back to, null if there is none. Against an opponent it is one where it is your turn,
-   * and knights that were placed at random stay on the board.
+   * The position that Undo goes back to; null if there is none. Against an opponent it is your turn there, and knights
+   * that were placed at random stay on the board.
    */
   get undone() {
     const { resigned, you } = this.game;
@@ -301,7 +301,7 @@ export class Play {
     await this.refresh();
   }
 
-  /** Go on as the other side, against the same opponent. */
+  /** Continue the game as the other side, against the same opponent. */
   async swap() {
     this.store.set({ mode: "play" });
     this.changed({ you: other(this.game.you) });
@@ -325,7 +325,7 @@ export class Play {
     else this.say("This is the main line already.");
   }
 
-  /** Delete the move that is looked at with all that follows. */
+  /** Delete the current move with all that follows. */
   async removeMove() {
     const { parent } = this.node;
     if (!parent) return;
@@ -360,8 +360,8 @@ export class Play {
   }
 
   /**
-   * Return the address that challenges somebody to win from where this game starts, or from the position that is
-   * analysed, and say so if that is impossible.
+   * Return the address of a challenge to win from the start of this game, or from the analysed position; the name of
+   * the opponent; and whether that position is lost.
    */
   async challenge() {
     const { agent, you } = this.game;
@@ -376,13 +376,13 @@ export class Play {
     return { address, name: opponentName(vs, this.state.ladder), lost };
   }
 
-  // -- looking ---------------------------------------------------------------------------------------
+  // -- the current position --------------------------------------------------------------------------
 
-  /** Ask for all that is shown of the position that is looked at. */
+  /** Ask the engines for everything that is shown of the current position. */
   async refresh() {
     const { node } = this;
     this.engines.solver.stop();
-    this.engines.guide.stop(); // whatever it is asked about the position before is of no use any more
+    this.engines.guide.stop(); // answers about the previous position are of no use any more
     this.store.set({ line: null });
     try {
       const seen = await this.engines.rules.ask("look", { position: node.position });

@@ -31,12 +31,13 @@ import { NAMES } from "./words.js";
 /** @typedef {{rungs: string[], tries: number, puzzles: Puzzle[]}} PuzzleData */
 
 /**
- * What was solved: `row` puzzles in a row at the first try, `longest` at most; `days` are those whose daily puzzle was.
+ * The solved puzzles. `row` counts those solved in a row at the first try, `longest` is the longest such row, `days`
+ * are the days whose daily puzzle was solved.
  * @typedef {{row: number, longest: number, solved: string[], days: string[]}} PuzzleRecord
  */
 
 /**
- * The puzzle on the board, as far as it has been played.
+ * The puzzle on the board, with the moves played so far.
  * @typedef {object} PuzzleNow
  * @property {number} number from 1 on
  * @property {Puzzle} puzzle
@@ -60,11 +61,11 @@ import { NAMES } from "./words.js";
 
 /** Longest time to judge an answer, in milliseconds. */
 const JUDGE_MS = 20000;
-const STRIDE = 7919; // prime: every puzzle has its day before one comes again
+const STRIDE = 7919; // prime, so that every puzzle is shown before one is repeated
 export const PUZZLES_KEY = "knightfall.puzzles";
 const MOST_DAYS = 1000;
 
-/** Difficulties, with the percentage of misses from which on a puzzle has it. @type {[string, number][]} */
+/** The difficulties, each with the least percentage of misses. @type {[string, number][]} */
 const BANDS = [
   ["easy", 0],
   ["medium", 30],
@@ -72,7 +73,7 @@ const BANDS = [
 ];
 export const BAND_NAMES = BANDS.map(([name]) => name);
 
-/** Themes, with what is said of a puzzle that has it. @type {Record<string, string>} */
+/** The themes, each with a phrase about puzzles that have it. @type {Record<string, string>} */
 export const THEMES = {
   hunter: "you are the hunter",
   runner: "you are the runner",
@@ -87,7 +88,7 @@ export function bandOf({ grade }) {
 }
 
 /**
- * Return a date of the calendar on the wall as 2026-11-18.
+ * Return a date in the local time zone, as in "2026-11-18".
  * @param {Date} date
  */
 export function dayOf(date) {
@@ -99,7 +100,7 @@ export function dayOf(date) {
 const dayNumber = (day) => Date.parse(`${day}T00:00:00Z`) / 86400000;
 
 /**
- * Return the number of a day's puzzle. The date alone decides it, so that everybody has the same without a server.
+ * Return the number of a day's puzzle. It depends on the date only, so that all users get the same one.
  * @param {string} day
  * @param {number} all how many puzzles there are
  */
@@ -123,7 +124,7 @@ export function streak(days, today) {
 }
 
 /**
- * Return what a stored value says of solved puzzles.
+ * Return the record of solved puzzles in a stored value; invalid parts are ignored.
  * @param {any} stored
  * @returns {PuzzleRecord}
  */
@@ -141,7 +142,7 @@ export class Puzzles {
   /**
    * @param {Store} store
    * @param {Asking} rules
-   * @param {Asking} engine judges and replies; nobody else may stop it
+   * @param {Asking} engine judges and replies; no other part of the page may stop it
    * @param {Heuristic[]} heuristics
    * @param {() => Promise<PuzzleData>} fetchData
    * @param {() => Date} clock
@@ -179,7 +180,7 @@ export class Puzzles {
     return dayOf(this.clock());
   }
 
-  // -- which one ---------------------------------------------------------------------------------
+  // -- choosing a puzzle -------------------------------------------------------------------------
 
   /**
    * Show the puzzle of an address: its number, or today's.
@@ -198,14 +199,14 @@ export class Puzzles {
     const all = data.puzzles.length;
     const todays = puzzleOfDay(this.today, all);
     const number = word === "today" ? todays : /^\d{1,6}$/.test(word) ? Number(word) : 0;
-    if (number === this.state.now?.number) return; // it stands there as it was left
+    if (number === this.state.now?.number) return; // it is on the board already
     const known = number >= 1 && number <= all;
     await this.begin(known ? number : todays);
     if (known) return;
     this.say(`There is no puzzle “${word.slice(0, 20)}”: they are numbered from 1 to ${all}. This is today’s.`, "bad");
   }
 
-  /** The numbers of the puzzles that are as difficult as wanted and have the theme that is wanted. */
+  /** The numbers of the puzzles with the chosen difficulty and theme. */
   get wanted() {
     const { data, band, theme } = this.state;
     return (data?.puzzles ?? []).flatMap((puzzle, at) =>
@@ -214,7 +215,8 @@ export class Puzzles {
   }
 
   /**
-   * Return the number of the next wanted puzzle, or the one before; around the end if need be.
+   * Return the number of the next or previous puzzle with the chosen difficulty and theme. After the last comes the
+   * first.
    * @param {1 | -1} way
    */
   beside(way) {
@@ -223,7 +225,7 @@ export class Puzzles {
     return all.find((number) => way * (number - (now?.number ?? 0)) > 0) ?? all[0];
   }
 
-  /** Return the number of a random wanted puzzle, one that is not solved if there is any. */
+  /** Return the number of a random puzzle with the chosen difficulty and theme; an unsolved one if there is any. */
   any() {
     const all = this.wanted.filter((number) => number !== this.state.now?.number);
     const open = all.filter((number) => !this.isSolved(number));
@@ -232,14 +234,14 @@ export class Puzzles {
   }
 
   /**
-   * Change what is wanted. Return the number of a puzzle that fits, if the one on the board does not.
+   * Choose a difficulty or a theme. Return the number of a puzzle that fits, if the one on the board does not.
    * @param {{band?: string, theme?: string}} changes
    */
   filter(changes) {
     this.set(changes);
     const all = this.wanted;
     if (!all.length) {
-      this.say("No puzzle is like that: change the difficulty or the theme.", "bad");
+      this.say("No puzzle has this difficulty and theme: change one of them.", "bad");
       return undefined;
     }
     if (this.state.now && all.includes(this.state.now.number)) return undefined;
@@ -252,7 +254,7 @@ export class Puzzles {
     return fen !== undefined && this.state.record.solved.includes(fen);
   }
 
-  // -- an answer ---------------------------------------------------------------------------------
+  // -- answering ---------------------------------------------------------------------------------
 
   /**
    * Set a puzzle up.
@@ -281,7 +283,7 @@ export class Puzzles {
   }
 
   /**
-   * Carry out one action at a time; another puzzle ends it.
+   * Carry out an action, unless another one is being carried out. It ends if another puzzle is shown.
    * @param {(now: PuzzleNow) => Promise<void>} act
    */
   async once(act) {
@@ -298,7 +300,7 @@ export class Puzzles {
   }
 
   /**
-   * Change the puzzle on the board. Throw `Stopped` if it is another one by now.
+   * Change the puzzle on the board. Throw `Stopped` if another puzzle or move has been shown meanwhile.
    * @param {PuzzleNow} now
    * @param {Partial<PuzzleNow>} changes
    */
@@ -325,11 +327,11 @@ export class Puzzles {
       throw error;
     }
     this.truths.delete(fen); // it may be asked again
-    throw new Error("There was no time to judge that. Try again.");
+    throw new Error("There was not enough time to judge this move. Try again.");
   }
 
   /**
-   * Return the quickest win, or the longest resistance.
+   * Return the move that wins soonest or, in a lost position, loses latest.
    * @param {Position} position
    */
   async best(position) {
@@ -343,11 +345,11 @@ export class Puzzles {
       const name = nameOf(position, cell);
       if (!seen.moves.length) return;
       if (!seen.moves.includes(cell)) return this.say(`${name} is not a legal move.`, "bad");
-      this.say(`${name}: let me see …`);
+      this.say(`Checking ${name} …`);
       const move = (await this.truthOf(now))[cell];
       this.update(now);
       if (!line.length) this.note(now, move.wins);
-      if (move.wins) return this.goOn(now, cell, move);
+      if (move.wins) return this.playWinning(now, cell, move);
       const after = await this.rules.ask("advance", { position, cell });
       const reply = after ? nameOf(position, await this.best(after)) : "";
       this.update(now, { marks: { ...now.marks, [cell]: truthMark(move) } });
@@ -364,7 +366,7 @@ export class Puzzles {
    * @param {number} cell
    * @param {MoveTruth} move
    */
-  async goOn(now, cell, { plies }) {
+  async playWinning(now, cell, { plies }) {
     const name = nameOf(now.position, cell);
     const right = `${now.line.length ? "" : "Right: "}${name} wins${inPlies(plies)}.`;
     const after = await this.play(now, cell);
@@ -407,7 +409,7 @@ export class Puzzles {
   }
 
   /**
-   * Count an answer. Only the first one counts for the row, and only if the puzzle was not solved before.
+   * Record an answer. Only the first one counts for the row, and only if the puzzle was not solved before.
    * @param {PuzzleNow} now
    * @param {boolean} right
    */

@@ -1,4 +1,4 @@
-// The mistakes of a game: finding them, going to them, and doing them better.
+// The mistakes of a game: finding them, going to them, and trying them again.
 
 import { Stopped } from "./engine.js";
 import { hasWin, inPlies } from "./marks.js";
@@ -15,7 +15,7 @@ export class Review {
     this.play = play;
   }
 
-  /** The line that is judged: the one that is looked at, to its end. */
+  /** The line that is judged: the current one, to its end. */
   get line() {
     const { tree } = this.play;
     return tree.line(tree.end());
@@ -25,7 +25,7 @@ export class Review {
     return this.line.filter((node) => node.blunder);
   }
 
-  /** Judge every move of the line and mark those that threw a win away; asked again meanwhile, stop. */
+  /** Judge every move of the line and mark those that threw a win away. A second call meanwhile stops the first. */
   async findMistakes() {
     const { play, line } = this;
     const { store, engines, state } = play;
@@ -63,7 +63,7 @@ export class Review {
   }
 
   /**
-   * Go to the position before the next mistake, or the one before.
+   * Go to the position of the next or the previous mistake.
    * @param {1 | -1} way
    */
   async toMistake(way) {
@@ -74,13 +74,13 @@ export class Review {
     const places = mistakes.flatMap(({ parent }) => parent ?? []);
     const ahead = (/** @type {Node} */ node) => way * (depth(node) - here) > 0;
     const found = way > 0 ? places.find(ahead) : places.reverse().find(ahead);
-    if (!found) return play.say("There is no other mistake that way.");
+    if (!found) return play.say("There is no other mistake in this direction.");
     await play.goTo(found);
     const question = play.state.settings.truth ? "" : " What would have kept it?";
     play.say(`${NAMES[found.position.side]} threw the win away here.${question}`);
   }
 
-  /** Go through the mistakes one after the other; against an opponent, through your own. */
+  /** Let the user try the mistakes again, one after the other; against an opponent, only the user's own. */
   async retry() {
     const { agent, you } = this.play.game;
     const places = this.mistakes
@@ -93,15 +93,15 @@ export class Review {
   /**
    * Show the first of the mistakes that are left.
    * @param {Node[]} places
-   * @param {string} said what is said of the one before
+   * @param {string} said a message about the mistake before
    */
   async showMistake(places, said) {
     const { play } = this;
     const [place] = places;
     if (!place) {
-      play.store.set({ mode: "analyse" }); // the opponent does not go on from here
+      play.store.set({ mode: "analyse" }); // so that the opponent does not move here
       await play.goTo(play.node);
-      return play.say(`${said} That was the last of them.`, "good");
+      return play.say(`${said} That was the last mistake.`, "good");
     }
     await this.stand(places);
     const task = `${NAMES[place.position.side]} threw the win away here. Find the move that keeps it`;
@@ -119,7 +119,7 @@ export class Review {
   }
 
   /**
-   * Judge a move at a mistake: go on to the next one if it wins, else stay.
+   * Judge a move that is tried at a mistake. If it wins, go to the next mistake.
    * @param {number} cell
    */
   async answer(cell) {

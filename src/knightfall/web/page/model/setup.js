@@ -1,4 +1,4 @@
-// Which game is on the board: a new one, the one of an address, or what was pasted.
+// Setting up the game on the board: a new one, one from an address, or one that was pasted.
 
 import { fromAddress } from "./address.js";
 import { Stopped } from "./engine.js";
@@ -16,18 +16,18 @@ export class Setup {
   /** @param {Play} play */
   constructor(play) {
     this.play = play;
-    this.starting = 0; // counts games, because another one may be begun before one stands
+    this.starting = 0; // counts started games, because one may be started before another is set up
   }
 
   /**
    * Open the dialog that asks for an opponent.
-   * @param {boolean} here whether the game begins at the position that is looked at
+   * @param {boolean} here whether the game begins at the current position
    */
   ask(here) {
     this.play.store.set({ dialog: here ? "here" : "new", wrong: "" });
   }
 
-  /** Begin the game that the dialog describes; an agent that cannot be read is told there. */
+  /** Begin the game that the dialog describes; the dialog shows the error of an invalid agent. */
   async start() {
     const { choice, dialog } = this.play.state;
     const { position } = this.play;
@@ -50,7 +50,8 @@ export class Setup {
   }
 
   /**
-   * Begin a game against the usual opponent, because the chosen one cannot be had: a file of a lab that is not here.
+   * Begin a game against the usual opponent, because the chosen one is not available, such as an agent of a lab that
+   * is not running.
    * @param {string} why
    */
   async startUsual(why) {
@@ -72,13 +73,13 @@ export class Setup {
   }
 
   /**
-   * Begin a game. The one before is a step back in the browser's history.
+   * Begin a game. The Back button of the browser leads to the game before.
    * @param {Agent | null} agent
    * @param {() => Promise<Tree>} makeTree
    */
   async begin(agent, makeTree) {
     this.play.stop();
-    const started = ++this.starting; // another one may be begun before this one stands
+    const started = ++this.starting;
     this.play.store.set({ dialog: "", wrong: "", busy: true });
     const tree = await makeTree();
     if (started !== this.starting) return;
@@ -113,7 +114,7 @@ export class Setup {
   }
 
   /**
-   * Show the game of an address, and let it go on where it has an opponent.
+   * Show the game of an address, and continue it if it has an opponent.
    * @param {string} text
    */
   async open(text) {
@@ -147,7 +148,7 @@ export class Setup {
   }
 
   /**
-   * Let the dialog name the opponent and the side of a game that came from an address.
+   * Choose the opponent and the side of a game from an address in the dialog, too.
    * @param {string} agent
    * @param {Side} seat
    */

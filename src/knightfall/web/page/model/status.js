@@ -1,4 +1,4 @@
-// What the line below the board says of a game, and what the players' strips say of either side.
+// The texts of the status line below the board, and of the strips with both players.
 
 import { nameOf, POCKET } from "./notation.js";
 import { opponentName } from "./opponents.js";
@@ -16,7 +16,7 @@ import { many, NAMES, other } from "./words.js";
 export const placed = ({ white, black }) => white !== POCKET && black !== POCKET;
 
 /**
- * Return who won the game that is looked at, null if it goes on.
+ * Return who has won the game at the current position; null if it is not over.
  * @param {Game} game
  * @param {Seen | undefined} seen
  * @returns {Side | null}
@@ -37,7 +37,7 @@ export function playerName({ agent, you }, side, ladder) {
 }
 
 /**
- * Return the state of the game in words; null while the engine has not looked at the position.
+ * Return the state of the game in words; null until the engine has sent the facts about the position.
  * @param {State} state
  * @returns {Message | null}
  */
@@ -69,7 +69,7 @@ export function statusOf({ game, look, thinking, ladder, mode }) {
 }
 
 /**
- * Return a sentence on the opponent's last move, for those who hear the page and do not see it.
+ * Return a sentence on the opponent's last move, for users of screen readers.
  * @param {Game} game
  * @param {Rung[]} ladder
  */
@@ -80,7 +80,7 @@ function lastMove({ agent, you, tree }, ladder) {
 }
 
 /**
- * Return what a player's strip says: the name, whether it is that side's turn, and facts about it.
+ * Return the content of a player's strip: the name, whether it is that side's turn, and facts about it.
  * @param {State} state
  * @param {Side} side
  */

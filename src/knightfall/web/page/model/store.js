@@ -26,23 +26,23 @@ import { Tree } from "./tree.js";
  */
 
 /**
- * What the engine says of the node that is looked at; null or empty until it has answered.
+ * What the engine found out about the current node; fields are null or empty until it has answered.
  * @typedef {object} Look
  * @property {Node} node
  * @property {Seen} seen
  * @property {Truth | null} truth
  * @property {boolean} searching whether more of the truth is being computed
- * @property {boolean} unfinished whether the time ended before all of it was known
- * @property {string[]} names of the heuristics that were asked
+ * @property {boolean} unfinished whether time ran out before all of it was known
+ * @property {string[]} names of the heuristics that were evaluated
  * @property {Record<number, number[]> | null} opinions each heuristic's value of each move
- * @property {Cluster | null} cluster the window of open_cluster, if one of the heuristics asks that
+ * @property {Cluster | null} cluster the window of open_cluster, if one of the heuristics contains it
  * @property {string} wrong what is wrong with the text that names the heuristics
  * @property {Record<Side, number[]> | null} walks
  * @property {Record<number, number> | null} reflections
  */
 
 /**
- * What is shown and taught.
+ * The user's settings: what the page shows, and how it helps.
  * @typedef {object} Settings
  * @property {boolean} truth mark which moves win and lose
  * @property {string} help "none", "after": tell after each move whether it was right, or "teach": take back moves that
@@ -56,7 +56,7 @@ import { Tree } from "./tree.js";
  */
 
 /**
- * What the dialog for a new game says.
+ * The choices in the dialog for a new game.
  * @typedef {object} Choice
  * @property {string} opponent an agent string of the list, "own" for one that is typed, "none" for two people
  * @property {string} agent the agent string that is typed
@@ -66,10 +66,10 @@ import { Tree } from "./tree.js";
  */
 
 /**
- * What was true of a game that is over, found out by the solver.
+ * What the solver found out about a game that is over.
  * @typedef {object} Verdict
  * @property {string} key the address of the game it is about
- * @property {boolean} done whether all of it has been found out
+ * @property {boolean} done whether the solver has finished
  * @property {number} left how many moves are still to be judged
  * @property {Side | null} winner who won the start, by best play; null if unknown
  * @property {{node: Node, better: number[]} | null} mistake your last move that threw a win away, or the loser's
@@ -78,7 +78,7 @@ import { Tree } from "./tree.js";
 
 /** @typedef {{node: Node, cell: number, cells: number[], shown: number}} BestLine */
 /** @typedef {{name: string, agent: string, elo: number, error: number, usual: boolean}} Rung */
-/** @typedef {{shown: string, agent: string}} Offer an opponent out of the user's files */
+/** @typedef {{shown: string, agent: string}} Offer an opponent from the user's files */
 
 /**
  * @typedef {object} State
@@ -87,11 +87,11 @@ import { Tree } from "./tree.js";
  * @property {"play" | "analyse"} mode
  * @property {Game} game
  * @property {Look | null} look
- * @property {Message | null} message what was said last; without one the state of the game is told
+ * @property {Message | null} message the last message; without one the status line shows the state of the game
  * @property {boolean} thinking whether the opponent is computing its move
  * @property {boolean} busy whether a click is being carried out, so that others are ignored
  * @property {boolean} reviewing whether the moves of a game are being judged
- * @property {Node[] | null} retry the mistakes that are still to be done better
+ * @property {Node[] | null} retry the mistakes that are still to be tried again
  * @property {BestLine | null} line
  * @property {Verdict | null} verdict
  * @property {Settings} settings
@@ -190,7 +190,7 @@ export class Store {
   }
 
   /**
-   * Call `draw` now and whenever one of the selected values is another one than before.
+   * Call `draw` now and whenever one of the selected values has changed.
    * @param {(state: State) => unknown[]} select
    * @param {(state: State) => void} draw
    */

@@ -1,4 +1,4 @@
-// What the engine says of the position that is looked at, and of a game that is over.
+// Analysis of the current position, and of a game that is over, by the engine.
 
 import { Stopped } from "./engine.js";
 import { parseHeuristic, splitAtCommas } from "./heuristics.js";
@@ -22,7 +22,7 @@ const MAX_OPINIONS = 3; // more do not fit into a cell
 const MAX_KEPT_TRUTHS = 500;
 
 /**
- * Return what is known of a position before anything is analysed.
+ * Return the analysis of a position before anything is computed.
  * @param {Node} node
  * @param {Seen} seen
  * @returns {Look}
@@ -50,11 +50,11 @@ export class Study {
     /** @type {Map<string, Truth>} */
     this.truths = new Map();
     /** @type {Node | null} */
-    this.searched = null; // whose truth the solver is searching
+    this.searched = null; // the node whose truth the solver is computing
   }
 
   /**
-   * Add to what is known of a position, if it is still the one that is looked at. Return whether it is.
+   * Add results to the analysis of a node, if it is still the current one. Return whether it is.
    * @param {Node} node
    * @param {Partial<Look>} found
    */
@@ -65,7 +65,7 @@ export class Study {
     return true;
   }
 
-  /** Ask for what is analysed: opinions of heuristics, layers, and the truth. An error is told in the status line. */
+  /** Compute what Analyse shows: values by heuristics, layers, and the truth. Errors appear in the status line. */
   async analyse(ms = TRUTH_MS) {
     try {
       await this.askAll(ms);
@@ -102,7 +102,7 @@ export class Study {
   }
 
   /**
-   * Return what the heuristics of the settings say of each move, and the window of open_cluster if one of them asks it.
+   * Return the value of each move by the heuristics of the settings, and the window of open_cluster if one contains it.
    * @param {Position} position
    * @param {number[]} moves
    */
@@ -111,16 +111,16 @@ export class Study {
     /** @type {Look["cluster"]} */
     let cluster = null;
     if (!names.length || !moves.length) return { names, opinions: null, cluster, wrong: "" };
-    const here = async (/** @type {string[]} */ some) => {
+    const askEngine = async (/** @type {string[]} */ some) => {
       const sums = some.map((name) => parseHeuristic(name, this.play.heuristics).terms);
       cluster = await this.engines.rules.ask("cluster", { position, sums });
       return this.engines.rules.ask("opinions", { position, sums });
     };
     try {
-      const theirs = this.play.provider && names.some((name) => this.play.provider?.judges(name));
-      const opinions = await (theirs && this.play.provider
-        ? this.play.provider.opinionsOf(position, names, here)
-        : here(names));
+      const { provider } = this.play;
+      const opinions = await (provider && names.some((name) => provider.judges(name))
+        ? provider.opinionsOf(position, names, askEngine)
+        : askEngine(names));
       return { names, opinions, cluster, wrong: "" };
     } catch (error) {
       if (error instanceof Stopped) throw error;
@@ -129,7 +129,7 @@ export class Study {
   }
 
   /**
-   * Find for each move whether it wins and how soon, showing what is known so far.
+   * Find for each move whether it wins and how soon, and show partial results meanwhile.
    * @param {Node} node
    * @param {number} ms
    */
@@ -168,8 +168,8 @@ export class Study {
   }
 
   /**
-   * Return who wins after each move, without how soon, which is known in some milliseconds. Moves that there was no
-   * time for are missing.
+   * Return who wins after each move, but not how soon; this takes only milliseconds. Moves for which time ran out are
+   * missing.
    * @param {Position} position
    * @param {Asking} engine
    * @returns {Promise<Truth>}
@@ -179,7 +179,7 @@ export class Study {
   }
 
   /**
-   * Return who wins a position by best play; null if there was no time to find out.
+   * Return who wins a position by best play; null if time ran out.
    * @param {Position} position
    * @returns {Promise<Side | null>}
    */
@@ -191,8 +191,8 @@ export class Study {
   }
 
   /**
-   * Of a game that is over, find the last mistake of either side and who was winning at its start. It is judged from
-   * its end, where that is quick, back to where there is no time to.
+   * Find the last mistake of either side in a game that is over, and who was winning at its start. Moves are judged
+   * from the end, where that is quick, back until time runs out.
    */
   async judgeGame() {
     const { address, tree, game, state } = this.play;
@@ -215,7 +215,7 @@ export class Study {
       const { position } = /** @type {Node} */ (node.parent);
       const truth = await this.verdicts(position);
       if (this.play.address !== address) return;
-      if (!truth[Number(node.cell)]) break; // there was no time to find out
+      if (!truth[Number(node.cell)]) break; // time ran out
       const thrown = !truth[Number(node.cell)].wins && hasWin(truth);
       if (thrown && position.side === whose)
         found({ mistake: verdict.mistake ?? { node, better: winningCells(truth) } });

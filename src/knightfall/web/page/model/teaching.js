@@ -1,4 +1,4 @@
-// Help during a game, for those who asked for it: blunders taken back, lost positions named, moves judged.
+// Help during a game, if it is switched on: take blunders back, say that a position is lost, judge moves.
 
 import { hasWin, winningCells } from "./marks.js";
 import { nameOf } from "./notation.js";
@@ -8,7 +8,7 @@ import { other } from "./words.js";
 /** @typedef {import("./play.js").Play} Play */
 /** @typedef {import("./tree.js").Node} Node */
 
-const SLOW_MS = 200; // a check that takes longer is told
+const SLOW_MS = 200; // a check that takes longer shows a message
 
 export class Teacher {
   /** @param {Play} play */
@@ -17,7 +17,7 @@ export class Teacher {
   }
 
   /**
-   * Take back a move that threw the win away, without telling which one keeps it.
+   * Take back a move that threw the win away, without showing the move that keeps it.
    * @param {Node} before
    * @param {number} cell
    */
@@ -35,7 +35,7 @@ export class Teacher {
   }
 
   /**
-   * Say what helps at your turn, if you want to be taught: that a position is lost, or what your last move was worth.
+   * At your turn, say that the position is lost, or what your last move was worth, depending on the settings.
    * @param {Node} node
    */
   async advise(node) {
@@ -54,7 +54,7 @@ export class Teacher {
   }
 
   /**
-   * Say of a lost position that it is lost, how many replies to your last move won, and what to aim for.
+   * If the position is lost, say so, how many replies to your last move win, and what to try.
    * @param {Node} node
    */
   async adviseLost(node) {
@@ -68,7 +68,7 @@ export class Teacher {
       mine && replies
         ? `After ${nameOf(node.position, Number(mine.cell))}, ${winning} of ${replies.length} replies win. `
         : "Against best play this is lost, as it is for most runners. ";
-    play.say(`${told}Aim to last, and for moves that leave the opponent few replies that win.`);
+    play.say(`${told}Try to hold out, with moves after which only few replies win.`);
   }
 
   /**

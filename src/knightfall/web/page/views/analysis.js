@@ -1,7 +1,7 @@
-// The panel of Analyse: the truth, lines of best play, heuristics, layers, mistakes, and ways in and out.
+// The panel of Analyse: the truth, lines of best play, heuristics, layers, mistakes, import and export.
 
 import { gameText, picture } from "../model/exchange.js";
-import { clusterTold, explanations } from "../model/explain.js";
+import { clusterSentence, explanations } from "../model/explain.js";
 import { outlook } from "../model/marks.js";
 import { formatFen, nameOf } from "../model/notation.js";
 import { playerName, winnerOf } from "../model/status.js";
@@ -116,7 +116,7 @@ function drawVerdict({ look, settings, mode }) {
   const open = look.searching
     ? `Searching … ${found}`
     : look.truth
-      ? `${found} in the time there was`
+      ? `${found} before time ran out`
       : "Hidden until you have moved";
   bar.className = winner ?? "";
   bar.style.setProperty("--known", String(known / moves.length));
@@ -126,7 +126,7 @@ function drawVerdict({ look, settings, mode }) {
   bar.textContent = winner ? `${NAMES[winner]} wins${more}` : open;
   const left = byId("search-on").firstElementChild;
   if (left)
-    left.textContent = winner ? "Not every length is known yet." : "This position is too large for a few seconds.";
+    left.textContent = winner ? "Not every length is known yet." : "This position needs more than a few seconds.";
 }
 
 /** @param {State} state */
@@ -138,14 +138,14 @@ function drawNotes({ look, settings }) {
   legend.textContent =
     look?.wrong ||
     (names.length
-      ? `On each cell: ${names.join(", ")} of the position after the move, for the side that moves. The larger, the ` +
-        "better; “!” marks a favourite that loses though another move wins."
+      ? `On each cell: the value by ${names.join(", ")} of the position after the move, for the side that moves. ` +
+        "Larger is better; “!” marks the favourite move of a heuristic if it loses and another move wins."
       : "");
   if (!look) return;
   const { position } = look.node;
   if (look.cluster) {
     const key = el("i", { class: "cluster-key", "aria-hidden": "true" });
-    legend.append(el("br"), key, ` ${clusterTold(position, look.cluster)}`);
+    legend.append(el("br"), key, ` ${clusterSentence(position, look.cluster)}`);
   }
   const told = explanations(position, look.seen);
   const images = Object.entries(look.reflections ?? {}).map(
@@ -165,7 +165,7 @@ function drawLine({ line, look, mode }) {
 }
 
 /**
- * Return the game as text, with who played and how it ended.
+ * Return the game as text, with the names of the players and the result.
  * @param {State} state
  */
 function textOf({ game, look, ladder }) {
@@ -176,7 +176,7 @@ function textOf({ game, look, ladder }) {
 }
 
 /**
- * Copy a link that challenges somebody to win this game.
+ * Copy a link that challenges another person to win this game.
  * @param {Play} play
  * @param {(text: string, what: string) => Promise<void>} copy
  */
@@ -188,7 +188,7 @@ export async function copyChallenge(play, copy) {
 }
 
 /**
- * Hand a text to the browser as a file to keep.
+ * Save a text as a file of the browser's user.
  * @param {string} name
  * @param {string} text
  * @param {string} type

@@ -49,7 +49,7 @@ export function addAtlasView(store, atlas) {
 }
 
 /**
- * Return the opponent of the dialog; where that is none of the list, the usual one.
+ * Return the opponent that the dialog for a new game has chosen; the usual one if that is not on the ladder.
  * @param {State} state
  */
 function opponentOf({ choice, ladder }) {
@@ -61,7 +61,7 @@ function opponentOf({ choice, ladder }) {
 }
 
 /**
- * Return whom an opening is played against; null to analyse it.
+ * Return the opponent and your side for a game from an opening; null to analyse it.
  * @param {State} state
  */
 const against = (state) => (state.atlas.click === "analyse" ? null : { vs: opponentOf(state), you: state.atlas.click });

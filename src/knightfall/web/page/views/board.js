@@ -1,6 +1,6 @@
-// <knight-board>: a board to look at, to click, to drag on, to touch, and to walk over by keys.
+// <knight-board>: a board for mouse, touch and keyboard.
 //
-// It draws what it is given and tells which cell was chosen ("cell") or looked at ("preview"); it knows no rules.
+// It draws a view and sends an event when a cell is chosen ("cell") or pointed at ("preview"). It knows no rules.
 
 import { cellNamed, isIn, nameOf, POCKET } from "../model/notation.js";
 import { el, svg } from "./dom.js";
@@ -12,7 +12,7 @@ import { el, svg } from "./dom.js";
 /** @typedef {{cells: number[], kind: string, numbered?: boolean}} Path a line over the cells, with numbered steps */
 
 /**
- * What a board shows.
+ * The content of a board.
  * @typedef {object} BoardView
  * @property {Position} position
  * @property {number[]} [targets] cells that can be chosen
@@ -22,7 +22,7 @@ import { el, svg } from "./dom.js";
  * @property {Partial<Record<Side, string>> | null} [roles] words below the knights
  * @property {Path[]} [paths]
  * @property {Cluster | null} [cluster] a block of cells to frame, and its centre cell to ring
- * @property {boolean} [previews] whether a cell that is held on a touch screen shows its line
+ * @property {boolean} [previews] whether holding a cell on a touch screen shows its line
  */
 
 /** @typedef {{cell: number | null}} CellDetail */
@@ -61,7 +61,7 @@ export class KnightBoard extends HTMLElement {
     this.size = "";
     this.cursor = 0;
     this.typed = "";
-    this.walking = false; // whether arrow keys walk over the cells: after the focus came by a key
+    this.walking = false; // whether arrow keys move over the cells: if the focus came by a key
     this.pointing = false;
     this.skipSlide = false;
     /** @type {number | null} */
@@ -162,7 +162,7 @@ export class KnightBoard extends HTMLElement {
     button.style.setProperty("--heat", String(mark?.heat ?? 0));
     const content = [side, role, ...(mark?.lines ?? [])].join("|");
     if (button.dataset.content !== content) {
-      // else a slide would be cut short
+      // redrawing the same content would cut the animation short
       button.dataset.content = content;
       const [large, ...small] = mark?.lines ?? [];
       const isSmall = mark?.kind === "valued";
@@ -192,7 +192,7 @@ export class KnightBoard extends HTMLElement {
   }
 
   /**
-   * Let a knight that has moved come from where it was, for those who want motion.
+   * Animate a knight from its old cell to the new one, unless the user prefers reduced motion.
    * @param {number} from
    * @param {number} to
    */
@@ -210,7 +210,7 @@ export class KnightBoard extends HTMLElement {
   }
 
   /**
-   * Tell which cell is looked at, by mouse, focus or a long touch; null if none is any more.
+   * Send the cell that is pointed at by mouse, focus or a long touch; null if there is none any more.
    * @param {EventTarget | null} target
    */
   preview(target) {
@@ -220,7 +220,7 @@ export class KnightBoard extends HTMLElement {
   }
 
   /**
-   * Highlight the knight that was clicked; null lets it go.
+   * Highlight the knight that was clicked; null removes the highlight.
    * @param {number | null} cell
    */
   select(cell) {
@@ -264,7 +264,7 @@ export class KnightBoard extends HTMLElement {
     const [left, top] = at(cells[0]);
     const [right, bottom] = at(cells[cells.length - 1]);
     const [x, y] = at(center);
-    const inset = 0.05; // half of the line, which the edge of the board would cut off
+    const inset = 0.05; // half of the line's width, which the edge of the board would cut off
     const sides = { width: right - left + 1 - 2 * inset, height: bottom - top + 1 - 2 * inset };
     const drawn = (/** @type {string} */ kind) =>
       svg(
@@ -276,7 +276,7 @@ export class KnightBoard extends HTMLElement {
     this.frames.append(drawn("cluster halo"), drawn("cluster"));
   }
 
-  // -- keys: arrows walk, Enter chooses, and a cell's name that is typed chooses, too ---------------
+  // -- keys: arrows move the focus, Enter chooses a cell, and so does typing its name ---------------
 
   rove(cell = this.cursor, focus = true) {
     this.cells[this.cursor].tabIndex = -1;
@@ -318,7 +318,7 @@ export class KnightBoard extends HTMLElement {
   }
 
   /**
-   * Take a letter or digit of a cell's name, and choose that cell once it is whole.
+   * Add a letter or digit to the name that is being typed, and choose the cell once its name is complete.
    * @param {string} key
    */
   type(key) {
@@ -356,7 +356,7 @@ export class KnightBoard extends HTMLElement {
   }
 
   /**
-   * Show the line of a cell that is held on a touch screen; it is not chosen then.
+   * Show the line of a cell that is held on a touch screen, instead of choosing the cell.
    * @param {number} cell
    */
   hold(cell) {
@@ -374,7 +374,7 @@ export class KnightBoard extends HTMLElement {
     figure.style.transform = `translate(${clientX - x}px, ${clientY - y}px)`;
   }
 
-  /** Let go of what is held. */
+  /** End dragging and holding. */
   drop() {
     clearTimeout(this.holding);
     if (this.held) this.held.knight.style.transform = "";
@@ -417,7 +417,7 @@ export function boardById(id) {
 }
 
 /**
- * Call functions when a cell of a board is chosen.
+ * Call a function when a board sends an event about a cell.
  * @param {KnightBoard} board
  * @param {string} name "cell", or "preview", whose cell may be null
  * @param {(cell: any) => unknown} act

@@ -1,7 +1,7 @@
-// Elements of the page: finding them by id, and making them. Texts are set as texts, never read as markup.
+// Elements of the page: finding them by id, and making them. Texts are never interpreted as HTML.
 
 /**
- * Return the element with an id. Throw an error if the page has none of that name and id.
+ * Return the element with a tag name and an id. Throw an error if the page has none.
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
  * @param {string} id

@@ -1,4 +1,4 @@
-// The card at the end of a game: who won and why, what was true from the start, and what decided it.
+// The card at the end of a game: who won and why, who was winning at the start, and the last mistakes.
 
 import { truthMark } from "../model/marks.js";
 import { nameOf } from "../model/notation.js";
@@ -26,7 +26,7 @@ export function addEndingView(play, review, copy) {
     (state) => {
       const won = winnerOf(state.game, state.look?.seen);
       const card = byId("end");
-      card.hidden = !won || state.mode === "analyse"; // which has more to say
+      card.hidden = !won || state.mode === "analyse"; // Analyse shows more than the card
       if (won) card.replaceChildren(...headline(state, won), facts, buttons(play, review, copy));
     },
   );
@@ -53,7 +53,7 @@ function headline({ game, ladder }, won) {
 }
 
 /**
- * Return what was true of the game, as far as it is known.
+ * Return what the solver has found out about the game so far.
  * @param {State} state
  * @param {Side} won
  * @returns {HTMLElement[]}
@@ -73,7 +73,7 @@ function factsOf({ game, verdict, ladder }, won) {
         ? "From the start, this game was won for you."
         : "From the start, this game was lost for you against best play.";
     parts.push(el("p", {}, told));
-  } else if (done) parts.push(el("p", {}, "Who was winning at the start takes too long to find out."));
+  } else if (done) parts.push(el("p", {}, "It takes too long to compute who was winning at the start."));
   if (mistake?.node.parent) {
     const { node, better } = mistake;
     const who = agent ? "Your" : `${NAMES[other(won)]}’s`;
@@ -85,13 +85,13 @@ function factsOf({ game, verdict, ladder }, won) {
       stillBoard({ position: mistake.node.parent.position, marks }),
     );
   } else if (done && agent && won !== you && winner === you) {
-    parts.push(el("p", {}, "You gave up a game that was won."));
+    parts.push(el("p", {}, "You resigned in a won position."));
   }
   if (theirs && agent && won === you) {
     const name = playerName(game, other(you), ladder);
     parts.push(el("p", {}, `${name}’s last mistake: ${move(theirs)}.`));
   }
-  if (!done) parts.push(el("p", { class: "soft" }, `Looking for what decided it: ${many(left, "move")} left …`));
+  if (!done) parts.push(el("p", { class: "soft" }, `Looking for the decisive mistakes: ${many(left, "move")} left …`));
   return parts;
 }
 

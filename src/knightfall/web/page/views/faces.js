@@ -1,9 +1,9 @@
-// Drawn faces of the ladder's opponents: the stronger, the sterner.
+// Faces of the ladder's opponents: the stronger the opponent, the sterner the face.
 
 import { svg } from "./dom.js";
 
 /**
- * Draw a face: with the rank brows come down and the smile goes; the last one wears a crown.
+ * Draw the face of a rank: higher ranks have lower brows and less of a smile; the highest wears a crown.
  * @param {number} rank from 0
  * @param {number} of how many there are
  */

@@ -43,7 +43,7 @@ function drawGames({ games, ladder }, undoable) {
     ? `${many(games.length, "game")}, kept in this browser only${open ? `; ${open} not over` : ""}.`
     : undoable
       ? "All games are forgotten."
-      : "None yet. Games that you play are listed here, and can be gone on with.";
+      : "None yet. Games that you play are listed here, and you can continue them.";
   byId("games-scores").replaceChildren(
     ...scores(games).map(({ vs, won, lost }) => el("li", {}, el("strong", {}, name(vs)), ` won ${won}, lost ${lost}`)),
   );

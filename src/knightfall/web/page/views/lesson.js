@@ -1,4 +1,4 @@
-// The game in three steps, to be tried: how a knight moves, that cells vanish, how to trap the other.
+// An interactive lesson in three steps: how a knight moves, that cells vanish, how to trap the opponent.
 
 import { parseFen } from "../model/notation.js";
 import { boardById, onCell } from "./board.js";
@@ -7,7 +7,7 @@ import { byId, onClick, part } from "./dom.js";
 /** @typedef {import("../model/notation.js").Position} Position */
 /** @typedef {import("../model/play.js").Play} Play */
 
-/** The positions of the steps (null goes on from the one before), and what is said there. */
+/** The position of each step, null to continue from the step before, and its text. */
 const STEPS = /** @type {[string | null, string][]} */ ([
   ["5/5/2N2/5/4n w", "You are White. A knight jumps two cells one way and one to the side. Click a dotted cell."],
   [null, "The cell that you left is gone for good, for both of you. Jump once more."],

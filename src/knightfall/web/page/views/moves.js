@@ -78,7 +78,7 @@ function drawMoves({ game, mode }, play) {
  * @param {number} depth
  * @param {(node: MoveNode, variation: boolean) => HTMLElement} button
  * @param {(node: MoveNode) => HTMLElement | ""} note
- * @param {HTMLElement[]} begun what stands before it in its first row
+ * @param {HTMLElement[]} begun elements at the start of the first row
  * @returns {HTMLElement[]}
  */
 function drawFrom(start, depth, button, note, begun = []) {
@@ -134,7 +134,7 @@ function drawGraph({ game }, play) {
       bar.addEventListener("click", () => play.goTo(node));
       if (!node.blunder) return bar;
       const mark = { x: number * step + step / 2, y: up ? 32 : 17, "text-anchor": "middle" };
-      return svg("g", {}, bar, svg("text", mark, "??")); // a blunder is not told by its colour alone
+      return svg("g", {}, bar, svg("text", mark, "??")); // so that a blunder differs not only in colour
     }),
   );
   const wrong = judged.some((node) => node.blunder);

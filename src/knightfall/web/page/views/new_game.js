@@ -49,7 +49,7 @@ export function addNewGameDialog(play) {
 const isOpen = ({ dialog }) => dialog === "new" || dialog === "here";
 
 /**
- * Draw a card for each opponent: the ladder's, those of the user's files, another agent, and nobody.
+ * Draw a card for each opponent of the ladder and of the user's files, for another agent, and for two people.
  * @param {Play} play
  */
 function drawOpponents({ store }) {
@@ -98,7 +98,7 @@ function drawChoice({ choice, settings, ladder, offers }, form) {
     : offer
       ? `${offer.shown} is played by ${opponentName({ text: offer.agent }, ladder)}.`
       : choice.opponent === "none"
-        ? "You and somebody beside you take turns."
+        ? "Two people take turns at this screen."
         : "Write an agent, as in id(improved, nodes=2500).";
   const values = { ...choice, help: settings.help };
   for (const name of /** @type {const} */ (["agent", "seat", "board", "placement", "help"])) {

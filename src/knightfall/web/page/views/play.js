@@ -63,7 +63,7 @@ export function addPlayView(play, review, preview) {
 }
 
 /**
- * Return what the board shows of the position that is looked at.
+ * Return the content of the board for the current position.
  * @param {State} state
  */
 function boardView({ game, look, line, settings, retry, mode }) {
@@ -91,7 +91,7 @@ function boardView({ game, look, line, settings, retry, mode }) {
 }
 
 /**
- * Return the cells of the move that led to a node: where it went and where it came from.
+ * Return the cells of the move that led to a node: the cell it went to, and the one it came from.
  * @param {Node} node
  */
 export function lastMove({ cell, parent, position }) {
@@ -141,7 +141,7 @@ function pathsOf(look) {
 /** @param {State} state */
 function drawStrips(state) {
   const { agent, you } = state.game;
-  const below = agent ? you : "w"; // you sit in front of the board
+  const below = agent ? you : "w"; // your strip is below the board
   for (const [id, side] of /** @type {[string, Side][]} */ ([
     ["strip-below", below],
     ["strip-above", other(below)],

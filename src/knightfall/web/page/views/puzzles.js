@@ -1,4 +1,4 @@
-// The view of puzzles: one on the board, what is said of it, and the way to others.
+// The view of puzzles: the board with a puzzle, texts about it, and buttons that lead to others.
 
 import { inPlies } from "../model/marks.js";
 import { nameOf } from "../model/notation.js";
@@ -16,7 +16,7 @@ import { byId, onClick, part } from "./dom.js";
  * Return the view for the router.
  * @param {Store} store
  * @param {Puzzles} puzzles
- * @param {(text: string, what: string) => Promise<string>} copyText copies and returns what to say of it
+ * @param {(text: string, what: string) => Promise<string>} copyText copies a text and returns a message
  */
 export function addPuzzlesView(store, puzzles, copyText) {
   const go = (/** @type {number | undefined} */ number) => {
@@ -55,7 +55,7 @@ export function addPuzzlesView(store, puzzles, copyText) {
 }
 
 /**
- * Return the address that analyses the puzzle as far as it was played.
+ * Return the address that analyses the puzzle with the moves played so far.
  * @param {PuzzleState} state
  */
 function analysisOf({ now }) {
@@ -85,19 +85,20 @@ function draw({ data, now, message, record }, today) {
   const days = streak(record.days, today);
   const open = record.days.includes(today) ? "" : " Today’s is still open.";
   byId("puzzle-days").textContent = days ? `Daily puzzles: ${many(days, "day")} in a row.${open}` : "";
-  byId("puzzle-misses").textContent = now.answered ? missesTold(puzzle, data) : "";
+  byId("puzzle-misses").textContent = now.answered ? missesText(puzzle, data) : "";
 }
 
 /**
- * Say who missed a puzzle and what its themes are. Before an answer that would give something away.
+ * Return a text on how often agents missed a puzzle, and on its themes. It is shown only after an answer, because it
+ * gives hints.
  * @param {Puzzle} puzzle
  * @param {import("../model/puzzles.js").PuzzleData} data
  */
-function missesTold({ grade, misses, plies, game: [, first, second, played], themes }, { rungs, tries }) {
+function missesText({ grade, misses, plies, game: [, first, second, played], themes }, { rungs, tries }) {
   const each = rungs.map((name, at) => `${name} ${misses[at]}`);
   const told = themes.map((theme) => THEMES[theme]).filter(Boolean);
   return (
     `Missed in ${grade} % of the ladder’s tries; of ${tries} tries each, ${each.join(", ")}. A win${inPlies(plies)}, ` +
-    `out of a game ${rungs[first]} – ${rungs[second]} after ${played} plies. Here ${told.join("; ")}.`
+    `from a game ${rungs[first]} – ${rungs[second]} after ${played} plies. Here ${told.join("; ")}.`
   );
 }

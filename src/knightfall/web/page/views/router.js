@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 /** @typedef {import("../model/store.js").Store} Store */
 
 /**
- * A view: its name in the menu, what shows the rest of the address, keys, and what ends it.
+ * A view: its title in the menu, a function that shows the rest of the address, its keys, and a function that ends it.
  * @typedef {object} View
  * @property {string} title
  * @property {(words: string[]) => unknown} show
@@ -16,7 +16,7 @@ import { el } from "./dom.js";
 const FIRST = "play";
 
 /**
- * Return a word of the address; one that is no valid encoding stays as it is.
+ * Return a decoded word of the address; a word with an invalid encoding stays as it is.
  * @param {string} word
  */
 function decoded(word) {
@@ -53,7 +53,7 @@ export class Router {
   }
 
   /**
-   * Let the menu lead back to a view as it was left.
+   * Set the address to which the menu leads for a view, so that it comes back as it was left.
    * @param {string} name
    * @param {string} address
    */
@@ -61,7 +61,7 @@ export class Router {
     this.menu.querySelector(`[data-to="${name}"]`)?.setAttribute("href", address);
   }
 
-  /** Show what the address names. */
+  /** Show the view of the address. */
   async follow() {
     const address = location.hash;
     const named = /^#\/([a-z]+)(?:\/(.*))?$/.exec(address);

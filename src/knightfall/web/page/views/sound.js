@@ -1,4 +1,4 @@
-// Short sounds for moves and ends of games, made by the browser itself; off unless asked for.
+// Short sounds for moves and ends of games, synthesised by the browser; off by default.
 
 import { winnerOf } from "../model/status.js";
 

@@ -1,4 +1,4 @@
-"""The board of the course's generation 2017a, and what else the module offered."""
+"""The board of the course's generation 2017a, with the other names of the original module."""
 
 import random
 import timeit

@@ -1,4 +1,4 @@
-"""The board of the course's generation early."""
+"""The board of the course's generation "early"."""
 
 from isolation import isolation  # type: ignore[import-not-found]
 from isolation.isolation import Board  # type: ignore[import-not-found]

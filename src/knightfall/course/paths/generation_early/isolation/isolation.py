@@ -1,4 +1,4 @@
-"""The board of the course's generation early, and what else the module offered."""
+"""The board of the course's generation "early", with the other names of the original module."""
 
 import random
 import timeit

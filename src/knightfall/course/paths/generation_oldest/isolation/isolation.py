@@ -1,4 +1,4 @@
-"""The board of the course's generation oldest, and what else the module offered."""
+"""The board of the course's generation "oldest", with the other names of the original module."""
 
 import timeit
 from copy import copy, deepcopy

@@ -1,4 +1,4 @@
-"""The board of the course's successor, and its way to play."""
+"""The board of the course's successor, and its game loop."""
 
 from multiprocessing import Pipe as Pipe
 from multiprocessing import Process as Process

@@ -1,4 +1,4 @@
-"""The board of the course's successor, and what else the module offered."""
+"""The board of the course's successor, with the other names of the original module."""
 
 from enum import IntEnum
 from typing import NamedTuple

@@ -1,6 +1,7 @@
-"""The runners that play the pairs of a run: this process, a pool of workers, an executor.
+"""The runners that play the pairs of a run, and how one is chosen for a plan.
 
-Runners are interchangeable: the same tasks give the same records, whichever plays them.
+This process plays, workers of this machine, a Dask cluster or an executor.  Runners are
+interchangeable: the same tasks give the same records, whichever plays them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from contextlib import closing
 from typing import Protocol, Self
 from uuid import uuid4
 
+from knightfall.agents import Agent, known_agent
 from knightfall.agents.remote_player import PATIENCE
-from knightfall.arena.plan import PairRecord, PairTask
-from knightfall.arena.runners.chunk_queue import (
+from knightfall.arena.chunk_queue import (
     MOST_PAIRS,
     Chunk,
     ChunkQueue,
@@ -23,8 +24,12 @@ from knightfall.arena.runners.chunk_queue import (
     forget_agents,
     make_ready,
 )
+from knightfall.arena.plan import PairRecord, PairTask, Plan
+from knightfall.arena.run_options import Notice
 from knightfall.arena.version import engine
-from knightfall.isolation.parallel_map import Closing, Job
+from knightfall.isolation.parallel_map import MOST_WORKERS, Closing, Job, RunnerOptions
+from knightfall.machine import cores, load
+from knightfall.position import Position
 
 ELSEWHERE_SECONDS = 0.5
 """Length of a chunk for an executor; a cluster takes some milliseconds to hand one over."""
@@ -34,6 +39,12 @@ TRIAL = 1.0
 
 WORTH_STARTING = 4.0
 """Seconds that must be left, or the workers would be ready when all is over."""
+
+BUSY = 0.3
+"""A machine whose load is above this share of its cores has other things to do."""
+
+SHORT = 20.0
+"""Seconds: games by the clock that take no longer are played here, one after the other."""
 
 
 class Runner(Protocol):
@@ -205,3 +216,55 @@ class Adaptive(Closing):
         self._here.close()
         if self._pool is not None:
             self._pool.close()
+
+
+# -- which one plays ---------------------------------------------------------------------------
+
+
+def choose_runner(options: RunnerOptions, plan: Plan, notice: Notice) -> Runner:
+    """Return a runner for a plan, ready to begin."""
+    texts = [entrant.agent for entrant in plan.entrants]
+    where = options.executor if options.dask is None else options.dask
+    if where is not None:
+        return Elsewhere(where, texts)
+    agents = [known_agent(text) for text in texts]
+    timed = [agent for agent in agents if agent.timed]
+    if timed:
+        _warn_of_load(timed[0], notice)
+    automatic = options.workers is None
+    wanted = min(cores(), MOST_WORKERS, plan.total) if options.workers is None else options.workers
+    alone = wanted == 0 or any(agent.only_here for agent in agents)
+    if alone or (automatic and (wanted == 1 or (timed and _seconds(plan) < SHORT))):
+        return InProcess(texts)
+    if automatic and not timed:
+        return Adaptive(wanted, plan.total, texts)
+    return Pool(min(wanted, max(plan.total, 1)), texts, pin=bool(timed))
+
+
+def runner_for(options: RunnerOptions, agents: Sequence[str]) -> Runner:
+    """Return a runner for agents of any plan: without options, this process."""
+    where = options.executor if options.dask is None else options.dask
+    if where is not None:
+        return Elsewhere(where, agents)
+    workers = options.workers or 0
+    return Pool(workers, agents) if workers > 1 else InProcess(agents)
+
+
+def _seconds(plan: Plan) -> float:
+    """Estimate what games by the clock take: each side visits about a third of a board's cells."""
+    cells = Position.from_fen(plan.starts[0]).board.cells
+    limits = [known_agent(entrant.agent).budget.seconds or 0.0 for entrant in plan.entrants]
+    return sum(
+        2 * plan.rounds * (limits[match.a] + limits[match.b]) * cells / 3 for match in plan.matches
+    )
+
+
+def _warn_of_load(timed: Agent, notice: Notice) -> None:
+    """Warn if the machine has other things to do than to play games by the clock."""
+    busy = load()
+    if busy is not None and busy > BUSY * cores():
+        number = f"{cores()} {'core' if cores() == 1 else 'cores'}"
+        notice(
+            f"warning: {timed.name} plays by the clock, and this machine is busy (load {busy:.1f} "
+            f"on {number}): results will depend on what else it does"
+        )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from knightfall.agents import known_agent, remember
 from knightfall.arena.plan import Entrant, PairRecord, PairTask, Plan, file_hash, files_of
-from knightfall.arena.runners.runner import Runner
+from knightfall.arena.runner import Runner
 from knightfall.errors import KnightfallError
 from knightfall.isolation.parallel_map import Closing
 

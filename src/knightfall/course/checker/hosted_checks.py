@@ -1,18 +1,14 @@
-"""The process in which a submission is examined: `python -m knightfall.course.checker.child`.
-
-It reads the name of a check, a line of JSON, and answers with a line, until nobody asks any more.
-"""
+"""Run the checks of one submission inside its own process."""
 
 from __future__ import annotations
 
-import json
-import os
 import random
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from knightfall.course.checker import successor_checks
 from knightfall.course.checker.examination import BY_ID, KINDS, Finding, Outcome
@@ -26,7 +22,7 @@ from knightfall.course.checker.interface_checks import is_complete, scores_are_f
 from knightfall.course.checker.search_checks import finds_best_moves, prunes, says_so_without_moves
 from knightfall.course.checker.submission_api import Subject, told
 from knightfall.course.clocks import count_all_clocks
-from knightfall.isolation.limits import contain_submission
+from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 
 SEED = 1
 
@@ -49,7 +45,7 @@ ON_11X9: dict[str, Callable[[Subject], str]] = {
 
 
 def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
-    """Make one check."""
+    """Make one check and return its outcome."""
     check = BY_ID[id]
     random.seed(SEED)
     try:
@@ -60,23 +56,23 @@ def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
         elif id == "scores":
             note = scores_are_floats(subject)
         elif id == "resigning":
-            # Our own words: some players compare `method` by identity.
+            # Use the constants of KINDS: some players compare `method` by identity.
             note = plays_on(subject, [kind for kind in KINDS if kind in kinds])
         else:
             note = DOES[id.partition("-")[2]](subject, check.about)
     except Finding as found:
         return found.outcome(id)
-    except BaseException as error:  # of ours, or of an object that the submission gave us
+    except BaseException as error:  # raised by an object that the submission returned
         return Finding(
             f"raises {type(error).__name__}",
-            (f"What it gave back raises {told(error)}.",),
+            (f"Using the object that it returned raises {told(error)}.",),
             trace=subject.trace(error),
         ).outcome(id)
     return Outcome(id, "ok", note)
 
 
 def load(file: Path, generation: str) -> Subject | Outcome:
-    """Return the submission; an outcome if it cannot be loaded."""
+    """Load the submission; return it, or the outcome of a failed load."""
     subject = Subject(file, generation)
     try:
         subject.load()
@@ -91,46 +87,48 @@ def load(file: Path, generation: str) -> Subject | Outcome:
         short = f"raises {type(error).__name__}"
         why = [f"Importing the file raises {told(error)}."]
         if isinstance(error, ModuleNotFoundError):
-            short = f"imports {error.name}, which is not there"
+            short = f"imports {error.name}, which is not installed"
             why.append(
-                "Modules of its own must lie beside it; isolation and sample_players are ours."
+                "Your own modules must be in the same folder as the file. The modules isolation "
+                "and sample_players are provided."
             )
         return Finding(short, tuple(why), trace=subject.trace(error)).outcome("load")
     return subject
 
 
-def serve(file: Path, generation: str, requests: int, answers: int) -> NoReturn:
-    """Say that this process is ready; load the submission; answer until nobody asks any more."""
-    with os.fdopen(requests, encoding="utf-8") as asked, os.fdopen(answers, "w") as out:
-        out.write("ready\n")
-        out.flush()
+class HostedChecks:
+    """The host-process side of the checker: loads a submission and makes checks on request.
+
+    `text` is the generation and the name of the submission's file in the working folder.
+    """
+
+    needs_own_process = True
+
+    def __init__(self, text: str) -> None:
+        self._generation, _, self._name = text.partition(" ")
+        self._loaded: Subject | Outcome | None = None
+
+    def load(self) -> dict[str, Any]:
+        """Limit this process's memory.  The submission is loaded during the first check."""
+        limit_memory(SUBMISSION_MEMORY)
+        warnings.simplefilter("ignore")
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
         count_all_clocks()
-        found = load(file, generation)
-        for line in asked:
-            request = json.loads(line)
-            id = request["check"]
-            if isinstance(found, Outcome):
-                outcome = found
-            elif id == "load":
-                outcome = Outcome(id, "ok", "as a submission of " + generation)
-            else:
-                outcome = examine(found, id, request["kinds"])
-            for stream in (sys.stdout, sys.stderr):
-                with suppress(Exception):  # somebody may have put anything in their place
-                    stream.flush()
-            out.write(json.dumps(outcome.to_dict()) + "\n")
-            out.flush()
-    os._exit(0)
+        return {}
 
-
-def main() -> None:
-    """Keep the ways to the examiner apart from the standard streams, and serve."""
-    requests, answers = os.dup(0), int(sys.argv[3])
-    nowhere = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nowhere, 0)
-    contain_submission()
-    serve(Path(sys.argv[1]), sys.argv[2], requests, answers)
-
-
-if __name__ == "__main__":
-    main()
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Make a check and return its outcome."""
+        if self._loaded is None:
+            self._loaded = load(Path.cwd() / self._name, self._generation)
+        id = question["check"]
+        if isinstance(self._loaded, Outcome):
+            outcome = self._loaded
+        elif id == "load":
+            outcome = Outcome(id, "ok", "as a submission of " + self._generation)
+        else:
+            outcome = examine(self._loaded, id, question["kinds"])
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):  # the submission may have replaced it
+                stream.flush()
+        return outcome.to_dict()

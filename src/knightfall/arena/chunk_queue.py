@@ -226,11 +226,13 @@ def is_python(agent: Agent) -> bool:
 
 
 def make_ready(texts: Iterable[str]) -> None:
-    """Compile what agents need, once a run and by one thread at a time."""
+    """Compile what agents need, by one thread at a time; with users' code, once a run."""
     for text in texts:
         if text not in _ready:
             with _preparing:
                 agent = replace(known_agent(text))  # its evaluator is for this run only
+                if agent.has_users_code:
+                    _with_users_code.add(text)
                 if not agent.in_python:
                     agent.prepare()
                     searcher(text)  # keeps the evaluator for good
@@ -255,14 +257,16 @@ def check_agents(texts: Iterable[str]) -> None:
 def forget_agents() -> None:
     """Have users' files read anew: another run begins, and they may have been edited."""
     with _preparing:
-        _ready.clear()
-        _tried.clear()
+        _ready.difference_update(_with_users_code)
+        _tried.difference_update(_with_users_code)
+        _with_users_code.clear()
         _not_compiled.clear()
         searcher.cache_clear()
 
 
 _ready: set[str] = set()
 _tried: set[str] = set()
+_with_users_code: set[str] = set()
 _not_compiled: set[str] = set()
 """Heuristics that have to be interpreted."""
 _preparing = threading.Lock()

@@ -1,1 +1,0 @@
-"""Who plays the pairs of a run: this process, a pool of processes, or a cluster."""
