@@ -70,14 +70,14 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def test_every_environment_variable_is_explained() -> None:
-    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "internals.md").read_text(encoding="utf-8")
     read: set[str] = set()
     for folder in ("src", "benchmarks"):
         for file in (ROOT / folder).rglob("*.py"):
             read |= set(re.findall(r"KNIGHTFALL_[A-Z_]+", file.read_text(encoding="utf-8")))
     assert len(read) > 3
     for variable in read:
-        assert f"`{variable}" in page, f"{variable} is not explained in docs/design.md"
+        assert f"`{variable}" in page, f"{variable} is not explained in docs/internals.md"
 
 
 def test_every_option_is_explained() -> None:
