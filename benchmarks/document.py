@@ -21,10 +21,11 @@ RECORD, PAGE, PICTURE = "measured.json", "performance.md", "images/evaluation_co
 _ABOUT = """\
 # Performance
 
-Measured in one run by `make bench-docs`, which took {total} on this machine; do not edit. Where two
-speeds are compared, both sides took turns after a warm-up, and the fastest of several rounds counts
-for each. Where two programs are said to do the same work, their nodes or their moves are checked to
-be equal. In a checkout, `python -m benchmarks` repeats the quicker measurements and `--all` all.
+`make bench-docs` writes this page; do not edit it. The measurements took {total} in one run on this
+machine. Where two speeds are compared, both programs alternate after a warm-up, and the fastest of
+several rounds counts for each. Where two programs do the same work, the benchmark checks that their
+nodes or moves are equal. In a checkout, `python -m benchmarks` repeats the quicker measurements on
+your machine, and `--all` repeats all.
 """
 
 
