@@ -1,4 +1,4 @@
-"""Rate some heuristics of the studies in a league, and draw the ratings."""
+"""Rate some heuristics of the studies in a league and draw the ratings."""
 
 import sys
 
@@ -10,4 +10,4 @@ if __name__ == "__main__":
     league = kf.league([f"id({id}, nodes=500)" for id in ids], pairs=20)
     print(league)
     league.plot("ratings").savefig(file)
-    print(f"\nThe ratings are drawn in {file}.")
+    print(f"\nWrote the ratings to {file}.")

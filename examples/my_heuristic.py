@@ -1,4 +1,4 @@
-"""Write a heuristic, see what it thinks, and let it play against the course's favourite."""
+"""Write a heuristic, evaluate a position with it, and play a match against `improved`."""
 
 import knightfall as kf
 from knightfall.heuristics import heuristic, mobility, space
@@ -6,12 +6,12 @@ from knightfall.heuristics import heuristic, mobility, space
 
 @heuristic
 def cosy(board, open, me, opp, to_move):
-    """Open cells around me count, and so do moves that the opponent does not have."""
+    """Return the open cells around me, less half of the opponent's moves."""
     return space(board, open, me) - 0.5 * mobility(board, open, opp)
 
 
 position = kf.Position.from_fen("7/7/1N5/7/7/4n2/7 w")
-print("cosy says", kf.evaluator("cosy").value(position))
+print("cosy evaluates the position as", kf.evaluator("cosy").value(position))
 print("and moves to", kf.agent("id(cosy, nodes=2500)").choose(position))
 print()
 

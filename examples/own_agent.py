@@ -1,13 +1,13 @@
-"""An agent that is a Python function: it gets a position and names the cell it moves to.
+"""Play a match with an agent that is a Python function of a position and returns a cell.
 
-It plays in a process of its own, where it may crash, hang or print as it likes.
+The function runs in a process of its own. If it crashes or hangs, it loses that game only.
 """
 
 import knightfall as kf
 
 
 def flee(position):
-    """Go where the opponent's knight is furthest away, and most moves are left."""
+    """Return the move farthest from the opponent's knight and, among equals, with most moves left."""
     board, enemy = position.board, position.knight("b" if position.to_move == "w" else "w")
 
     def value(move):

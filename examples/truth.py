@@ -1,4 +1,4 @@
-"""What the exact solver knows: who wins a position, and which moves of a game threw a win away."""
+"""Ask the exact solver who wins a position and which moves of a game threw a win away."""
 
 import knightfall as kf
 

@@ -1,4 +1,4 @@
-"""Is a heuristic worth its cost?  At equal nodes only judgement counts; time tells the rest."""
+"""Measure what a heuristic is worth at equal nodes, and at equal time after paying its cost."""
 
 import knightfall as kf
 
