@@ -7,7 +7,7 @@ import knightfall as kf
 
 
 def flee(position):
-    """Return the move farthest from the opponent's knight and, among equals, with most moves left."""
+    """Return the move farthest from the opponent's knight; ties go to the most mobile."""
     board, enemy = position.board, position.knight("b" if position.to_move == "w" else "w")
 
     def value(move):
