@@ -23,7 +23,7 @@ def _row(row: Declared, study: str = "") -> str:
 
 
 def heuristics_page() -> str:
-    """docs/heuristics.md, from the registry."""
+    """Return docs/heuristics.md, made from the registry."""
     lines = [
         "# Every published heuristic",
         "",
@@ -115,7 +115,7 @@ def heuristics_page() -> str:
 
 
 def agents_page() -> str:
-    """docs/agents.md, from the table of kinds and the course's names."""
+    """Return docs/agents.md, made from the table of kinds and the course's names."""
     lines = [
         "# Agents are strings",
         "",

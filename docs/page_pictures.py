@@ -53,7 +53,7 @@ def analyse(page: Any) -> None:
 
 
 def solve_puzzle(page: Any) -> None:
-    """Show what is won and lost in a puzzle."""
+    """Show which moves of a puzzle win and lose."""
     page.wait_for_selector("#puzzle .target")
     page.click("#puzzle-solution")
     page.wait_for_selector("#puzzle .won")
@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def with_page(browser: Any, url: str, prepare: Callable[[Any], None], picture: Path) -> None:
-    """Take a picture of the page at an address, once it has been prepared."""
+    """Take a picture of the page at an address after a preparation step."""
     page = browser.new_context(viewport=WINDOW).new_page()
     page.goto(url)
     page.wait_for_function("() => globalThis.knightfall?.state.ready")
@@ -115,7 +115,7 @@ def take_lab(browser: Any, folder: Path) -> None:
 
 
 def take_preview(browser: Any, url: str) -> None:
-    """Make the image of link previews: the board of a game, and what it is about."""
+    """Make the image for link previews: the board of a game and a caption."""
     page = browser.new_context(viewport={"width": 1400, "height": 820}).new_page()
     page.goto(url)
     page.wait_for_function("() => globalThis.knightfall?.state.ready")
@@ -128,7 +128,7 @@ def take_preview(browser: Any, url: str) -> None:
 
 
 def shrink(picture: Path, colours: int = 128) -> None:
-    """Write a picture with few colours, which is a third of its size."""
+    """Write a picture with a reduced palette, at about a third of its size."""
     image = Image.open(picture).convert("RGB").quantize(colours, dither=Image.Dither.NONE)
     packed = io.BytesIO()
     image.save(packed, "PNG", optimize=True)

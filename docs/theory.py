@@ -1,4 +1,4 @@
-"""Write what docs/theory.md says in numbers, and its pictures: ``make docs``.
+"""Write the tables and pictures of docs/theory.md: ``make docs``.
 
 The page is written by hand but for its blocks::
 
@@ -42,17 +42,17 @@ LINES_FROM, PLIES = "7/7/1N5/7/7/4n2/7 w", 9
 
 @cache
 def seen(width: int, height: int) -> Survey:
-    """The survey of a board."""
+    """Return the survey of a board."""
     return survey(Board.of(width, height))
 
 
 def name(board: Board) -> str:
-    """A board as the page calls it."""
+    """Return the name of a board on the page."""
     return f"{board.width}×{board.height}"
 
 
 def symmetric(position: Position) -> bool:
-    """Whether the waiter wins by reflection: cells that nobody can reach do not count."""
+    """Return whether the waiter wins by reflection; cells that no knight can reach do not count."""
     left = position.open - pictures.out_of_reach(position)
     assert position.white is not None
     return any(
@@ -64,7 +64,7 @@ def symmetric(position: Position) -> bool:
 
 
 def cause(board: Board, mover: int, waiter: int) -> str:
-    """What settles an opening without any search; OTHER if nothing does."""
+    """Return the cause that decides an opening without a search, or OTHER."""
     position = position_of(board, mover, waiter)
     if symmetric(position):
         return SECOND
@@ -76,7 +76,7 @@ def cause(board: Board, mover: int, waiter: int) -> str:
 
 
 def by_cause(board: Board, *causes: str) -> list[Opening]:
-    """The classes of openings that the runner wins for one of these causes."""
+    """Return the classes of openings that the runner wins for one of these causes."""
     return [
         one
         for one in seen(board.width, board.height).exceptions()
@@ -85,7 +85,7 @@ def by_cause(board: Board, *causes: str) -> list[Opening]:
 
 
 def is_exact(board: Board) -> bool:
-    """Whether reflection accounts for every exception to the colour law."""
+    """Return whether reflection explains every exception to the colour law."""
     return not by_cause(board, STUCK, OTHER) and board.cells > 9
 
 
@@ -93,7 +93,7 @@ def is_exact(board: Board) -> bool:
 
 
 def table(header: str, rows: Iterator[list[object]]) -> str:
-    """A table; a column is set to the right if its heading ends with a colon."""
+    """Return a Markdown table; a column is right-aligned if its heading ends with a colon."""
     columns = [column.strip() for column in header.split("|")]
     rule = "|".join("--:" if column.endswith(":") else "---" for column in columns)
     lines = [f"| {' | '.join(column.rstrip(':') for column in columns)} |", f"|{rule}|"]
@@ -104,7 +104,7 @@ def table(header: str, rows: Iterator[list[object]]) -> str:
 
 
 def boards_block() -> str:
-    """Every board in one line."""
+    """Return the table of all boards, one row each."""
 
     def rows() -> Iterator[list[object]]:
         for size in SIZES:
@@ -124,7 +124,7 @@ def boards_block() -> str:
 
 
 def causes_block() -> str:
-    """Why the runner wins where it wins, by classes."""
+    """Return the table of the causes of the runner's wins, counted in classes."""
 
     def rows() -> Iterator[list[object]]:
         for size in SIZES:
@@ -140,7 +140,7 @@ def causes_block() -> str:
 
 
 def law_block() -> str:
-    """Where the law is exact: the first player's wins, counted by it and in the atlas."""
+    """Return the table of the first player's wins where the law is exact, by law and atlas."""
 
     def rows() -> Iterator[list[object]]:
         for size in SIZES:
@@ -163,7 +163,7 @@ def law_block() -> str:
 
 
 def mirrored_block() -> str:
-    """The classes in which the runner mirrors."""
+    """Return the table of the classes in which the runner mirrors."""
 
     def rows() -> Iterator[list[object]]:
         for size in SIZES:
@@ -180,7 +180,7 @@ def mirrored_block() -> str:
 
 
 def others_block() -> str:
-    """The classes that the runner wins for no such reason, on one line per board and winner."""
+    """Return the table of the classes that the runner wins for other reasons, by board."""
 
     def rows() -> Iterator[list[object]]:
         for size in SIZES:
@@ -193,7 +193,7 @@ def others_block() -> str:
 
 
 def listed(board: Board, openings: list[Opening], mover_wins: bool) -> str:
-    """Openings as N's cell, n's cell and plies."""
+    """Return openings as text: N's cell, n's cell and plies."""
     return ", ".join(
         f"{board.name(one.mover)} {board.name(one.waiter)} ({one.entry.plies})"
         for one in openings
@@ -202,7 +202,7 @@ def listed(board: Board, openings: list[Opening], mover_wins: bool) -> str:
 
 
 def lines_block() -> str:
-    """How many lines lead to how many positions."""
+    """Return the table of lines and different positions by number of plies."""
     start = Position.from_fen(LINES_FROM)
     board = start.board
     knight = [sum(1 << cell for cell in near) for near in board.knight]
@@ -228,13 +228,13 @@ def lines_block() -> str:
 
 
 def measured(benchmark: str) -> dict[str, Any]:
-    """What was recorded of a benchmark."""
+    """Return the recorded result of a benchmark."""
     found: dict[str, Any] = json.loads(MEASURED.read_text("utf-8"))["benchmarks"][benchmark]
     return found
 
 
 def ideas_block() -> str:
-    """What each idea is worth to a plain solver in C++, and knightfall beside it."""
+    """Return the table of nodes and time of a C++ solver with each idea, and of knightfall."""
     rows = measured("solver")["rows"]
     plain = next(row for row in rows if row["idea"].endswith("plain"))
     processor = json.loads(MEASURED.read_text("utf-8"))["machine"]["processor"]
@@ -252,7 +252,7 @@ def ideas_block() -> str:
 
 
 def board_size_block() -> str:
-    """Nodes by board."""
+    """Return the table of nodes by board."""
     found = measured("board_size")
     capped = f"more than {found['figures']['a solve is given up after']:,}"
 
@@ -307,7 +307,7 @@ _BLOCK = re.compile(r"(<!-- begin generated: (\w+) -->\n).*?(<!-- end generated 
 
 
 def filled(page: str) -> str:
-    """The page with every block made anew."""
+    """Return the page with every generated block replaced."""
     return _BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]]()}\n{found[3]}", page)
 
 

@@ -1,4 +1,4 @@
-"""The pictures of docs/theory.md: positions side by side, numbers on a board, and one plot."""
+"""Draw the pictures of docs/theory.md: positions side by side, numbers on a board, and one plot."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Panel:
 
 
 def gallery(panels: Sequence[Panel], columns: int, size: int = 190) -> str:
-    """Positions side by side, each with its caption below; a caption may have several lines."""
+    """Draw positions side by side with captions below; a caption may have several lines."""
     rows = [panels[at : at + columns] for at in range(0, len(panels), columns)]
     parts, y = [], 0
     for row in rows:
@@ -77,7 +77,7 @@ def _page(width: int, height: int, parts: Iterable[str]) -> str:
 
 
 def numbers(board: Board, texts: Mapping[int, str], fills: Mapping[int, str]) -> str:
-    """A board with a short text in every cell; the fill of a cell, if not that of its colour."""
+    """Draw a board with a short text in every cell; `fills` replaces the colour of a cell."""
     margin = 24
     width, height = board.width * CELL + 2 * margin, board.height * CELL + 2 * margin
     parts = [
@@ -103,7 +103,7 @@ def numbers(board: Board, texts: Mapping[int, str], fills: Mapping[int, str]) ->
 
 
 def roles() -> str:
-    """The hunter's turn and the runner's."""
+    """Draw a hunter's turn and a runner's turn."""
     before = Position.from_fen("5/5/1N1n1/5/5 w")
     after = before.play("c5")
     return gallery(
@@ -125,7 +125,7 @@ def roles() -> str:
 
 
 def reflection() -> str:
-    """A move and its answer; the next pair; and the cell that spoils it."""
+    """Draw a move and its mirrored answer, the next two moves, and a centre cell."""
     start = Position.from_moves(["b5", "e2"], 6, 6)
     later = start.play("d4").play("c3")
     odd = Position.from_moves(["b5", "d1"], 5, 5)
@@ -140,7 +140,7 @@ def reflection() -> str:
 
 
 def separation() -> str:
-    """Two knights that never meet again, with a longest walk of each."""
+    """Draw two separated knights with a longest walk of each."""
     position = Position.from_fen(SEPARATED)
     panels = []
     for start, (who, walk) in WALKS.items():
@@ -150,7 +150,7 @@ def separation() -> str:
 
 
 def same_key() -> str:
-    """Two positions with one value; rings are cells that neither knight can reach."""
+    """Draw two positions of one value; rings mark cells that neither knight can reach."""
     panels = []
     for fen in SAME_KEY:
         position = Position.from_fen(fen)
@@ -161,7 +161,7 @@ def same_key() -> str:
 
 
 def out_of_reach(position: Position) -> frozenset[int]:
-    """The open cells that neither knight can get to."""
+    """Return the open cells that neither knight can reach."""
     lost = set(position.open)
     assert position.white is not None
     assert position.black is not None
@@ -187,7 +187,7 @@ def _exception(board: Board, one: Opening) -> Panel:
 
 
 def exceptions(*sizes: tuple[int, int], where: Callable[[Board, Opening], bool]) -> list[Panel]:
-    """A panel for each class of openings that the runner wins, arrows to its winning moves."""
+    """Return a panel per class that the runner wins, with arrows to its winning moves."""
     return [
         _exception(board, one)
         for board in (Board.of(*size) for size in sizes)
@@ -197,7 +197,7 @@ def exceptions(*sizes: tuple[int, int], where: Callable[[Board, Opening], bool])
 
 
 def replies() -> str:
-    """Winning replies to every first placement on 7×7; the fewest stand out."""
+    """Draw the number of winning replies to each placement on 7×7; highlight the fewest."""
     seen = survey(Board.of(7, 7))
     counts = {cell: seen.winning_replies(cell) for cell in range(seen.board.cells)}
     fewest = min(counts.values())
@@ -209,7 +209,7 @@ def replies() -> str:
 
 
 def tour_moves() -> list[str]:
-    """A whole game on 7×7: the first player mirrors, and the second finds a way through it all."""
+    """Return a game on 7×7 that fills the board: the first player mirrors the second."""
     board = Board.of(7, 7)
     last = board.cells - 1
     centre, start = (board.cell(name) for name in TOUR_START)
@@ -231,7 +231,7 @@ def tour_moves() -> list[str]:
 
 
 def tour() -> str:
-    """That game: the number of each placement and move, and whose it was."""
+    """Draw the game of `tour_moves`: each move's number, in the player's colour."""
     board, moves = Board.of(7, 7), tour_moves()
     number = {board.cell(name): at for at, name in enumerate(moves, start=1)}
     return numbers(
@@ -272,5 +272,5 @@ def draw_nodes(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 def median(values: list[int]) -> int:
-    """The smallest value that at least half of the values do not exceed."""
+    """Return the smallest value that at least half of the values do not exceed."""
     return sorted(values)[(len(values) - 1) // 2]

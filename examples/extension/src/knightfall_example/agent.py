@@ -20,7 +20,7 @@ class WorstAgent(Agent):
     example = "worst(improved)"
 
     def prepare(self, board: Board | None = None) -> Self:
-        """Load the heuristic, so that the first move is not a slow one."""
+        """Load the heuristic, so that the first move is not slow."""
         self.evaluator.value(Position.from_moves(["a1", "b1"]))
         return self
 
