@@ -62,7 +62,7 @@ def examined(folder: Path, text: str, name: str = "my_custom_player.py") -> Exam
 
 
 def marks(found: Examination) -> dict[str, str]:
-    """All that is not as it should be."""
+    """Return the marks of all checks that were not passed."""
     return {outcome.id: outcome.mark for outcome in found.outcomes if outcome.mark != "ok"}
 
 
@@ -159,7 +159,7 @@ def test_positions_are_what_they_should_be() -> None:
 
 
 def test_checking_leaves_the_board_as_it_is(tmp_path: Path) -> None:
-    """What a fork watches is watched there alone."""
+    """Methods that are replaced in a fork stay unchanged in this process."""
     before = Isolation.result
     state = successor_checks.random_state(9)
     subject = Subject(tmp_path / "my_custom_player.py", "successor")

@@ -1,4 +1,4 @@
-"""A student's score as a heuristic: what is compiled says what it says on the course's board."""
+"""Students' scores as heuristics: compiled values equal those on the course's board."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from knightfall.oracle.questions import Question, answers
 from knightfall.position import Position
 
 SIZES = ((7, 7, 18), (5, 6, 8), (8, 8, 4), (9, 4, 8))
-"""Boards, and how many random games on each: some 1,200 positions, each for both players."""
+"""Boards and the number of random games on each: about 1,200 positions for both players."""
 
 ALIKE = {"weighted", "of_the_course", "corners", "loops", "sets", "lists", "boards_ahead", "stages"}
-"""Scores that take long to compile, or do nothing that none of the others does as well."""
+"""Scores that compile slowly or add nothing that other scores do not test."""
 
 Score = Callable[[Any, Any], float]
 
@@ -58,13 +58,13 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def unshuffled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The course's moves in the order in which they are tried."""
+    """Replace the shuffle, so that moves come in the order in which they are generated."""
     monkeypatch.setattr(random, "shuffle", lambda moves: None)
 
 
 @cache
 def played(width: int, height: int, games: int) -> list[Seen]:
-    """Positions of random games in which somebody can move, on our board and on the course's."""
+    """Return positions of random games with a legal move, on our board and the course's."""
     rng = random.Random(f"{width}x{height}")
     found = [seen for _ in range(games) for seen in random_game(width, height, rng)]
     return [(position, board) for position, board in found if position.legal_moves]

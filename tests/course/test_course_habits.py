@@ -1,4 +1,4 @@
-"""Submissions with the habits of real ones play to the end, or lose for the right reason."""
+"""Submissions with habits of real ones play to the end or lose for the right reason."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OF_THE_SUCCESSOR = {
 
 
 def hand_in(folder: Path, files: Files) -> Path:
-    """Write a submission; the file that is asked."""
+    """Write a submission and return the file with the player."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -45,7 +45,7 @@ def hand_in(folder: Path, files: Files) -> Path:
 
 
 def names(text: str, how: type[ast.expr_context] = ast.expr_context) -> set[str]:
-    """The attributes and imported names that a file uses."""
+    """Return the attributes and imported names that a file uses."""
     try:
         tree = ast.parse(text)
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""Ours against what the course's own files did: games that they played, and what they said.
+"""Our boards against recorded games and answers of the course's original files.
 
 Numbers, moves and pictures here were recorded by running the originals; none of their text is here.
 """
@@ -147,7 +147,7 @@ def test_more_than_two_numbers_are_a_cell_too() -> None:
 
 
 class Keeps:
-    """A player that asks the first clock it ever got."""
+    """A player that always calls the first `time_left` it received."""
 
     def __init__(self) -> None:
         self.left: Any = None

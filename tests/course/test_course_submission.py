@@ -1,4 +1,4 @@
-"""What a submission is, told by reading it."""
+"""Recognise a submission's players, scores and generation by reading its source."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ BOARDS = {
     "broken": ("class Board(:\n", "2017a", "get_move takes game, legal_moves and time_left"),
     "another": ("class Board:\n    pass\n", "2017a", "get_move takes"),
 }  # fmt: skip
-"""Boards beside a submission whose get_move gets the legal moves, and what they make of it."""
+"""Boards beside a submission whose get_move takes the legal moves, and the generation."""
 
 
 @pytest.mark.parametrize("place", ["isolation.py", "isolation/isolation.py", "../isolation.py"])

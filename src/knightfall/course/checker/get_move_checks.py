@@ -38,10 +38,29 @@ OVERTIME_CALLS = 15_000
 """Milliseconds by which a timeout may be late, and the most calls allowed after the end."""
 
 
-def timed(millis: float) -> tuple[Watch, Clock]:
+def timed(millis: float, worst: float = -inf) -> tuple[Watch, Clock]:
     """Return a watch and its clock; a player that goes on long after the end is stopped."""
-    watch = Watch(int(millis / CALL_MILLIS) + OVERTIME_CALLS)
+    watch = Watch(int(millis / CALL_MILLIS) + OVERTIME_CALLS, worst)
     return watch, Clock(watch, millis)
+
+
+def ask_move(
+    subject: Subject,
+    kind: Kind,
+    place: Place,
+    millis: float,
+    *,
+    worst: float = -inf,
+    search_depth: int | None = None,
+) -> tuple[Any, Watch, Clock]:
+    """Call `get_move` of a fresh player with `improved_score`.
+
+    Return its answer, the record of its calls and its clock.  A lost game counts `worst`.
+    """
+    watch, clock = timed(millis, worst)
+    agent = subject.player(kind, watch.scorer(improved_score), search_depth=search_depth)
+    answer = subject.get_move(agent, subject.board(place, agent, watch), clock, place)
+    return answer, watch, clock
 
 
 # -- timeouts ----------------------------------------------------------------------------------
@@ -158,10 +177,8 @@ def _threshold(agent: Any) -> float:
 
 def _has_its_own_clock(subject: Subject, kind: Kind) -> bool:
     """Return whether `get_move` reads Python's clocks, not `time_left`, and is in time."""
-    watch, clock = timed(MOVE_MILLIS)
     with suppress(Finding):
-        agent = subject.player(kind, watch.scorer(improved_score))
-        subject.get_move(agent, subject.board(EARLY, agent, watch), clock, EARLY)
+        _, _, clock = ask_move(subject, kind, EARLY, MOVE_MILLIS)
         return clock.read_elsewhere > 0 and not clock.questions and clock.left() >= 0
     return False
 
@@ -208,13 +225,7 @@ def _answers(
 ) -> None:
     """Check `get_move` in one position; with `or_none` it may answer that it found no move."""
     moves = place.board("reference").get_legal_moves()
-
-    def ask() -> tuple[Any, Clock]:
-        watch, clock = timed(millis)
-        agent = subject.player(kind, watch.scorer(improved_score))
-        return subject.get_move(agent, subject.board(place, agent, watch), clock, place), clock
-
-    answer, clock = ask()
+    answer, _, clock = ask_move(subject, kind, place, millis)
     if or_none and clock.read_elsewhere and not clock.questions:
         return  # its own clock assumes the tournament's limit
     if clock.left() < 0:
@@ -232,7 +243,7 @@ def _answers(
     hint = "Any other answer is a forfeit."
     if isinstance(answer, list):
         hint = "A move is a tuple, (row, column); a list is a forfeit."
-    line = subject.source_of(lambda: ask()[0], answer)
+    line = subject.source_of(lambda: ask_move(subject, kind, place, millis)[0], answer)
     raise Finding(
         f"answers {shown(answer)}",
         (f"There were legal moves and {millis:g} ms of time. {hint}", *told_source(line, answer)),
@@ -281,9 +292,7 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
     reached: list[list[int]] = []
     left: list[float] = []
     for millis in (MOVE_MILLIS, LONG_MILLIS):
-        watch, clock = timed(millis)
-        agent = subject.player("alphabeta", watch.scorer(improved_score), search_depth=search_depth)
-        subject.get_move(agent, subject.board(EARLY, agent, watch), clock, EARLY)
+        _, watch, clock = ask_move(subject, "alphabeta", EARLY, millis, search_depth=search_depth)
         reached.append(watch.depths or [0])
         left.append(clock.left())
     short, long = (max(depths) for depths in reached)
@@ -381,7 +390,5 @@ def _legal(place: Place) -> list[Cell]:
 
 def _in_lost_position(subject: Subject, kind: Kind, place: Place, worst: float = -inf) -> Any:
     """Return the answer of `get_move` in a lost position, with a loss valued at `worst`."""
-    watch, clock = timed(LONG_MILLIS if kind == "minimax" else MOVE_MILLIS)
-    watch.worst = worst
-    agent = subject.player(kind, watch.scorer(improved_score))
-    return subject.get_move(agent, subject.board(place, agent, watch), clock, place)
+    millis = LONG_MILLIS if kind == "minimax" else MOVE_MILLIS
+    return ask_move(subject, kind, place, millis, worst=worst)[0]

@@ -1,8 +1,8 @@
-"""The class's table: everybody's results and rating, from all games together."""
+"""The class's table: results and ratings of all students and opponents, from all games."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,17 +16,17 @@ from knightfall.statistics.pairs import MatchEstimate
 from knightfall.statistics.ratings import Pairs, Ratings
 
 ANCHORS = ("AB_Improved", "Minimax")
-"""Opponents whose rating is 0, if they take part: the best players of the course and successor."""
+"""Opponents whose rating is set to 0: the best players of the course and of its successor."""
 
 Key = tuple[str, bool]
-"""A name, and whether it is a student's: a student may be called as an opponent is."""
+"""A name, and whether it is a student's: a student may have the name of an opponent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A pair of games: `outcome` is 2 if `a` won the one that it began, plus 1 if the other.
+    """A pair of games: `outcome` is 2 if `a` won as first player, plus 1 if it won as second.
 
-    One that is `repeated` move for move counts only in the table of games.
+    A pair that `repeated` an earlier one move for move counts only in the table of games.
     """
 
     a: Key
@@ -37,71 +37,59 @@ class Met:
 
     @property
     def won(self) -> int:
-        """Return how many of the two games `a` won."""
+        """Return the number of games, of the two, that `a` won."""
         return self.outcome // 2 + self.outcome % 2
 
 
 @dataclass
 class Row:
-    """Somebody in the table: a student, or an opponent of the course's."""
+    """A row of the table: a student, or one of the course's opponents."""
 
     name: str
     student: Student | None = None
     elo: float = 0.0
     error: float = 0.0
     pairs: tuple[int, int, int] = (0, 0, 0)
-    """Against the course's opponents (an opponent's: against everybody): LL, WL and WW."""
+    """Pairs with 0, 1 and 2 wins, against the opponents (an opponent's: against students)."""
     among: tuple[int, int, int] = (0, 0, 0)
-    """Against classmates."""
+    """Pairs with 0, 1 and 2 wins against classmates."""
     against: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Games won and lost against each of the course's opponents."""
     lessons: Lessons | None = None
 
     @property
     def late(self) -> int:
-        """Return how many games against the course's opponents were lost to the clock."""
+        """Return the number of games against the course's opponents lost to the clock."""
         return 0 if self.lessons is None else self.lessons.times("timeout")
 
     @property
     def estimate(self) -> MatchEstimate:
-        """The share of games won against the course's opponents, with its interval."""
+        """Return the share of games won against the course's opponents, with its interval."""
         return pair_statistics(self.pairs)
 
 
 @dataclass
 class ClassTable:
-    """The students, best first, the course's opponents, best first, and their ratings."""
+    """The rows of the students and of the course's opponents, best first, and their ratings."""
 
     students: list[Row]
     opponents: list[Row]
     anchor: str
-    """Whose rating is 0; "" if it is the mean."""
+    """The opponent whose rating is 0; "" if the mean rating is 0."""
     ratings: Ratings
     number: dict[str, int]
-    """Everybody's number in the ratings, by name."""
+    """Each student's number in the ratings, by name."""
 
     def told_apart(self, better: Row, worse: Row) -> bool:
-        """Whether a difference is more than its 95 % error."""
+        """Return whether the difference of two students' ratings exceeds its 95 % error."""
         gap, error = self.ratings.difference(self.number[better.name], self.number[worse.name])
         return bool(gap > error)
-
-
-def class_table(
-    own: Mapping[str, Run],
-    among: Sequence[Run],
-    students: Sequence[Student],
-    lessons: Mapping[str, Lessons],
-) -> ClassTable:
-    """Return the table of finished runs: everybody's own, and those among classmates."""
-    met = [one for run in own.values() for one in _pairs(run, classmates=False)]
-    met += [one for run in among for one in _pairs(run, classmates=True)]
-    return table_of(met, students, lessons)
 
 
 def table_of(
     met: Sequence[Met], students: Sequence[Student], lessons: Mapping[str, Lessons]
 ) -> ClassTable:
-    """Return the table of pairs in which students met opponents and classmates."""
+    """Return the table of all pairs of games, of students against opponents and classmates."""
     by_name = {student.name: student for student in students}
     rows: dict[Key, Row] = {}
     for key in dict.fromkeys(key for one in met for key in (one.a, one.b)):
@@ -125,7 +113,7 @@ def table_of(
 
 def _rated(rows: dict[Key, Row], met: Sequence[Met]) -> ClassTable:
     number = {key: place for place, key in enumerate(rows)}
-    # Where nobody played there is one player of whom nothing is known.
+    # The ratings need at least one player, even if no games were played.
     ratings = bradley_terry.of_pairs(max(1, len(rows)), _as_pairs(met, number))
     anchors = [key for key in rows if not key[1] and key[0].rpartition(":")[2] in ANCHORS]
     if anchors:
@@ -148,8 +136,14 @@ def _counted(pairs: tuple[int, int, int], won: int) -> tuple[int, int, int]:
     return lost + (won == 0), split + (won == 1), both + (won == 2)
 
 
+def pairs_met(own: Iterable[Run], among: Iterable[Run]) -> list[Met]:
+    """Return all pairs of games: of students' own runs, and of runs among classmates."""
+    met = [one for run in own for one in _pairs(run, classmates=False)]
+    return met + [one for run in among for one in _pairs(run, classmates=True)]
+
+
 def _pairs(run: Run, *, classmates: bool) -> list[Met]:
-    """Return the pairs of a run of students against opponents, or against classmates."""
+    """Return the pairs of a run, against opponents or against classmates."""
     plan = run.plan
     names = [entrant.name for entrant in plan.entrants]
     _, scores, firsts, repeats = run.outcomes()
@@ -164,7 +158,7 @@ def _pairs(run: Run, *, classmates: bool) -> list[Met]:
 
 
 def _as_pairs(met: Sequence[Met], number: Mapping[Key, int]) -> Pairs:
-    """Return pairs as ratings want them."""
+    """Return the pairs as arrays for `bradley_terry.of_pairs`."""
     openings = {fen: place for place, fen in enumerate(dict.fromkeys(one.opening for one in met))}
     table = np.array(
         [(number[one.a], number[one.b], one.outcome, openings[one.opening]) for one in met],

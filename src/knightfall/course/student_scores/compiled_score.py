@@ -26,7 +26,7 @@ from numba.core import typeinfer
 from numba.core.errors import NumbaWarning
 
 from knightfall.board import Board
-from knightfall.course.import_context import for_a_while
+from knightfall.course.import_context import removed_names_restored
 from knightfall.course.student_scores.compiled_board import GAMES, PLAYER, GameType, asking
 from knightfall.course.student_scores.student_score import silent
 from knightfall.errors import AgentFailure, KnightfallError
@@ -283,7 +283,7 @@ def _compiled(score: FunctionType) -> tuple[Any, str]:
     reason = ""
     for kind in GAMES:
         try:
-            with quiet(), for_a_while(), warnings.catch_warnings():
+            with quiet(), removed_names_restored(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", NumbaWarning)
                 return _machine_code(kind, score), ""
         except NotCompilable as refused:
