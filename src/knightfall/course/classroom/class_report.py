@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from knightfall.arena.results import no_verdict, too_late
-from knightfall.course.classroom.class_table import ClassTable, Row
+from knightfall.arena.results import no_verdict
+from knightfall.course.classroom.class_table import ClassTable, StudentRow
 from knightfall.course.classroom.lessons import to_dict as lessons_dict
 from knightfall.course.classroom.roster import Likeness, Student
 from knightfall.course.classroom.season import Conditions
@@ -52,15 +52,14 @@ class ClassReport(Displayable):
             ["", "Student", "Elo", "Won", "95 %", "kept", "lost off board", "check"], labels=2
         )
         for place, row in enumerate(self.table.students, start=1):
-            estimate, lessons = row.estimate, row.lessons
             rows.add(
                 str(place),
                 row.name,
                 plus_minus(row.elo, row.error),
-                percent(estimate.score),
-                interval(estimate.low, estimate.high),
-                percent(None if lessons is None else lessons.keeping.rate),
-                "" if lessons is None else str(sum(map(lessons.times, KINDS))),
+                percent(row.estimate.score),
+                interval(row.estimate.low, row.estimate.high),
+                percent(row.lessons.keeping.rate),
+                str(sum(map(row.lessons.times, KINDS))),
                 _tally(row.student),
             )
         yield rows.where_known("kept")
@@ -82,7 +81,7 @@ class ClassReport(Displayable):
 
     def _own_clocks(self) -> Iterator[str]:
         """Yield a line for each submission that reads Python's clocks besides `time_left`."""
-        names = [row.name for row in self.table.students if row.lessons and row.lessons.own_clock]
+        names = [row.name for row in self.table.students if row.lessons.own_clock]
         yield from (f"{name} {OWN_CLOCK}." for name in names)
 
     @property
@@ -104,21 +103,13 @@ class ClassReport(Displayable):
         return "Elo around the mean, ± 95 %."
 
     def _neighbours(self) -> str:
-        late = self._too_late()
-        if late:
-            return late
+        """Return how many neighbours in the ranking differ, or why there is no verdict."""
+        late = [row.late for row in self.table.students if row.late]
+        if late and not self.conditions.counted:
+            return no_verdict(late, ticks=True)
         pairs = list(pairwise(self.table.students))
         apart = sum(self.table.told_apart(better, worse) for better, worse in pairs)
         return f"Neighbours in the ranking with a real difference: {apart} of {len(pairs)}."
-
-    def _too_late(self) -> str:
-        """Return why there is no verdict: too many games lost to the wall clock; else ""."""
-        late = [
-            f"{row.name} lost {row.late:,} of {count(2 * sum(row.pairs), 'game')} to the clock"
-            for row in self.table.students
-            if too_late(row.late, 2 * sum(row.pairs))
-        ]
-        return "" if self.conditions.counted else no_verdict(late, ticks=True)
 
     # -- JSON, spreadsheet, pages ----------------------------------------------------------
 
@@ -177,7 +168,6 @@ class ClassReport(Displayable):
         """Write all pages and the spreadsheet into the output folder, replacing older ones."""
         (self.output / PAGES).mkdir(parents=True, exist_ok=True)
         for row in self.table.students:
-            assert row.student is not None
             page = student_page(self.table, row, self.conditions, self.clock)
             atomic_write(self.output / PAGES / f"{row.student.page}.html", page)
         for student in self.broken:
@@ -197,7 +187,7 @@ class ClassReport(Displayable):
         yield (
             f"<p>{count(handed_in, 'submission')}, {len(self.table.students)} of which played. "
             f"{text(self.clock)} {count(self.conditions.pairs, 'opening')} against each of the "
-            f"course’s opponents, from both seats. {text(self.zero)} {self._neighbours()} "
+            f"course’s opponents, from both seats. {text(self.zero)} {text(self._neighbours())} "
             f'The same as a spreadsheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
         )
         solved = [] if self.conditions.successor else ["Wins kept", "Heuristic right"]
@@ -247,25 +237,19 @@ class ClassReport(Displayable):
             ),
         )
 
-    def _cells(self, place: int, row: Row) -> Sequence[str]:
-        assert row.student is not None
-        estimate, lessons = row.estimate, row.lessons
-        link = f'<a href="{PAGES}/{quote(row.student.page)}.html">{text(row.name)}</a>'
-        opinion = None if lessons is None else lessons.opinion
-        solved = [
-            percent(None if lessons is None else lessons.keeping.rate),
-            percent(None if opinion is None else opinion.right / opinion.of),
-        ]
+    def _cells(self, place: int, row: StudentRow) -> Sequence[str]:
+        solved = [percent(row.lessons.keeping.rate), percent(row.lessons.opinion_rate)]
+        found = row.submission
         return [
             str(place),
-            link,
+            f'<a href="{PAGES}/{quote(row.student.page)}.html">{text(row.name)}</a>',
             plus_minus(row.elo, row.error),
-            percent(estimate.score),
-            interval(estimate.low, estimate.high),
+            percent(row.estimate.score),
+            interval(row.estimate.low, row.estimate.high),
             *([] if self.conditions.successor else solved),
-            *("" if lessons is None else str(lessons.times(kind)) for kind in KINDS),
+            *(str(row.lessons.times(kind)) for kind in KINDS),
             _tally(row.student),
-            _generation(row.student),
+            f'<span title="{text(found.why)}">{text(found.generation.name)}</span>',
         ]
 
 
@@ -275,16 +259,9 @@ def _linked(student: Student) -> str:
     return f'<a href="{PAGES}/{student.page}.html">{name}</a>' if student.never_moved else name
 
 
-def _generation(student: Student) -> str:
-    """Return a student's generation as HTML, with the evidence for it as a tooltip."""
-    assert student.submission is not None
-    found = student.submission
-    return f'<span title="{text(found.why)}">{text(found.generation.name)}</span>'
-
-
-def _tally(student: Student | None) -> str:
+def _tally(student: Student) -> str:
     """Return the number of checks passed, such as "13 of 14"; "" if it was not checked."""
-    return student.examination.tally if student and student.examination else ""
+    return student.examination.tally if student.examination else ""
 
 
 def _complaints(student: Student) -> list[str]:
@@ -310,35 +287,30 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _cells(row: Row) -> list[Any]:
-    estimate, lessons = row.estimate, row.lessons
-    assert row.student is not None
-    assert row.student.submission is not None
-    opinion = None if lessons is None else lessons.opinion
-    kept = None if lessons is None else lessons.keeping.rate
+def _cells(row: StudentRow) -> list[Any]:
+    """Return a student's row of the spreadsheet, without the place."""
+    estimate, lessons, found = row.estimate, row.lessons, row.submission
+    solved = (lessons.keeping.rate, lessons.opinion_rate)
     return [
         row.name,
         *(round(value, 1) for value in (row.elo, row.error)),
         *(round(100 * value, 2) for value in (estimate.score, estimate.low, estimate.high)),
-        2 * sum(row.pairs),
-        "" if kept is None else round(100 * kept, 2),
-        "" if opinion is None else round(100 * opinion.right / opinion.of, 2),
-        *("" if lessons is None else lessons.times(kind) for kind in KINDS),
+        row.games,
+        *("" if rate is None else round(100 * rate, 2) for rate in solved),
+        *(lessons.times(kind) for kind in KINDS),
         _tally(row.student),
-        row.student.submission.generation.name,
-        row.student.submission.why,
-        str(row.student.submission.file),
+        found.generation.name,
+        found.why,
+        str(found.file),
     ]
 
 
-def _row_dict(row: Row) -> dict[str, Any]:
+def _row_dict(row: StudentRow) -> dict[str, Any]:
     estimate = row.estimate
-    assert row.student is not None
-    assert row.student.submission is not None
     return {
         "name": row.name,
-        "generation": row.student.submission.generation.name,
-        "why": row.student.submission.why,
+        "generation": row.submission.generation.name,
+        "why": row.submission.why,
         "page": f"{PAGES}/{row.student.page}.html",
         "check": _check_dict(row.student),
         "elo": for_json(row.elo),
@@ -349,5 +321,5 @@ def _row_dict(row: Row) -> dict[str, Any]:
         "pairs": list(row.pairs),
         "among": list(row.among),
         "against": {name: list(games) for name, games in row.against.items()},
-        "lessons": None if row.lessons is None else lessons_dict(row.lessons),
+        "lessons": lessons_dict(row.lessons),
     }

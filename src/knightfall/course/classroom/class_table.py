@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from knightfall.arena.results import too_late
 from knightfall.arena.standings import pair_statistics
 from knightfall.arena.store import Run
 from knightfall.course.classroom.lessons import Lessons
 from knightfall.course.classroom.roster import Student
+from knightfall.course.submission import Submission
+from knightfall.display.numbers import count
 from knightfall.statistics import ratings as bradley_terry
 from knightfall.statistics.pairs import MatchEstimate
 from knightfall.statistics.ratings import Pairs, Ratings
@@ -43,36 +46,56 @@ class Met:
 
 @dataclass
 class Row:
-    """A row of the table: a student, or one of the course's opponents."""
+    """A row of the table: one of the course's opponents, or a student (`StudentRow`)."""
 
     name: str
-    student: Student | None = None
     elo: float = 0.0
     error: float = 0.0
     pairs: tuple[int, int, int] = (0, 0, 0)
-    """Pairs with 0, 1 and 2 wins, against the opponents (an opponent's: against students)."""
+    """Pairs with 0, 1 and 2 wins between students and opponents."""
+
+    @property
+    def estimate(self) -> MatchEstimate:
+        """Return the share of games won, with its interval."""
+        return pair_statistics(self.pairs)
+
+
+@dataclass(kw_only=True)
+class StudentRow(Row):
+    """A student's row; `pairs` and `estimate` are those against the course's opponents."""
+
+    student: Student
+    lessons: Lessons
     among: tuple[int, int, int] = (0, 0, 0)
     """Pairs with 0, 1 and 2 wins against classmates."""
     against: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Games won and lost against each of the course's opponents."""
-    lessons: Lessons | None = None
 
     @property
-    def late(self) -> int:
-        """Return the number of games against the course's opponents lost to the clock."""
-        return 0 if self.lessons is None else self.lessons.times("timeout")
+    def submission(self) -> Submission:
+        """Return the student's submission, which was readable, because it has played."""
+        assert self.student.submission is not None
+        return self.student.submission
 
     @property
-    def estimate(self) -> MatchEstimate:
-        """Return the share of games won against the course's opponents, with its interval."""
-        return pair_statistics(self.pairs)
+    def games(self) -> int:
+        """Return the number of games against the course's opponents."""
+        return 2 * sum(self.pairs)
+
+    @property
+    def late(self) -> str:
+        """Return a sentence if too many of these games were lost to the clock, else ""."""
+        late = self.lessons.times("timeout")
+        if not too_late(late, self.games):
+            return ""
+        return f"{self.name} lost {late:,} of {count(self.games, 'game')} to the clock"
 
 
 @dataclass
 class ClassTable:
     """The rows of the students and of the course's opponents, best first, and their ratings."""
 
-    students: list[Row]
+    students: list[StudentRow]
     opponents: list[Row]
     anchor: str
     """The opponent whose rating is 0; "" if the mean rating is 0."""
@@ -80,10 +103,10 @@ class ClassTable:
     number: dict[str, int]
     """Each student's number in the ratings, by name."""
 
-    def told_apart(self, better: Row, worse: Row) -> bool:
+    def told_apart(self, one: StudentRow, other: StudentRow) -> bool:
         """Return whether the difference of two students' ratings exceeds its 95 % error."""
-        gap, error = self.ratings.difference(self.number[better.name], self.number[worse.name])
-        return bool(gap > error)
+        gap, error = self.ratings.difference(self.number[one.name], self.number[other.name])
+        return bool(abs(gap) > error)
 
 
 def table_of(
@@ -93,21 +116,23 @@ def table_of(
     by_name = {student.name: student for student in students}
     rows: dict[Key, Row] = {}
     for key in dict.fromkeys(key for one in met for key in (one.a, one.b)):
-        name, student = key
+        name, is_student = key
         rows[key] = Row(name)
-        if student:
-            rows[key] = Row(name, by_name[name], lessons=lessons.get(name))
+        if is_student:
+            rows[key] = StudentRow(name, student=by_name[name], lessons=lessons[name])
     for one in met:
         row, other = rows[one.a], rows[one.b]
-        if one.b[1] and not one.repeated:
-            row.among = _counted(row.among, one.won)
-            other.among = _counted(other.among, 2 - one.won)
-        elif not one.b[1]:
-            won, lost = row.against.get(other.name, (0, 0))
-            row.against[other.name] = won + one.won, lost + 2 - one.won
+        assert isinstance(row, StudentRow)
+        if isinstance(other, StudentRow):
             if not one.repeated:
-                row.pairs = _counted(row.pairs, one.won)
-                other.pairs = _counted(other.pairs, 2 - one.won)
+                row.among = _counted(row.among, one.won)
+                other.among = _counted(other.among, 2 - one.won)
+            continue
+        won, lost = row.against.get(other.name, (0, 0))
+        row.against[other.name] = won + one.won, lost + 2 - one.won
+        if not one.repeated:
+            row.pairs = _counted(row.pairs, one.won)
+            other.pairs = _counted(other.pairs, 2 - one.won)
     return _rated(rows, [one for one in met if not one.repeated])
 
 
@@ -123,8 +148,8 @@ def _rated(rows: dict[Key, Row], met: Sequence[Met]) -> ClassTable:
         row.error = ratings.error(number[key])
     best_first = sorted(rows.values(), key=lambda row: (-row.elo, row.name))
     return ClassTable(
-        students=[row for row in best_first if row.student is not None],
-        opponents=[row for row in best_first if row.student is None],
+        students=[row for row in best_first if isinstance(row, StudentRow)],
+        opponents=[row for row in best_first if not isinstance(row, StudentRow)],
         anchor=anchors[0][0] if anchors else "",
         ratings=ratings,
         number={key[0]: place for key, place in number.items() if key[1]},

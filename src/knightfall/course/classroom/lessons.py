@@ -111,6 +111,11 @@ class Lessons:
         """Return the games that resigning cost, estimated from the continuations."""
         return Resignations(self.resigned, self.resigned_won, self.tries, self.saved).cost
 
+    @property
+    def opinion_rate(self) -> float | None:
+        """Return the share of positions in which the score alone would choose a winning move."""
+        return None if self.opinion is None else self.opinion.right / self.opinion.of
+
     def times(self, kind: str) -> int:
         """Return the number of games lost in one of the ways of `KINDS`."""
         return self.unusual.get(kind, (0, ""))[0]

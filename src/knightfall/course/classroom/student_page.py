@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from knightfall.arena.results import no_verdict, too_late
-from knightfall.course.classroom.class_table import ClassTable, Row
+from knightfall.arena.results import no_verdict
+from knightfall.course.classroom.class_table import ClassTable, StudentRow
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.season import Conditions
@@ -60,7 +60,7 @@ def board(fen: str, played: str, better: str, caption: str) -> str:
 _WIDTH, _HEIGHT, _EDGE, _LINE, _LEVELS = 860, 160, 60, 76, 5
 
 
-def rating_line(table: ClassTable, row: Row) -> str:
+def rating_line(table: ClassTable, row: StudentRow) -> str:
     """Return a chart of all ratings on a line, with the student's own and its error."""
     all_rows = [*table.students, *table.opponents]
     low = min(min(each.elo for each in all_rows), row.elo - min(row.error, 600.0))
@@ -119,7 +119,7 @@ def check_section(student: Student) -> str:
 # -- the page ----------------------------------------------------------------------------------
 
 
-def student_page(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> str:
+def student_page(found: ClassTable, row: StudentRow, conditions: Conditions, clock: str) -> str:
     """Return the page of a student who is ranked."""
     return document(text(row.name), "".join(_body(found, row, conditions, clock)), STYLE)
 
@@ -142,18 +142,16 @@ def never_moved_page(student: Student, clock: str) -> str:
     return document(text(student.name), body, STYLE)
 
 
-def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> Iterator[str]:
-    assert row.student is not None
-    assert row.student.submission is not None
-    submission, place = row.student.submission, found.students.index(row) + 1
+def _body(found: ClassTable, row: StudentRow, conditions: Conditions, clock: str) -> Iterator[str]:
+    submission, estimate = row.submission, row.estimate
+    place = found.students.index(row) + 1
     yield f"<h1>{text(row.name)}</h1>\n"
-    estimate = row.estimate
     zero = f" ({text(found.anchor)} is 0)" if found.anchor else ""
     yield (
         f"<p>Rating <strong>{plus_minus(row.elo, row.error)} Elo</strong>{zero}, "
         f"{_ordinal(place)} of {len(found.students)}. Won <strong>{percent(estimate.score)}"
         f"</strong> ({interval(estimate.low, estimate.high, unit=' %')}) of "
-        f"{count(2 * sum(row.pairs), 'game')} against the course’s opponents. "
+        f"{count(row.games, 'game')} against the course’s opponents. "
         "Errors and intervals are 95 %.</p>\n"
     )
     yield rating_line(found, row)
@@ -172,16 +170,15 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
             f"<p>Against {'classmates' if conditions.classmates > 1 else 'a classmate'}: "
             f"{2 * both + split} won, {2 * lost + split} lost.</p>\n"
         )
-    if row.lessons is not None:
-        yield from _unusual(row.lessons)
-        if not conditions.successor:
-            yield from _lessons(row.lessons, "custom_score" in submission.names)
+    yield from _unusual(row.lessons)
+    if not conditions.successor:
+        yield from _lessons(row.lessons, "custom_score" in submission.names)
     yield check_section(row.student)
     solved = "Moves were judged by an exact solver: won and lost mean against best play."
     if conditions.successor:
         solved = "Moves were not judged: the exact solver does not support boards of 99 cells."
     choice = " ".join(f"{text(line)}." for line in submission.choice())
-    own_clock = f"It {OWN_CLOCK}. " if row.lessons is not None and row.lessons.own_clock else ""
+    own_clock = f"It {OWN_CLOCK}. " if row.lessons.own_clock else ""
     yield "<h2>How this was measured</h2>\n"
     yield (
         f"<p>{text(submission.file.name)}, generation {submission.generation}: "
@@ -191,18 +188,12 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
     )
 
 
-def _told_apart(found: ClassTable, row: Row, conditions: Conditions) -> str:
+def _told_apart(found: ClassTable, row: StudentRow, conditions: Conditions) -> str:
     """Return a sentence: from how many classmates the rating differs by more than its error."""
-    games = 2 * sum(row.pairs)
-    if not conditions.counted and too_late(row.late, games):
-        lost = f"This program lost {row.late:,} of {count(games, 'game')} to the clock"
-        return no_verdict([lost], ticks=True)
-    place = found.students.index(row)
-    near = sum(
-        not found.told_apart(*((other, row) if at < place else (row, other)))
-        for at, other in enumerate(found.students)
-        if other is not row
-    )
+    if not conditions.counted and row.late:
+        return no_verdict([text(row.late)], ticks=True)
+    others = (other for other in found.students if other is not row)
+    near = sum(not found.told_apart(other, row) for other in others)
     if not near:
         return "The rating differs by more than its error from every other one in the class."
     return f"The difference to {count(near, 'other')} in the class is within its error."
