@@ -215,9 +215,9 @@ class Session:
     @contextmanager
     def _running(self) -> Iterator[None]:
         """Run the submission's code by its clock; its errors become crashes that name the line."""
-        timer = self._clock if isinstance(self._clock, CountedClock) else None
+        clock = self._clock
         try:
-            with running(timer):
+            with running(clock.seconds if isinstance(clock, CountedClock) else None):
                 yield
         except KnightfallError:
             raise

@@ -235,7 +235,7 @@ class Subject:
         If `passes`, the submission's own timeout exception is raised unchanged.
         """
         try:
-            with running(clock):
+            with running(clock and clock.seconds):
                 return work()
         except Finding:
             raise
