@@ -131,7 +131,7 @@ def near_opponent(game, player):
     return -far_opponent(game, player)
 
 
-LEVELS = {}  # what was found out about empty boards
+LEVELS = {}  # distances on empty boards, cached
 
 
 def levels(width, height, start):
@@ -153,7 +153,7 @@ def static_sum(game, player, r):
     level = levels(game.width, game.height, here)
     total = r ** level[here]
     for cell in game.get_blank_spaces():
-        if cell in level:  # which the middle of 3×3 is not: no knight ever gets there
+        if cell in level:  # the middle of 3×3 has none: no knight reaches it
             total += r ** level[cell]
     return total
 
@@ -387,7 +387,7 @@ def open_cluster(game, player):
 
 # -- as the studies' programs had it -----------------------------------------------------------
 
-blanks_at_root = 0  # which get_move sets; the staged study's phase is the share of these
+blanks_at_root = 0  # set by get_move; the staged study's phase is a share of it
 
 
 def coded_near_center(game, player):

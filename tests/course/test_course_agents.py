@@ -125,7 +125,7 @@ ENDINGS = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_ones_lose_with_the_reason(name: str, tmp_path: Path) -> None:
     reason, said, text = BAD[name]
-    time = "100ms" if reason == "timeout" else "30s"  # in which a busy machine gets to it
+    time = "100ms" if reason == "timeout" else "30s"  # enough even on a busy machine
     player = RemoteSubmission(parse_agent(f"course({write(tmp_path, text)}, time={time})"))
     with pytest.raises(AgentFailure) as failure:
         player.analyse(START)

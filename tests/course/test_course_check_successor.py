@@ -71,7 +71,7 @@ def test_a_right_submission_passes_every_check(tmp_path: Path) -> None:
     assert marks(found) == {}
     assert found.generation == "successor"
     assert [outcome.id for outcome in found.outcomes] == [check.id for check in SUCCESSOR_CHECKS]
-    assert str(examine(tmp_path)) == str(found)  # the same again, however busy the machine
+    assert str(examine(tmp_path)) == str(found)  # the result does not depend on the machine's load
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_right_submission_passes_every_check(tmp_path: Path) -> None:
     [
         RIGHT.replace("class CustomPlayer(DataPlayer):", "class CustomPlayer:\n"
                       "    def __init__(self, player_id):\n        self.player_id = player_id\n"),
-        # What is put counts, whatever comes after it: the course ends the process.
+        # An action that was put counts, even if an error follows: the course ends the process.
         ACTS + "self.queue.put(state.actions()[0])\n        while True:\n"
         "            try: state.result(state.actions()[0])\n"
         "            except BaseException: pass\n",

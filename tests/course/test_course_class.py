@@ -252,7 +252,7 @@ def test_a_class_gets_its_pages(folder: Path) -> None:
     assert "<b>" not in index
     assert "<script" not in index
     pages = {row["name"]: (top / row["page"]).read_text() for row in found["students"]}
-    assert "=ben" not in pages["ann <b>"]  # a page is for one student's eyes
+    assert "=ben" not in pages["ann <b>"]  # a page shows no other student's name
     assert "The heuristic without a search" in pages["ann <b>"]
     assert "http" not in re.sub(r'xmlns="[^"]*"', "", pages["ann <b>"])  # it needs no network
     sheet = list(csv.reader((top / "class.csv").open(newline="")))
@@ -333,7 +333,7 @@ def test_only_what_is_handed_in_again_is_played_again(folder: Path) -> None:
     held(folder, opponents=["Random"])
     fresh = played(folder) - before
     assert fresh["ben"] > 0
-    assert fresh["dan"] == 0  # neither before nor after ben in the circle
+    assert fresh["dan"] == 0  # not a neighbour of ben in the circle
 
 
 def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -530,7 +530,7 @@ def test_a_class_of_the_successor(successor_class: dict[str, Any]) -> None:
         assert "heuristic" not in text.lower()
     assert "the solver does not support boards of 99 cells" in index
     assert "each method call on the state costs 0.015 ms" in page
-    # Results are those of the games that were kept: what was won is what the others lost.
+    # Results equal those of the stored games: wins of one side are losses of the other.
     lines = [json.loads(line) for line in (top / "games.jsonl").read_text().splitlines()]
     assert len(lines) == len({line["key"] for line in lines}) == 4 * 6 + 4 * 2
 
@@ -554,7 +554,7 @@ def test_the_successor_s_class_goes_on(
     assert broken.exit_code == 130
     assert "repeat the command to continue" in broken.stderr
     kept = Path("class-report/games.jsonl")
-    kept.write_text(kept.read_text()[:-9])  # the power failed while the last line was written
+    kept.write_text(kept.read_text()[:-9])  # as after a power failure
     played.clear()
     monkeypatch.setattr(successor_games, "play", lambda game: played.append(game) or games(game))
     resumed = answer(*words, "--json")
@@ -568,7 +568,7 @@ def test_the_successor_s_class_goes_on(
     played.clear()
     write(folder / "Cec", ACTS.replace("BODY", BODIES["Ben"]), "my_custom_player.py")
     answer(*words, "--json")
-    assert len(played) == 6 + 2 * 2  # those of Cec, and of nobody else
+    assert len(played) == 6 + 2 * 2  # only the games of Cec
     played.clear()
     answer(*words, "--json")
     assert played == []

@@ -80,7 +80,7 @@ def test_they_play_to_the_end(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LOSE)
 def test_they_lose_for_the_right_reason(name: str, tmp_path: Path) -> None:
     reason, said, text = LOSE[name]
-    # By the wall clock only where it must: a busy machine makes anybody late.
+    # Use the wall clock only where necessary: on a busy machine any player may be late.
     clock = "time=100ms" if reason == "timeout" else "clock=ticks"
     player = RemoteSubmission(parse_agent(f"course({hand_in(tmp_path, alone(text))}, {clock})"))
     with pytest.raises(AgentFailure) as failure:
@@ -97,7 +97,7 @@ def test_whoever_needs_both_placed_crashes_where_one_is_not(tmp_path: Path) -> N
     with pytest.raises(AgentFailure, match=r"line 7, in custom_score: TypeError") as failure:
         player.analyse(empty)
     assert failure.value.reason == "crash"
-    second = empty.play("d4")  # who sees both in each forecast
+    second = empty.play("d4")  # a player that reads both in each forecast
     assert player.analyse(second).move in second.legal_moves
     player.close()
 

@@ -80,7 +80,7 @@ def test_the_oldest_board_before_placement() -> None:
     assert board.__player_symbols__ == {0: 0, "w": 1, "b": 2}
     with pytest.raises(KeyError):
         board.get_player_location("x")
-    # Forecasts of a resignation go on from beside the board, not from nowhere.
+    # After a forecast resignation the knight stands beside the board; moves are found from there.
     after = board.forecast_move((-1, -1))
     assert after.get_legal_moves("w") == [(0, 1), (1, 0)]
 

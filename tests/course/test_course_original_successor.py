@@ -131,7 +131,7 @@ GREEDY = (
 PLAYED = [
     f"A {GREEDY} 7",
     "B 25 25 25 -27 7",
-    "A 25 7",  # where the original waited for ever
+    "A 25 7",  # the original waited forever here
     "27 (1, [0, -1, 1, -2])",
     "27 None",
     "['NORMAL', 'EXCEPTION', 'TIMEOUT', 'INVALID_MOVE', 'GAME_OVER']",

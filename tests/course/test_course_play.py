@@ -58,7 +58,7 @@ def test_the_ordinary_end_is_called_an_illegal_move(kind: type[Any]) -> None:
     assert reason == "illegal move"
     assert winner is board.inactive_player
     assert board.get_legal_moves() == []
-    oldest = kind is generation_oldest.Board  # whose history has the last answer as well
+    oldest = kind is generation_oldest.Board  # its history includes the last answer
     moves = sum(map(len, history)) - 1 if oldest else len(history)
     assert moves == board.move_count > 4
 

@@ -251,7 +251,7 @@ class CustomPlayer(DataPlayer):
     ("body", "reason", "said"),
     [
         ("pass", "", ""),
-        ("while True: pass", "", ""),  # what was put counts
+        ("while True: pass", "", ""),  # the action put before counts
         ("1 / 0", "", ""),
         ("self.queue.put(99)", "forfeit", "put 99, which is no legal action"),
     ],
@@ -307,7 +307,7 @@ def test_the_successor_s_opponents(folder: Path) -> None:
     few = ["course", "run", str(folder), "--pairs", "1", "--time", "50ms"]
     told = answer(*few, *(word for name in against for word in ("--opponents", name)), "--json")
     assert set(told["table"]) == set(against)
-    assert told["table"][against[0]] == [2, 0]  # it crashes, and that is its own loss
+    assert told["table"][against[0]] == [2, 0]  # it crashes and loses
     assert told["lost_by"] == {}
     assert all(sum(games) == 2 for games in told["table"].values())
     assert "no opponent 'Greed'; did you mean 'Greedy'" in refused(*few, "--opponents", "Greed")

@@ -68,7 +68,7 @@ def looks_far(id: str, position: Position) -> bool:
     if not REGISTRY.get(id, REGISTRY["null"]).costly:
         return False
     if id.startswith("coded:main"):
-        return False  # (that depends on the root of a search, and here there is none)
+        return False  # it depends on a search's root, which does not exist here
     return "longest" in id or 10 * len(position.open) < 3 * position.board.cells
 
 
@@ -87,7 +87,7 @@ def compare(id: str, seen: list[Seen]) -> int:
             continue
         for side, player in SIDES:
             ours = ready.value(position, side)
-            # Twice: the moves come in another order each time, and that must not matter.
+            # Twice: moves come in another order each time, which must not change the value.
             for theirs in (score(board, player), score(board, player)):
                 assert agree(id, theirs, ours), (position.fen, side, theirs, ours)
             number += 1
@@ -196,7 +196,7 @@ def test_so_it_is_as_far_below_a_root_as_it_matters(
         ("weighted_moves", True),
         at_length("open_space_next", True),
         ("coded:lookahead_ratio", True),
-        ("open_cluster", False),  # which reads the private list
+        ("open_cluster", False),  # it reads the private list
     ],
 )
 def test_compiled_it_is_worth_the_same(id: str, compiled: bool) -> None:

@@ -198,6 +198,7 @@ class Session:
         return self._player.get_move(game, self._time_left)
 
     def _judged(self, answer: Any, legal: list[Any], position: Position) -> str:
+        """Return the cell's name of a legal answer; raise a forfeit for any other answer."""
         board, targets = position.board, position.targets(position.to_move)
         cells = {(board.row(cell), board.column(cell)): cell for cell in targets}
         try:

@@ -28,6 +28,7 @@ MOST_FILES = 4000
 
 
 def is_file(file: Path) -> bool:
+    """Return whether a file exists; False if its name is invalid or it is not accessible."""
     try:
         return file.is_file()
     except (OSError, ValueError):
@@ -39,6 +40,7 @@ def _inside(file: Path, folder: Path) -> bool:
 
 
 def tree_of(file: Path) -> ast.Module:
+    """Parse a Python file; raise `KnightfallError` if it is unreadable, too large or invalid."""
     try:
         if file.stat().st_size > LARGEST:
             raise KnightfallError(f"{file} is too large: at most {LARGEST:,} bytes are accepted")
@@ -78,6 +80,7 @@ def reachable(file: Path, *, broken: bool = False) -> dict[Path, ast.Module]:
 
 
 def _imports(tree: ast.Module, here: Path, top: Path) -> Iterator[Path]:
+    """Yield the files of the submission's own modules that a module imports."""
     for node in ast.walk(tree):
         names: list[tuple[Path, str]] = []
         if isinstance(node, ast.Import):
@@ -101,6 +104,7 @@ def _imports(tree: ast.Module, here: Path, top: Path) -> Iterator[Path]:
 
 
 def imports_numpy(tree: ast.Module) -> bool:
+    """Return whether a module imports numpy or scipy."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -179,6 +183,7 @@ def find_file(path: str) -> Path:
 
 
 def _within(folder: Path, shown: str) -> Path:
+    """Return the one submission in a folder, searched level by level; raise if not exactly one."""
     level = [folder]
     for _ in range(DEEPEST):
         for usual in USUAL:
@@ -212,6 +217,7 @@ def _folders(place: Path) -> list[Path]:
 
 
 def _players_in(place: Path) -> Iterator[Path]:
+    """Yield the Python files of a folder that define a player class."""
     for file in sorted(place.glob("*.py"))[:MOST_FILES]:
         if file.stem in NOT_HANDED_IN or not file.is_file():
             continue

@@ -54,8 +54,8 @@ def examine(
             kinds = _sound(outcomes) if check.id == "resigning" else KINDS
             outcomes[check.id] = _skipped(check, outcomes) or process.check(check.id, kinds)
     printed = bytes(process.printed).decode("utf-8", "replace")
-    told = tuple(outcomes.values())
-    return Examination(str(path), of.name, why, told, printed, process.printed_bytes)
+    found = tuple(outcomes.values())
+    return Examination(str(path), of.name, why, found, printed, process.printed_bytes)
 
 
 def generation_of(file: Path) -> tuple[Generation, str]:

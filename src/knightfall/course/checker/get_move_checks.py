@@ -184,6 +184,7 @@ def _has_its_own_clock(subject: Subject, kind: Kind) -> bool:
 
 
 def _goes_on(kind: Kind, clock: Clock, expected: str) -> Finding:
+    """Return the finding for a search that does not stop when its time is over."""
     asked = f"It called self.time_left() {clock.questions} times and went on."
     if not clock.questions:
         asked = "It never called self.time_left()."
@@ -246,14 +247,17 @@ def _answers(
     line = subject.source_of(lambda: ask_move(subject, kind, place, millis)[0], answer)
     raise Finding(
         f"answers {shown(answer)}",
-        (f"There were legal moves and {millis:g} ms of time. {hint}", *told_source(line, answer)),
+        (
+            f"There were legal moves and {millis:g} ms of time. {hint}",
+            *source_sentence(line, answer),
+        ),
         " or ".join(map(str, moves)),
         shown(answer),
         place,
     )
 
 
-def told_source(line: Returned | None, answer: Any) -> tuple[str, ...]:
+def source_sentence(line: Returned | None, answer: Any) -> tuple[str, ...]:
     """Return a sentence that names the line an answer came from, if it is known."""
     if line is None:
         return ()
@@ -289,6 +293,7 @@ def deepens(subject: Subject) -> str:
 
 
 def _deepens(subject: Subject, search_depth: int | None = None) -> str:
+    """Compare the depths that `get_move` reaches with little and with much time."""
     reached: list[list[int]] = []
     left: list[float] = []
     for millis in (MOVE_MILLIS, LONG_MILLIS):
@@ -296,7 +301,7 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
         reached.append(watch.depths or [0])
         left.append(clock.left())
     short, long = (max(depths) for depths in reached)
-    told = (
+    depths_reached = (
         f"By counted time, get_move searched {short} plies deep in {MOVE_MILLIS:g} ms and {long} "
         f"in {LONG_MILLIS:g} ms."
     )
@@ -306,7 +311,7 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
         raise Finding(
             f"stays at depth {long}",
             (
-                f"{told} It had {left[0]:.0f} and {left[1]:.0f} ms left.",
+                f"{depths_reached} It had {left[0]:.0f} and {left[1]:.0f} ms left.",
                 "Iterative deepening searches at depth 1, then 2, then 3 and so on until the time "
                 "runs out, and returns the move of the last finished depth.",
                 f"The check passes if the search is deeper in {LONG_MILLIS:g} ms than in "
@@ -322,7 +327,7 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
         raise Finding(
             "starts at too great a depth",
             (
-                told,
+                depths_reached,
                 f"But its first search was {reached[0][0]} plies deep. A search that starts deep "
                 "may have no answer when the time runs out. Start with depth 1.",
             ),
@@ -361,7 +366,7 @@ def plays_on(subject: Subject, kinds: list[Kind]) -> str:
             "there are legal moves."
         )
         line = subject.source_of(partial(_in_lost_position, subject, kind, place), answer)
-        why += told_source(line, answer)
+        why += source_sentence(line, answer)
         if is_move(_in_lost_position(subject, kind, place, worst=-1e6), _legal(place)):
             why.append(
                 "If a lost game counts -1,000,000 instead of -inf, it moves: it takes only a move "

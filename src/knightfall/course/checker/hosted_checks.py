@@ -21,7 +21,7 @@ from knightfall.course.checker.get_move_checks import (
 )
 from knightfall.course.checker.interface_checks import is_complete, scores_are_floats
 from knightfall.course.checker.search_checks import finds_best_moves, prunes, says_so_without_moves
-from knightfall.course.checker.submission_api import Subject, told
+from knightfall.course.checker.submission_api import Subject, error_text
 from knightfall.course.clocks import count_all_clocks
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 
@@ -59,7 +59,7 @@ def make_check(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
     except BaseException as error:  # raised by an object that the submission returned
         return Finding(
             f"raises {type(error).__name__}",
-            (f"Using the object that it returned raises {told(error)}.",),
+            (f"Using the object that it returned raises {error_text(error)}.",),
             trace=subject.trace(error),
         ).outcome(id)
     return Outcome(id, "ok", note)
@@ -79,7 +79,7 @@ def load(file: Path, generation: str) -> Subject | Outcome:
         ).outcome("load")
     except BaseException as error:
         short = f"raises {type(error).__name__}"
-        why = [f"Importing the file raises {told(error)}."]
+        why = [f"Importing the file raises {error_text(error)}."]
         if isinstance(error, ModuleNotFoundError):
             short = f"imports {error.name}, which is not installed"
             why.append(

@@ -104,6 +104,7 @@ def _wrong(subject: Subject, kind: Kind, answer: Answer, name: str) -> Finding:
 
 
 def extension(kind: Kind, answer: Answer) -> Finding:
+    """Return the warning for a search that extends some lines beyond the given depth."""
     return Finding(
         "searches deeper than asked",
         (
@@ -202,6 +203,7 @@ HARMLESS = "There is no legal move here, and the course requires (-1, -1). It co
 
 
 def _expect_no_move(answer: Any, what: str, place: Place) -> None:
+    """Raise a warning unless the answer is (-1, -1)."""
     if not is_no_move(answer):
         raise Finding(
             f"{what} answers {shown(answer)}",

@@ -137,6 +137,7 @@ def table_of(
 
 
 def _rated(rows: dict[Key, Row], met: Sequence[Met]) -> ClassTable:
+    """Rate all rows from the pairs of games and sort them."""
     number = {key: place for place, key in enumerate(rows)}
     # The ratings need at least one player, even if no games were played.
     ratings = bradley_terry.of_pairs(max(1, len(rows)), _as_pairs(met, number))

@@ -149,7 +149,7 @@ _LESSONS = {
 def to_dict(lessons: Lessons) -> dict[str, Any]:
     """Return the lessons as JSON-compatible values."""
     found = asdict(lessons)
-    found["unusual"] = {kind: list(told) for kind, told in lessons.unusual.items()}
+    found["unusual"] = {kind: list(one) for kind, one in lessons.unusual.items()}
     found["blunders"] = list(found["blunders"])
     deepest = (found["opinion"] or {}).get("deepest")
     for name in ("liked_score", "better_score", "gap"):
@@ -162,7 +162,7 @@ def from_json(text: str) -> Lessons:
     """Read the JSON of `to_dict`; raise `KnightfallError` if it is malformed."""
     found = parse_json(text)
     check(_LESSONS, found)
-    found["unusual"] = {kind: _told(each) for kind, each in found["unusual"].items()}
+    found["unusual"] = {kind: _count_and_detail(each) for kind, each in found["unusual"].items()}
     found["blunders"] = tuple(Blunder(**each) for each in found["blunders"])
     opinion = found["opinion"]
     if opinion is not None:
@@ -181,7 +181,7 @@ def from_json(text: str) -> Lessons:
     return lessons
 
 
-def _told(each: list[Any]) -> tuple[int, str]:
+def _count_and_detail(each: list[Any]) -> tuple[int, str]:
     if len(each) != 2 or type(each[0]) is not int or not isinstance(each[1], str):
         raise KnightfallError(f"{each!r} is not a number of games and the first detail")
     return each[0], each[1]
@@ -260,6 +260,7 @@ def blunders(found: Sequence[tuple[str, Choice]], truth: Solver) -> tuple[Blunde
 
 
 def _blunder(opponent: str, choice: Choice, truth: Solver) -> Blunder:
+    """Return a losing choice as a blunder, with the quickest winning move."""
     position, move = choice.position, choice.move
     assert move is not None
     lengths = {one: truth.plies(position.play(one)) for one in choice.winning}
@@ -322,6 +323,7 @@ def opinion(asked: Asked, truth: Solver) -> Opinion:
 def _misunderstanding(
     gap: float, choice: Choice, said: dict[str, float], truth: Solver
 ) -> Misunderstanding:
+    """Return a choice at which the score, with the values `said`, prefers a losing move."""
     position = choice.position
     liked = max(said, key=said.__getitem__)
     better = max(choice.winning, key=said.__getitem__)

@@ -146,6 +146,7 @@ def file_name(name: str) -> str:
 
 
 def _students(paths: Iterable[Path], generations: Mapping[str, str]) -> Iterator[Student]:
+    """Yield a student for each path, with unique page names; unreadable ones have a problem."""
     names: set[str] = set()
     pages: set[str] = set()
     for path in paths:
@@ -166,6 +167,7 @@ def _students(paths: Iterable[Path], generations: Mapping[str, str]) -> Iterator
 
 
 def _submission(path: Path, generation: str) -> Submission:
+    """Read a student's submission; raise `KnightfallError` if it cannot be used."""
     if path.name.lower().endswith(ARCHIVES) and path.is_file():
         raise KnightfallError(f"{path.name} is an archive: unpack it into a folder")
     if parse_reference(str(path)).path != str(path):

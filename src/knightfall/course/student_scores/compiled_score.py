@@ -280,6 +280,7 @@ def compile_score(shown: str, score: FunctionType, python: Score) -> tuple[Any, 
 
 
 def _compiled(score: FunctionType) -> tuple[Any, str]:
+    """Return a score's machine code and "", or None and the reason why Numba failed."""
     reason = ""
     for kind in GAMES:
         try:
@@ -341,6 +342,7 @@ def _isolated_difference(shown: str) -> str | dict[str, str]:
 
 
 def _difference_here(shown: str, python: Score, code: Any) -> str:
+    """Compare compiled and Python values on the sample positions, in this process."""
     boards, address = geometry(Board.of(7, 7)), c_address(code, HEURISTIC)
     values: list[tuple[float, float]] = []
 

@@ -172,6 +172,7 @@ def survey(path: str) -> SubmissionScores:
 
 
 def _found(score: StudentScore) -> ScoreHeuristic:
+    """Try to compile a score and return the result."""
     name, heuristic = score.name, str(score)
     try:
         with warnings.catch_warnings():
