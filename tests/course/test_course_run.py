@@ -272,7 +272,7 @@ def test_the_successor_s_protocol(
     assert sum(report.played["Random"]) == 2
     assert set(report.lost_by) <= ({reason} if reason else set())
     if reason:
-        assert said in report.first[reason]
+        assert said in report.lost_by[reason][1]
 
 
 def test_the_successor_s_failures(folder: Path) -> None:
@@ -310,7 +310,9 @@ def test_the_successor_s_opponents(folder: Path) -> None:
     assert told["table"][against[0]] == [2, 0]  # it crashes and loses
     assert told["lost_by"] == {}
     assert all(sum(games) == 2 for games in told["table"].values())
-    assert "no opponent 'Greed'; did you mean 'Greedy'" in refused(*few, "--opponents", "Greed")
+    assert "unknown opponent 'Greed' on 11×9; did you mean 'Greedy'" in refused(
+        *few, "--opponents", "Greed"
+    )
     for name in ("perfect", "id(main)", "random"):
         assert "does not play on 11×9" in refused(*few, "--opponents", name)
     old = f"course:{folder.with_name('old')}"
