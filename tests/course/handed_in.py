@@ -233,3 +233,8 @@ def hand_in(source: str, folder: Path) -> Path:
 def outcome_of(found: Examination, check: str) -> Outcome:
     """Return the outcome of one check."""
     return next(outcome for outcome in found.outcomes if outcome.id == check)
+
+
+def marks(found: Examination) -> dict[str, str]:
+    """Return the marks of all checks that were not passed."""
+    return {outcome.id: outcome.mark for outcome in found.outcomes if outcome.mark != "ok"}

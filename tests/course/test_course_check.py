@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cli_runner import refused, run
-from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in, outcome_of
+from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in, marks, outcome_of
 from helpers import at_length
 from naive_course import Naive2017b
 from right_agents import RIGHT_AGENTS
@@ -30,11 +30,6 @@ from knightfall.position import Position
 PLACES = {name: value for name, value in vars(fixtures).items() if isinstance(value, Place)} | {
     f"stuck{i}": p for i, p in enumerate(fixtures.STUCK)
 }
-
-
-def marks(found: Examination) -> dict[str, str]:
-    """Return the marks of all checks that were not passed."""
-    return {outcome.id: outcome.mark for outcome in found.outcomes if outcome.mark != "ok"}
 
 
 # -- what is right -----------------------------------------------------------------------------

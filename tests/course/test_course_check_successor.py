@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import answer, refused, run
-from handed_in import outcome_of
+from handed_in import marks, outcome_of
 from submissions import write
 
 from knightfall.course.checker import successor_checks
@@ -59,11 +59,6 @@ ACTS = PLAYER + "    def get_action(self, state):\n        "
 
 def examined(folder: Path, text: str, name: str = "my_custom_player.py") -> Examination:
     return examine(write(folder, text, name))
-
-
-def marks(found: Examination) -> dict[str, str]:
-    """Return the marks of all checks that were not passed."""
-    return {outcome.id: outcome.mark for outcome in found.outcomes if outcome.mark != "ok"}
 
 
 def test_a_right_submission_passes_every_check(tmp_path: Path) -> None:

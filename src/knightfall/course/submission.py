@@ -276,7 +276,7 @@ def _players(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iter
             called = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
             found = player(called, (*seen, name))
             if found is not None:
-                return PlayerClass(name, node.lineno, found.takes, found.acts)
+                return replace(found, name=name)
         return None
 
     top = [node.name for node in ast.walk(trees[file]) if isinstance(node, ast.ClassDef)]

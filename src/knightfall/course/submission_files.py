@@ -149,9 +149,10 @@ class PlayerClass:
     """A class with `get_move` or `get_action`; `takes` is the number of arguments after self."""
 
     name: str
-    line: int
-    takes: int | None = None
-    acts: bool = False
+    takes: int | None
+    """None if it accepts any number of arguments."""
+    acts: bool
+    """Whether the method is `get_action`."""
 
 
 def player_of(node: ast.ClassDef) -> PlayerClass | None:
@@ -159,13 +160,12 @@ def player_of(node: ast.ClassDef) -> PlayerClass | None:
     for method in node.body:
         if isinstance(method, ast.FunctionDef) and method.name in ("get_move", "get_action"):
             taken = [each.arg for each in (*method.args.posonlyargs, *method.args.args)][1:]
-            required = len(taken) - len(method.args.defaults)
-            takes: int | None = (
-                3 if any("moves" in name for name in taken[1:2]) else max(2, required)
-            )
+            takes: int | None = max(2, len(taken) - len(method.args.defaults))
             if len(taken) < 2:  # *args: any number
                 takes = None
-            return PlayerClass(node.name, node.lineno, takes, acts=method.name == "get_action")
+            elif "moves" in taken[1]:
+                takes = 3
+            return PlayerClass(node.name, takes, acts=method.name == "get_action")
     return None
 
 
