@@ -1,4 +1,4 @@
-"""Games on our board and on one of the course's at once, and submissions as Python imports them."""
+"""Helpers: play a game on our board and a course board at once; import a submission."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OF_THE_COURSE = ("isolation", "sample_players", "my_helpers")
 def random_game(
     width: int, height: int, rng: random.Random, kind: type[Any] = Board, lasting: float = 0.0
 ) -> Iterator[Seen]:
-    """A game of random moves from when both knights stand to its end, when nobody can move.
+    """Yield the positions of a random game, from both knights' placement to the end.
 
     `lasting` is how often a player goes where it has the fewest moves next: such games fill the
     board.
@@ -43,7 +43,7 @@ def random_game(
 
 
 def imported(file: Path) -> ModuleType:
-    """A submission as Python imports it by itself, with the course's modules."""
+    """Import a submission as plain Python would, with the course's modules on the path."""
     places = [str(generation_named("2017b").folder), str(file.parent)]
     before = set(sys.modules)
     sys.path[:0] = places

@@ -1,4 +1,4 @@
-"""Submissions with the habits that were counted in real ones, as the texts of their files.
+"""Source texts of submissions with habits that were found in real ones.
 
 Each asserts what it relies on, so that it crashes if the host does not give it that.  Whatever is
 said here about one is what only it does; `submissions` has the plainer ones.
@@ -12,7 +12,7 @@ Files = dict[str, str]
 
 
 def alone(text: str, name: str = "game_agent.py") -> Files:
-    """A submission of one file."""
+    """Return a submission of one file."""
     return {name: text}
 
 
@@ -421,7 +421,7 @@ PLAY_ON: dict[str, Files] = {
     "is of the early board": alone(EARLY),
     "is of the oldest board": alone(OLDEST),
 }
-"""Those who play on to an ordinary end; the first file is the one that is asked."""
+"""Submissions that play games to the ordinary end; the first file holds the player."""
 
 LOSE = {
     "answers a score": (
@@ -485,7 +485,7 @@ LOSE = {
         in_2017b("return game.get_legal_moves('somebody')[0]"),
     ),
 }
-"""Those who lose at once: the reason, what is told of it, and the file."""
+"""Submissions that lose at once: the reason, the expected detail, and the file."""
 
 # -- the successor ---------------------------------------------------------------------------
 
@@ -563,4 +563,4 @@ SUCCESSOR: dict[str, tuple[str, str, str]] = {
                     "    def get_action").replace("BODY", "pass"),
     ),
 }  # fmt: skip
-"""For 11×9: the reason why each loses, if it does at once, what is told of it, and the file."""
+"""Submissions for 11×9: the reason if they lose at once, the expected detail, and the file."""

@@ -1,4 +1,4 @@
-"""Submissions for the examiner: a right one of each generation, and what students get wrong."""
+"""Submissions for `course check`: a right one of each generation, and common mistakes."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ RIGHT = {"2017b": RIGHT_2017B, "2017a": RIGHT_2017A}
 
 
 def changed(source: str, *edits: tuple[str, str]) -> str:
-    """A submission with other words in some places; each must be there."""
+    """Return a submission with some texts replaced; each must occur in it."""
     for old, new in edits:
         assert old in source, old
         source = source.replace(old, new)
@@ -225,11 +225,16 @@ def changed(source: str, *edits: tuple[str, str]) -> str:
 
 
 def hand_in(source: str, folder: Path) -> Path:
-    """Write a submission into a folder."""
+    """Write a submission into a folder and return the path."""
     (folder / "game_agent.py").write_text(source, encoding="utf-8")
     return folder
 
 
 def outcome_of(found: Examination, check: str) -> Outcome:
-    """The outcome of one check."""
+    """Return the outcome of one check."""
     return next(outcome for outcome in found.outcomes if outcome.id == check)
+
+
+def marks(found: Examination) -> dict[str, str]:
+    """Return the marks of all checks that were not passed."""
+    return {outcome.id: outcome.mark for outcome in found.outcomes if outcome.mark != "ok"}

@@ -1,4 +1,4 @@
-"""The course's boards once more, slow and obvious, straight from the facts in the specification.
+"""Slow, obvious versions of the course's boards, written from the specification.
 
 They share nothing with `knightfall.course`: cells are looked for by bounds checks, lists shuffled
 by `random.shuffle`, boards copied by `deepcopy`, the successor's board is a set of cells.
@@ -14,7 +14,7 @@ STEPS = [(-2, -1), (-2, 1), (-1, -2), (-1, 2), (1, -2), (1, 2), (2, -1), (2, 1)]
 
 
 class Naive2017b:
-    """Flat: cell (r, c) at r + c·H, then initiative, player 2's index, player 1's index."""
+    """The flat board: cell (r, c) at r + c·H, then the player to move, player 2's and 1's cells."""
 
     first_cell: Any = 0
     second_player: Any = None
@@ -89,14 +89,14 @@ class Naive2017b:
 
 
 class NaiveEarly(Naive2017b):
-    """(0, 0) is not blank, though drawn so; player 2 stands there before its placement."""
+    """The flat board on which (0, 0) is drawn blank but is not; player 2 starts there."""
 
     first_cell = None
     second_player = 0
 
 
 class NaiveOldest:
-    """2-D, cells hold 1 and 2, nothing is shuffled."""
+    """The two-dimensional board, whose cells hold 1 and 2; moves are not shuffled."""
 
     def __init__(self, player_1: Any, player_2: Any, width: int = 7, height: int = 7) -> None:
         self.width, self.height, self.move_count = width, height, 0
@@ -183,5 +183,5 @@ class NaiveSuccessor:
         self.plies += 1
 
     def stuck(self, player: int) -> bool:
-        """No liberty, or none but cell 0, which the original took for none."""
+        """Return whether a player has no liberty other than cell 0, a bug of the original."""
         return set(self.around(self.cells[player])) <= {(0, 0)}

@@ -1,4 +1,4 @@
-"""Submissions that are right, in the many ways in which students write them.
+"""Source texts of correct submissions, in many styles of students.
 
 Each plays the course's tournament without fault.  What is said about one is what only it does.
 """
@@ -517,7 +517,7 @@ GRADES_WINS = changed(
         "        values =",
     ),
 )
-"""A win is worth the more the sooner it comes, which divides by 0 beyond its own depth."""
+"""Values earlier wins more; divides by 0 beyond its own depth."""
 
 BEGINS_EMPTY = changed(NEGAMAX, ("        best_move = None\n", "        best_move = ()\n"))
 
@@ -560,4 +560,4 @@ RIGHT_AGENTS: dict[str, tuple[str, dict[str, str]]] = {
     "2017a: pairs, sorted moves, last of equals": (IN_PAIRS_2017A, {}),
     "oldest: private names": (OLDEST, {}),
 }
-"""What is right, and what there is to be said about it: never that something is wrong."""
+"""Correct submissions, and the warnings expected of each check; none may fail."""

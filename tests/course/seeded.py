@@ -1,4 +1,4 @@
-"""Games that a seed decides, of sample players and of simple searches, on any board of the course.
+"""Play games that depend only on a seed, on any course board.
 
 The board and the players come as arguments: `original_games.json` was recorded with the course's
 own, and `test_course_original.py` plays the same games with ours.
@@ -16,13 +16,13 @@ NO_END = 1e9
 
 
 class Minimax:
-    """The whole tree to a fixed depth; the first of the best moves."""
+    """Minimax with a fixed depth; returns the first of the best moves."""
 
     def __init__(self, score: Any, depth: int) -> None:
         self.score, self.depth = score, depth
 
     def get_move(self, game: Any, *rest: Any) -> Any:
-        """For all generations: with or without the list of legal moves."""
+        """Accept the arguments of all generations: with or without the list of legal moves."""
         moves = rest[0] if len(rest) == 2 else game.get_legal_moves()
         best, chosen = -inf, (-1, -1)
         for move in moves:
@@ -40,7 +40,7 @@ class Minimax:
 
 
 class AlphaBeta(Minimax):
-    """The same with cuts, and the end of the game asked for by `utility`."""
+    """Alpha-beta with a fixed depth that calls `utility` for finished games."""
 
     def value(self, game: Any, depth: int, alpha: float, beta: float) -> float:
         end = game.utility(self)
@@ -58,7 +58,7 @@ class AlphaBeta(Minimax):
 
 
 def player(name: str, samples: Any) -> Any:
-    """By a name such as "random", "greedy improved_score" or "alphabeta open_move_score 3"."""
+    """Return a player by a name such as "random" or "alphabeta open_move_score 3"."""
     kind, *rest = name.split()
     if kind == "random":
         return samples.RandomPlayer()
@@ -69,7 +69,7 @@ def player(name: str, samples: Any) -> Any:
 
 
 def game(board: Any, samples: Any, setting: dict[str, Any]) -> dict[str, Any]:
-    """What comes of a seed, a size, the number of random placements and two players' names."""
+    """Play a game from a seed, a board size, random placements and two players' names."""
     random.seed(setting["seed"])
     players = [player(name, samples) for name in setting["players"]]
     now = board(*players, *setting["size"])
@@ -93,14 +93,14 @@ def game(board: Any, samples: Any, setting: dict[str, Any]) -> dict[str, Any]:
 
 
 class Pocket(list[Any]):
-    """A queue for somebody whose time is never up."""
+    """A queue without a time limit: the list of all actions put."""
 
     def put(self, action: Any) -> None:
         self.append(action)
 
 
 def successor_game(isolation: Any, samples: Any, setting: dict[str, Any]) -> dict[str, Any]:
-    """What comes of a seed and the names of two sample players."""
+    """Play the successor's game from a seed and the names of two sample players."""
     random.seed(setting["seed"])
     state = isolation.Isolation()
     players = [getattr(samples, name)(number) for number, name in enumerate(setting["players"])]

@@ -1,4 +1,4 @@
-"""Scores in the manner of students: those that can be compiled, and those that cannot."""
+"""Source texts of students' scores that can be compiled, and of some that cannot."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ SCORES = (
     "paths",
     "chatty",
 )
-"""Those of the file that are functions of a game and a player."""
+"""The names of the file's functions of a game and a player."""
 
 PLAIN = '''
 """Scores that Numba cannot take, or must not."""

@@ -1,4 +1,4 @@
-"""Every heuristic of the studies as somebody could have handed it in.
+"""Every heuristic of the studies, written as a student's score.
 
 Each is a function of a game and a player, written from the words of its formula on nothing but the
 course's board, private names included.  Won and lost are left to the search, as the formulas leave
@@ -80,7 +80,7 @@ def corner_averse(game, player):
 
 
 def omega(game, cell):
-    """1 in the centre and a quarter in the corners."""
+    """Return a cell's weight: 1 in the centre, 0.25 in the corners."""
     mid_row, mid_col = (game.height - 1) / 2, (game.width - 1) / 2
     down = 1 - 0.5 * abs(cell[0] - mid_row) / mid_row
     right = 1 - 0.5 * abs(cell[1] - mid_col) / mid_col
@@ -131,11 +131,11 @@ def near_opponent(game, player):
     return -far_opponent(game, player)
 
 
-LEVELS = {}  # what was found out about empty boards
+LEVELS = {}  # distances on empty boards, cached
 
 
 def levels(width, height, start):
-    """How many moves every cell is away on the empty board."""
+    """Return the number of knight moves to every cell on the empty board."""
     if (width, height, start) not in LEVELS:
         empty = Board("one", "two", width, height)
         found, queue = {start: 0}, [start]
@@ -153,7 +153,7 @@ def static_sum(game, player, r):
     level = levels(game.width, game.height, here)
     total = r ** level[here]
     for cell in game.get_blank_spaces():
-        if cell in level:  # which the middle of 3×3 is not: no knight ever gets there
+        if cell in level:  # the middle of 3×3 has none: no knight reaches it
             total += r ** level[cell]
     return total
 
@@ -262,7 +262,7 @@ def open_space_next(game, player):
 
 
 def plies_to_win(game, player):
-    """The longest way to a win, −inf if there is none."""
+    """Return the length of the longest win; −inf if there is none."""
     moves = game.get_legal_moves()
     if not moves:
         return 0 if game.is_winner(player) else float("-inf")
@@ -341,7 +341,7 @@ def aggressive(game, player):
 
 
 def moved(game, player, cell):
-    """The game with that player on another cell, whoever's turn it is."""
+    """Return the game with a player moved to another cell, even out of turn."""
     board = game.copy()
     board._active_player, board._inactive_player = player, game.get_opponent(player)
     board.apply_move(cell)
@@ -359,7 +359,7 @@ def lookahead_ratio(game, player):
 
 
 def emptiest(game):
-    """The middle of the window with the fewest blocked cells, as they lie in the flat list."""
+    """Return the middle of the window of the flat list with the fewest blocked cells."""
     high, wide = round(game.height / 2), round(game.width / 2)
     fewest, middle = None, None
     for left in range(game.width - wide + 1):
@@ -387,7 +387,7 @@ def open_cluster(game, player):
 
 # -- as the studies' programs had it -----------------------------------------------------------
 
-blanks_at_root = 0  # which get_move sets; the staged study's phase is the share of these
+blanks_at_root = 0  # set by get_move; the staged study's phase is a share of it
 
 
 def coded_near_center(game, player):
@@ -414,7 +414,7 @@ def coded_main_less_more(game, player):
 
 
 def carried_length(game, player, length):
-    """The length of a path, begun with what the branches before have found."""
+    """Return the length of a path, starting from the best of the branches before."""
     if game.is_winner(player):
         return length
     if game.is_loser(player):
@@ -476,7 +476,7 @@ def coded_main_alt_staggered(game, player):
 
 
 def coded_lookahead_ratio(game, player):
-    """With a forecast, which moves whoever is to move."""
+    """Return the ratio after a forecast, which moves the active player."""
     moves = game.get_legal_moves(player)
     if not moves:
         return float("-inf")
@@ -491,7 +491,7 @@ def coded_lookahead_ratio(game, player):
 
 
 def coded_open_cluster(game, player):
-    """There is no such text in a list of numbers: the second part never runs."""
+    """Search a list of numbers for a text, so that the second part never runs."""
     value = aggressive(game, player)
     if game._board_state.count("1") >= 0.2 * game.width * game.height:
         value += near_cluster(game, player)
@@ -589,4 +589,4 @@ SCORES = {
     "coded:lookahead_ratio": coded_lookahead_ratio,
     "coded:open_cluster": coded_open_cluster,
 }
-"""By the ids of the heuristics that they are to be."""
+"""The scores by the ids of the heuristics they implement."""

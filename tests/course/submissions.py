@@ -1,4 +1,4 @@
-"""Submissions in the style of each generation, good and bad, as texts of their files."""
+"""Source texts of good and bad submissions in the style of each generation."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Board(object):
     def play(self, time_limit=200):
         return self.active_player.get_move(self.copy(), self.get_legal_moves(), time_limit)
 """
-"""The first board, as much of it as tells what it is."""
+"""Source of the oldest board, reduced to what identifies it."""
 
 FLAT_BOARD = """
 class Board(object):
@@ -105,11 +105,11 @@ class Board(object):
     def play(self, time_limit=150):
         return self._active_player.get_move(self.copy(), time_limit)
 """
-"""The board of 2017b."""
+"""Source of the board of 2017b, reduced to what identifies it."""
 
 
 def in_2017b(body: str, head: str = "", made: str = "pass") -> str:
-    """An `AlphaBetaPlayer` whose `get_move` does something."""
+    """Return an `AlphaBetaPlayer` whose `get_move` has the given body."""
     return (
         f"import os, random, sys, time\n{dedent(head)}\n\n"
         "def custom_score(game, player):\n    return 0.0\n\n\n"
@@ -120,7 +120,7 @@ def in_2017b(body: str, head: str = "", made: str = "pass") -> str:
 
 
 def in_2017a(body: str, head: str = "") -> str:
-    """A `CustomPlayer` that gets its legal moves."""
+    """Return a `CustomPlayer` whose `get_move` gets the legal moves and has the given body."""
     return (
         f"import random\n{dedent(head)}\n\n"
         "def custom_score(game, player):\n    return 0.0\n\n\n"
@@ -214,7 +214,7 @@ GOOD = {
         """
     ),
 }
-"""Those who play on to an ordinary end."""
+"""Submissions that play games to the ordinary end."""
 
 BAD = {
     "resigns": ("forfeit", "resigned: it answered (-1, -1)", in_2017b("return (-1, -1)")),
@@ -269,11 +269,11 @@ BAD = {
     ),
     "cannot be made": ("crash", "in __init__: TypeError", in_2017b(FIRST, made="len(1)")),
 }
-"""Those who lose: the reason, what is told of it, and the file."""
+"""Submissions that lose: the reason, the expected detail, and the file."""
 
 
 def write(folder: Path, text: str, name: str = "game_agent.py") -> Path:
-    """A submission's folder."""
+    """Write a submission into a folder and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "helper.py").write_text("def far():\n    return {}['x']\n")
     (folder / name).write_text(text)

@@ -1,4 +1,4 @@
-"""A class that plays on a cluster, or in an executor, gets the pages it gets here."""
+"""A class played on a cluster or in an executor gets the same pages as in this process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def held(folder: Path, output: str, **who: Any) -> dict[str, str]:
-    """The files that a class gets, apart from what depends on the folder or the moment."""
+    """Return the files written for a class, without what depends on folder and time."""
     options: dict[str, Any] = {
         "pairs": 1, "classmates": 1, "time": "12ms", "opponents": ["Random"], "progress": False,
     }  # fmt: skip

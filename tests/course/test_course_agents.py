@@ -1,4 +1,4 @@
-"""Submissions as agents: read, printed back, hosted, and never anybody else's trouble."""
+"""Submissions as agents: parsed, printed back, hosted, and isolated from other agents."""
 
 from __future__ import annotations
 
@@ -119,13 +119,13 @@ ENDINGS = {
     "is late": "late",
     "forks": "no answer",
 }
-"""How those of `BAD` lose that do not crash."""
+"""The reasons for which submissions of `BAD` lose, if not by a crash."""
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_ones_lose_with_the_reason(name: str, tmp_path: Path) -> None:
     reason, said, text = BAD[name]
-    time = "100ms" if reason == "timeout" else "30s"  # in which a busy machine gets to it
+    time = "100ms" if reason == "timeout" else "30s"  # enough even on a busy machine
     player = RemoteSubmission(parse_agent(f"course({write(tmp_path, text)}, time={time})"))
     with pytest.raises(AgentFailure) as failure:
         player.analyse(START)
@@ -191,7 +191,7 @@ def test_an_agent_that_asks_for_the_time_left_has_no_clock_of_its_own(tmp_path: 
 
 
 def test_one_process_a_game_and_seat(tmp_path: Path) -> None:
-    """What was remembered in one game is forgotten in the next; both seats are two players."""
+    """State is lost between games, and the two seats of a game do not share it."""
     body = "NUMBER.append(1)\nreturn sorted(game.get_legal_moves())[-len(NUMBER)]"
     player = RemoteSubmission(parse_agent(ticking(write(tmp_path, in_2017b(body, "NUMBER = []")))))
     first = player.analyse(START).move
@@ -205,7 +205,7 @@ def test_one_process_a_game_and_seat(tmp_path: Path) -> None:
 
 
 def test_the_course_s_time(tmp_path: Path) -> None:
-    """All of its limit is left when it is asked, unless a busy machine was somewhere else."""
+    """Nearly the whole limit is left when the player is called, unless the machine is busy."""
     body = "ms = time_left()\nassert ms <= 50, ms\n"
     body += "return sorted(game.get_legal_moves())[-1 if ms > 40 else 0]"
     player = RemoteSubmission(parse_agent(f"course({write(tmp_path, in_2017b(body))}, time=50ms)"))
@@ -341,7 +341,7 @@ def test_2017a_gets_its_score(tmp_path: Path) -> None:
 
 
 def test_a_score_alone_searches(tmp_path: Path) -> None:
-    """With the course's own score it plays like the course's own search, and never resigns."""
+    """A score alone plays in an alpha-beta search that never resigns."""
     folder = write(tmp_path / "it", SEARCH)
     played = pair(f"course({folder}#custom_score, time=60ms, clock=ticks)", against="random")
     assert {game.reason for game in played.games} == {"no moves"}

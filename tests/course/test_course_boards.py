@@ -1,4 +1,4 @@
-"""The boards' interface, fact by fact as the specification tells it."""
+"""The boards' interface, checked fact by fact against the specification."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def placed(kind: type[Any] = Board) -> Any:
 
 
 def stuck() -> Board:
-    """White is to move on (0, 0) and cannot."""
+    """Return a board on which white, on (0, 0), is to move and has no move."""
     game = placed()
     game._board_state[:49] = [1] * 49
     return game

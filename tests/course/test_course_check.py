@@ -1,4 +1,4 @@
-"""`knightfall course check`: right submissions pass, and each mistake is found as what it is."""
+"""`knightfall course check`: right submissions pass, and mistakes are found and explained."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cli_runner import refused, run
-from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in, outcome_of
+from handed_in import RIGHT, RIGHT_2017A, RIGHT_2017B, changed, hand_in, marks, outcome_of
 from helpers import at_length
 from naive_course import Naive2017b
 from right_agents import RIGHT_AGENTS
@@ -30,11 +30,6 @@ from knightfall.position import Position
 PLACES = {name: value for name, value in vars(fixtures).items() if isinstance(value, Place)} | {
     f"stuck{i}": p for i, p in enumerate(fixtures.STUCK)
 }
-
-
-def marks(found: Examination) -> dict[str, str]:
-    """All that is not as it should be."""
-    return {outcome.id: outcome.mark for outcome in found.outcomes if outcome.mark != "ok"}
 
 
 # -- what is right -----------------------------------------------------------------------------
@@ -538,11 +533,11 @@ KNOWN = {
         "positions are scored for the player to move, negated if it is the opponent",
     ),
 }
-"""Mistakes whose cause is told as well, though the words are not looked at."""
+"""Mistakes whose cause is also explained; the words are not tested."""
 
 
 def covering() -> list[Any]:
-    """The first mistake for each mark that a check can give; the others when there is time."""
+    """Select the first mistake for each mark of each check; the others run in the long tests."""
     seen: set[tuple[str, str, str]] = set()
     cases: list[Any] = []
     for bug, (_, expected) in BUGS.items():
@@ -571,7 +566,7 @@ def test_each_mistake_is_found_and_nothing_else(bug: str, tmp_path: Path) -> Non
 
 
 def assert_readable(found: Examination) -> None:
-    """Lines of 80 columns; whatever went wrong in a position shows it, and says why."""
+    """Check that lines have at most 80 columns and findings have an explanation."""
     assert all(len(line) <= 80 for line in str(found).splitlines()), str(found)
     for outcome in found.outcomes:
         assert outcome.short
@@ -719,7 +714,7 @@ def test_the_reference_agrees_with_the_naive_board(name: str) -> None:
 def negamax(
     game: Any, depth: int, alpha: float, beta: float, sign: int, leaf: Callable[[Any], float]
 ) -> float:
-    """Fail-hard alpha-beta as the textbooks have it, from the side that is to move."""
+    """Return the value of fail-hard alpha-beta for the side to move."""
     if not depth:
         return sign * leaf(game)
     for move in game.get_legal_moves():

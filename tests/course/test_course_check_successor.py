@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import answer, refused, run
-from handed_in import outcome_of
+from handed_in import marks, outcome_of
 from submissions import write
 
 from knightfall.course.checker import successor_checks
@@ -61,17 +61,12 @@ def examined(folder: Path, text: str, name: str = "my_custom_player.py") -> Exam
     return examine(write(folder, text, name))
 
 
-def marks(found: Examination) -> dict[str, str]:
-    """All that is not as it should be."""
-    return {outcome.id: outcome.mark for outcome in found.outcomes if outcome.mark != "ok"}
-
-
 def test_a_right_submission_passes_every_check(tmp_path: Path) -> None:
     found = examined(tmp_path, RIGHT)
     assert marks(found) == {}
     assert found.generation == "successor"
     assert [outcome.id for outcome in found.outcomes] == [check.id for check in SUCCESSOR_CHECKS]
-    assert str(examine(tmp_path)) == str(found)  # the same again, however busy the machine
+    assert str(examine(tmp_path)) == str(found)  # the result does not depend on the machine's load
 
 
 @pytest.mark.parametrize(
@@ -79,7 +74,7 @@ def test_a_right_submission_passes_every_check(tmp_path: Path) -> None:
     [
         RIGHT.replace("class CustomPlayer(DataPlayer):", "class CustomPlayer:\n"
                       "    def __init__(self, player_id):\n        self.player_id = player_id\n"),
-        # What is put counts, whatever comes after it: the course ends the process.
+        # An action that was put counts, even if an error follows: the course ends the process.
         ACTS + "self.queue.put(state.actions()[0])\n        while True:\n"
         "            try: state.result(state.actions()[0])\n"
         "            except BaseException: pass\n",
@@ -159,7 +154,7 @@ def test_positions_are_what_they_should_be() -> None:
 
 
 def test_checking_leaves_the_board_as_it_is(tmp_path: Path) -> None:
-    """What a fork watches is watched there alone."""
+    """Methods that are replaced in a fork stay unchanged in this process."""
     before = Isolation.result
     state = successor_checks.random_state(9)
     subject = Subject(tmp_path / "my_custom_player.py", "successor")

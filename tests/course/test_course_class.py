@@ -1,4 +1,4 @@
-"""``knightfall course class``: a whole class plays, and everybody gets a page."""
+"""``knightfall course class``: a whole class plays, and each student gets a page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def held(folder: Path, **more: object) -> ClassReport:
-    """A class that plays as little as can be."""
+    """Rate a class with the fewest possible games."""
     options = {
         "pairs": 1, "classmates": 2, "time": "12ms", "opponents": ["Random", "MM_Open"],
         "workers": 0, "progress": False, **more,
@@ -55,7 +55,7 @@ def held(folder: Path, **more: object) -> ClassReport:
 
 
 def played(folder: Path) -> Counter[str]:
-    """How many pairs each of the class has in the store, over all runs."""
+    """Return the number of pairs that each student has in the store."""
     found: Counter[str] = Counter()
     with Store.open(f"{folder}-report/games.sqlite", read_only=True) as store:
         for one in store.runs():
@@ -210,7 +210,7 @@ def test_renamed_copies_are_pointed_out_and_independent_work_is_not(folder: Path
 
 
 def test_what_the_class_has_in_common_is_no_likeness(folder: Path) -> None:
-    """Everybody has the same search; what they wrote themselves is a score."""
+    """All submissions share a search and differ in their scores."""
     scores = [OPEN, f"{OPEN} ** 2", f"-{OPEN}", f"max(1, {OPEN})", f"{OPEN} if game.width else 0",
               f"sum([{OPEN}])", f"({OPEN}, 1)[0]", f"abs({OPEN}) / 2"]  # fmt: skip
     for number, score in enumerate(scores):
@@ -252,8 +252,8 @@ def test_a_class_gets_its_pages(folder: Path) -> None:
     assert "<b>" not in index
     assert "<script" not in index
     pages = {row["name"]: (top / row["page"]).read_text() for row in found["students"]}
-    assert "=ben" not in pages["ann <b>"]  # a page is for one student's eyes
-    assert "What the heuristic believes" in pages["ann <b>"]
+    assert "=ben" not in pages["ann <b>"]  # a page shows no other student's name
+    assert "The heuristic without a search" in pages["ann <b>"]
     assert "http" not in re.sub(r'xmlns="[^"]*"', "", pages["ann <b>"])  # it needs no network
     sheet = list(csv.reader((top / "class.csv").open(newline="")))
     assert {row[1] for row in sheet[1:]} == {"ann <b>", "'=ben", "cec", "dan"}
@@ -287,7 +287,7 @@ def test_a_clock_of_its_own_is_told(folder: Path) -> None:
     write(folder / "ann", in_2017b(waits + FIRST))
     write(folder / "ben", in_2017b(FIRST))
     report = held(folder, classmates=1)
-    said = "goes by a clock of its own, which was counted as well"
+    said = "reads other clocks than time_left(); each such call costs a tick, too"
     assert f"ann {said}" in str(report)
     assert f"ben {said}" not in str(report)
     assert f"ann {said}" in (report.output / "index.html").read_text()
@@ -333,7 +333,7 @@ def test_only_what_is_handed_in_again_is_played_again(folder: Path) -> None:
     held(folder, opponents=["Random"])
     fresh = played(folder) - before
     assert fresh["ben"] > 0
-    assert fresh["dan"] == 0  # neither before nor after ben in the circle
+    assert fresh["dan"] == 0  # not a neighbour of ben in the circle
 
 
 def test_an_interrupted_class_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,7 +380,7 @@ def test_who_does_not_answer_is_out_at_once(folder: Path, monkeypatch: pytest.Mo
 
 @pytest.fixture(scope="module")
 def learnt(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
-    """A class of one, whose score likes what is bad."""
+    """Rate a class of one student, whose score prefers bad moves."""
     top = tmp_path_factory.mktemp("learnt")
     folder = top / "class"
     bad = SEARCH.replace("own - 2 * len(", "len(").replace("range(1, 50)", "range(1, 2)")
@@ -406,7 +406,7 @@ def test_blunders_are_blunders(learnt: ClassReport) -> None:
 
 
 def test_the_misunderstanding_is_the_score_s_own(learnt: ClassReport) -> None:
-    """Its values are those of the same formula on our own board."""
+    """The reported scores equal the same formula on our own board."""
     lessons = learnt.table.students[0].lessons
     assert lessons is not None
     assert lessons.opinion is not None
@@ -496,7 +496,7 @@ BODIES = {
 
 
 def on_11x9(folder: Path) -> list[str]:
-    """A class of the successor, and the command that lets it play."""
+    """Write a class of the successor and return the command that rates it."""
     for name, body in BODIES.items():
         write(folder / name, ACTS.replace("BODY", body), "my_custom_player.py")
     return ["course", "class", str(folder), "--pairs", "1", "--time", "12ms", "--classmates", "2",
@@ -505,7 +505,7 @@ def on_11x9(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def successor_class(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the command says of the successor's class, played in one go."""
+    """Return the JSON report on the successor's class, played without interruption."""
     top = tmp_path_factory.mktemp("successor")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KNIGHTFALL_DATA_DIR", str(top / "data"))
@@ -528,9 +528,9 @@ def test_a_class_of_the_successor(successor_class: dict[str, Any]) -> None:
     for text in (index, (top / "class.csv").read_text(), page):
         assert "Wins kept" not in text
         assert "heuristic" not in text.lower()
-    assert "no solver reaches that far" in index
-    assert "counts the questions asked of the state" in page
-    # Results are those of the games that were kept: what was won is what the others lost.
+    assert "the solver does not support boards of 99 cells" in index
+    assert "each method call on the state costs 0.015 ms" in page
+    # Results equal those of the stored games: wins of one side are losses of the other.
     lines = [json.loads(line) for line in (top / "games.jsonl").read_text().splitlines()]
     assert len(lines) == len({line["key"] for line in lines}) == 4 * 6 + 4 * 2
 
@@ -554,7 +554,7 @@ def test_the_successor_s_class_goes_on(
     assert broken.exit_code == 130
     assert "repeat the command to continue" in broken.stderr
     kept = Path("class-report/games.jsonl")
-    kept.write_text(kept.read_text()[:-9])  # the power failed while the last line was written
+    kept.write_text(kept.read_text()[:-9])  # as after a power failure
     played.clear()
     monkeypatch.setattr(successor_games, "play", lambda game: played.append(game) or games(game))
     resumed = answer(*words, "--json")
@@ -568,7 +568,7 @@ def test_the_successor_s_class_goes_on(
     played.clear()
     write(folder / "Cec", ACTS.replace("BODY", BODIES["Ben"]), "my_custom_player.py")
     answer(*words, "--json")
-    assert len(played) == 6 + 2 * 2  # those of Cec, and of nobody else
+    assert len(played) == 6 + 2 * 2  # only the games of Cec
     played.clear()
     answer(*words, "--json")
     assert played == []

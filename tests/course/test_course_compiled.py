@@ -1,4 +1,4 @@
-"""A student's score as a heuristic: what is compiled says what it says on the course's board."""
+"""Students' scores as heuristics: compiled values equal those on the course's board."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from knightfall.oracle.questions import Question, answers
 from knightfall.position import Position
 
 SIZES = ((7, 7, 18), (5, 6, 8), (8, 8, 4), (9, 4, 8))
-"""Boards, and how many random games on each: some 1,200 positions, each for both players."""
+"""Boards and the number of random games on each: about 1,200 positions for both players."""
 
 ALIKE = {"weighted", "of_the_course", "corners", "loops", "sets", "lists", "boards_ahead", "stages"}
-"""Scores that take long to compile, or do nothing that none of the others does as well."""
+"""Scores that compile slowly or add nothing that other scores do not test."""
 
 Score = Callable[[Any, Any], float]
 
@@ -58,13 +58,13 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def unshuffled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The course's moves in the order in which they are tried."""
+    """Replace the shuffle, so that moves come in the order in which they are generated."""
     monkeypatch.setattr(random, "shuffle", lambda moves: None)
 
 
 @cache
 def played(width: int, height: int, games: int) -> list[Seen]:
-    """Positions of random games in which somebody can move, on our board and on the course's."""
+    """Return positions of random games with a legal move, on our board and the course's."""
     rng = random.Random(f"{width}x{height}")
     found = [seen for _ in range(games) for seen in random_game(width, height, rng)]
     return [(position, board) for position, board in found if position.legal_moves]
@@ -128,7 +128,7 @@ def test_there_is_one_warning_of_plain_python(plain: Path) -> None:
         evaluator(f"course:{plain}#by_cell+improved")
         evaluator(f"2*course:{plain}#by_cell")
     told = [str(one.message) for one in caught if one.category is HeuristicWarning]
-    assert len(told) <= 1  # none if another test has heard it
+    assert len(told) <= 1  # no warning if another test got it already
     assert all("runs as plain Python" in one for one in told)
 
 
@@ -254,7 +254,11 @@ def test_an_edit_counts_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("score", "value", "compiled"),
     [
-        ("return center_score(game, player)", 25 + 36, True),  # from (7, 7), as until April
+        (
+            "return center_score(game, player)",
+            25 + 36,
+            True,
+        ),  # from (7, 7), until April 2017
         ("return len(game.__get_moves__(game.get_player_location(player)))", 6, True),
         ("return sum(map(sum, game.__board_state__))", 3, False),
         ("return game.__last_player_move__[player][0]", 2, False),

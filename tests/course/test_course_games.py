@@ -1,4 +1,4 @@
-"""Whole games on our boards and on the naive ones: equal in everything, random numbers included."""
+"""Whole games on our boards and the naive ones are equal, including random numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from knightfall.position import Position, Side
 
 
 class Derived(generation_2017b.Board):
-    """Somebody's own class, for which `forecast_move` calls `copy` and `apply_move`."""
+    """A student's subclass, for which `forecast_move` calls `copy` and `apply_move`."""
 
 
 FLAT = {
@@ -38,11 +38,11 @@ EVERY = FLAT | {"oldest": (generation_oldest.Board, NaiveOldest)}
 
 
 class Player:
-    """Somebody who is told apart by identity, as objects are."""
+    """A player that is compared by identity."""
 
 
 def same(ours: Any, naive: Any, players: list[Any]) -> None:
-    """All that the two say about a position is equal, and so is what they draw for it."""
+    """Check that two boards agree about a position and draw the same random numbers."""
     assert ours.move_count == naive.move_count
     assert ours.active_player is naive.active_player
     assert ours.inactive_player is naive.inactive_player
@@ -106,7 +106,7 @@ def test_positions_agree_with_the_rules(
 
 
 class Student:
-    """Alpha-beta of a fixed depth as students write it, which resigns when all lines lose."""
+    """A student's alpha-beta with a fixed depth, which resigns if all lines lose."""
 
     def __init__(self, score: Callable[[Any, Any], float], depth: int) -> None:
         self.score, self.depth = score, depth
@@ -140,7 +140,7 @@ class Student:
 
 
 def seeded_game(kind: type[Any], seed: int) -> list[tuple[int, int]]:
-    """The moves of two students after a random opening; the last one may be a resignation."""
+    """Return the moves of two players after a random opening; the last may be a resignation."""
     random.seed(seed)
     students = [Student(scores.improved_score, 3), Student(scores.center_score, 2)]
     game, moves = kind(*students), []
@@ -169,7 +169,7 @@ def test_seeded_games_of_students_are_the_same_move_for_move(generation: str) ->
 
 @pytest.mark.parametrize("generation", FLAT)
 def test_a_resignation_in_a_forecast_goes_on_beside_the_board(generation: str) -> None:
-    """Agents forecast (-1, -1) without noticing; what follows is nonsense, but the same."""
+    """Agents forecast (-1, -1) by mistake; the positions that follow are equal, too."""
     for seed in range(50):
         random.seed(seed)
         players = [Player(), Player()]

@@ -1,4 +1,4 @@
-"""The generations of the course: each answers what is asked about it, and nobody asks its name."""
+"""The generations of the course: each has all attributes, and no code compares names."""
 
 from __future__ import annotations
 

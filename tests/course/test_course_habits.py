@@ -1,4 +1,4 @@
-"""Submissions with the habits of real ones play to the end, or lose for the right reason."""
+"""Submissions with habits of real ones play to the end or lose for the right reason."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OF_THE_SUCCESSOR = {
 
 
 def hand_in(folder: Path, files: Files) -> Path:
-    """Write a submission; the file that is asked."""
+    """Write a submission and return the file with the player."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -45,7 +45,7 @@ def hand_in(folder: Path, files: Files) -> Path:
 
 
 def names(text: str, how: type[ast.expr_context] = ast.expr_context) -> set[str]:
-    """The attributes and imported names that a file uses."""
+    """Return the attributes and imported names that a file uses."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -80,7 +80,7 @@ def test_they_play_to_the_end(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LOSE)
 def test_they_lose_for_the_right_reason(name: str, tmp_path: Path) -> None:
     reason, said, text = LOSE[name]
-    # By the wall clock only where it must: a busy machine makes anybody late.
+    # Use the wall clock only where necessary: on a busy machine any player may be late.
     clock = "time=100ms" if reason == "timeout" else "clock=ticks"
     player = RemoteSubmission(parse_agent(f"course({hand_in(tmp_path, alone(text))}, {clock})"))
     with pytest.raises(AgentFailure) as failure:
@@ -97,7 +97,7 @@ def test_whoever_needs_both_placed_crashes_where_one_is_not(tmp_path: Path) -> N
     with pytest.raises(AgentFailure, match=r"line 7, in custom_score: TypeError") as failure:
         player.analyse(empty)
     assert failure.value.reason == "crash"
-    second = empty.play("d4")  # who sees both in each forecast
+    second = empty.play("d4")  # a player that reads both in each forecast
     assert player.analyse(second).move in second.legal_moves
     player.close()
 
@@ -127,6 +127,7 @@ def test_those_for_the_successor(
         reference, checked(reference), opponents=["Random"], pairs=1, time=60_000, counted=False
     )
     assert sum(report.played["Random"]) == 2
-    assert dict(report.lost_by) == ({reason: 2} if reason else {}), report.first
+    games = {why: number for why, (number, _) in report.lost_by.items()}
+    assert games == ({reason: 2} if reason else {}), report.lost_by
     if reason:
-        assert said in report.first[reason]
+        assert said in report.lost_by[reason][1]

@@ -1,4 +1,4 @@
-"""`knightfall course new`: an exercise that says what is to be done, and is right when it is."""
+"""`knightfall course new`: the exercise names its gaps and passes when they are filled."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from knightfall.errors import KnightfallError
 
 
 def unfinished(node: ast.AST) -> bool:
-    """Whether a function is a place to fill in."""
+    """Return whether a function is a gap to fill in."""
     return isinstance(node, ast.FunctionDef) and "NotImplementedError" in ast.unparse(node)
 
 
 def filled_in(template: str, solution: str) -> str:
-    """The exercise with its places filled in from a solution, and with the methods this adds."""
+    """Return the exercise with its gaps filled from a solution, which may add methods."""
     tree, solved = ast.parse(template), ast.parse(solution)
     functions = {n.name: n for n in solved.body if isinstance(n, ast.FunctionDef)}
     classes = {n.name: n for n in solved.body if isinstance(n, ast.ClassDef)}
@@ -40,7 +40,7 @@ def filled_in(template: str, solution: str) -> str:
 
 
 def unittests(folder: Path) -> subprocess.CompletedProcess[str]:
-    """What the exercise's own tests say."""
+    """Run the exercise's own tests and return their output."""
     source = str(Path(knightfall.__file__).parents[1])
     return subprocess.run(
         [sys.executable, "-m", "unittest"],

@@ -1,4 +1,4 @@
-"""Ours against what the course's own files did: games that they played, and what they said.
+"""Our boards against recorded games and answers of the course's original files.
 
 Numbers, moves and pictures here were recorded by running the originals; none of their text is here.
 """
@@ -80,7 +80,7 @@ def test_the_oldest_board_before_placement() -> None:
     assert board.__player_symbols__ == {0: 0, "w": 1, "b": 2}
     with pytest.raises(KeyError):
         board.get_player_location("x")
-    # Forecasts of a resignation go on from beside the board, not from nowhere.
+    # After a forecast resignation the knight stands beside the board; moves are found from there.
     after = board.forecast_move((-1, -1))
     assert after.get_legal_moves("w") == [(0, 1), (1, 0)]
 
@@ -147,7 +147,7 @@ def test_more_than_two_numbers_are_a_cell_too() -> None:
 
 
 class Keeps:
-    """A player that asks the first clock it ever got."""
+    """A player that always calls the first `time_left` it received."""
 
     def __init__(self) -> None:
         self.left: Any = None

@@ -1,4 +1,4 @@
-"""The successor's board and its way to play, against what its own files did.
+"""The successor's board and game loop against records of its original files.
 
 As in `test_course_original.py`: recorded by running the originals, without any of their text.
 """
@@ -60,7 +60,7 @@ def test_the_picture_of_a_state() -> None:
 
 
 def test_minimax_takes_turns_by_depth() -> None:
-    """Asked out of turn, too, by somebody who borrows it."""
+    """Also if it is called when the opponent is to move."""
     state = Isolation()
     random.seed(11)
     for _ in range(14):
@@ -131,7 +131,7 @@ GREEDY = (
 PLAYED = [
     f"A {GREEDY} 7",
     "B 25 25 25 -27 7",
-    "A 25 7",  # where the original waited for ever
+    "A 25 7",  # the original waited forever here
     "27 (1, [0, -1, 1, -2])",
     "27 None",
     "['NORMAL', 'EXCEPTION', 'TIMEOUT', 'INVALID_MOVE', 'GAME_OVER']",

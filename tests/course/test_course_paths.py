@@ -1,4 +1,4 @@
-"""Old scripts find the modules they import, on our boards, and nobody waits for the compiler."""
+"""Old scripts find the modules they import, without loading the compiler."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GAME_AGENT = {
 
 
 def python(generation: str, script: str, where: Path) -> str:
-    """What a script prints that runs with the generation's folder first on its path."""
+    """Run a script with the generation's folder first on its path; return its output."""
     places = [str(generation_named(generation).folder), str(Path(knightfall.__file__).parents[1])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Games as the boards play them: who is asked what, how they end, by a clock of our own."""
+"""The boards' `play`: calls of players, endings and time limits, with a fake clock."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ EVERY = [Board, *BEFORE_2017B]
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """Time passes only when a player says so."""
+    """Replace the clock by one that advances only when a player says so."""
     now = {"seconds": 100.0}
     monkeypatch.setattr(board_common.timeit, "default_timer", lambda: now["seconds"])
     return now
 
 
 class Scripted:
-    """Answers what a function of the game, its legal moves and the time left says."""
+    """A player that answers with a function of the game, the legal moves and the time left."""
 
     def __init__(self, answer: Callable[..., Any]) -> None:
         self.answer = answer
@@ -58,7 +58,7 @@ def test_the_ordinary_end_is_called_an_illegal_move(kind: type[Any]) -> None:
     assert reason == "illegal move"
     assert winner is board.inactive_player
     assert board.get_legal_moves() == []
-    oldest = kind is generation_oldest.Board  # whose history has the last answer as well
+    oldest = kind is generation_oldest.Board  # its history includes the last answer
     moves = sum(map(len, history)) - 1 if oldest else len(history)
     assert moves == board.move_count > 4
 
@@ -161,7 +161,7 @@ def test_exceptions_are_the_callers() -> None:
 
 
 def naive_game(players: list[Any], seed: int) -> list[list[int]]:
-    """A game of 2017b on the naive board: a list of moves for the board, then the player's own."""
+    """Play a game on the naive board, which lists the moves before the player does, as in 2017b."""
     random.seed(seed)
     board, history = Naive2017b(*players), []
     while legal := board.get_legal_moves():

@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def idle_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else runs here, games by the wall clock are played at once, and once."""
+    """Pretend that the machine is idle, so that games by the wall clock start at once."""
     monkeypatch.setattr("knightfall.arena.play.wait_for_core", lambda patience: 1.0)
     monkeypatch.setattr("knightfall.course.trial.successor_games.core_share", lambda: 1.0)
 
@@ -54,7 +54,7 @@ def test_the_course_s_table_and_ours(folder: Path) -> None:
     assert re.search(r"Random +\d \| \d", said)
     table = said[said.index("Opponent") : said.index("Win rate")]
     assert max(map(len, table.splitlines())) <= 80
-    for heading in ("Lost otherwise", "As the course counted", "wins kept"):
+    for heading in ("Games lost off the board", "As the course counted", "wins kept"):
         assert heading in said
     again = run("course", "run", str(folder), *FEW, *TWO[:2])
     assert again.stdout == said
@@ -75,7 +75,7 @@ def test_runs_and_show_name_the_submission_and_its_clock(folder: Path) -> None:
 
 
 def test_only_what_was_measured_has_a_column(folder: Path) -> None:
-    """A submission tells nothing of its depth; a search of ours beside it does."""
+    """Submissions report no search depth; our own searches do."""
     write(folder, SEARCH)
     assert "depth" not in run("course", "run", str(folder), *FEW, *TWO[:2]).stdout
     agents = [f"course({folder}, time=12ms, clock=ticks)", "MM_Open", "random"]
@@ -89,7 +89,7 @@ def test_only_what_was_measured_has_a_column(folder: Path) -> None:
 
 
 def test_nothing_of_nothing_is_a_dash(folder: Path) -> None:
-    """Who gives up before its first move has chosen nothing."""
+    """A submission that resigns at its first move has made no choices to judge."""
     write(folder, in_2017b("return None if game.move_count > 40 else [1][2]"))
     said = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO[:2]).stdout
     row = next(
@@ -176,7 +176,7 @@ def test_a_clock_of_its_own_is_told(folder: Path) -> None:
     waits = "import time\nstart = time.time()\nwhile time.time() < start + 0.01: pass\n"
     write(folder, in_2017b(waits + FIRST))
     text = run("course", "run", f"{folder}#AlphaBetaPlayer", *FEW, *TWO).stdout
-    assert "It goes by a clock of its own, which was counted as well" in text
+    assert "It reads other clocks than time_left()" in text
     assert "As the course counted: 0 timeouts" in text
 
 
@@ -191,7 +191,7 @@ def test_reports_hold_no_addresses(folder: Path) -> None:
 
 def test_the_agent_and_the_search_of_one_name_are_told_apart(folder: Path) -> None:
     write(folder, SEARCH)
-    told = "AB_Improved as a column is the student's search, as a row knightfall's own agent."
+    told = "AB_Improved: the column is the student's search, the row knightfall's own agent."
     words = (*FEW, "--opponents")
     assert told in run("course", "run", str(folder), *words, "AB_Improved").stdout
     assert told not in run("course", "run", str(folder), *words, "Random").stdout
@@ -251,7 +251,7 @@ class CustomPlayer(DataPlayer):
     ("body", "reason", "said"),
     [
         ("pass", "", ""),
-        ("while True: pass", "", ""),  # what was put counts
+        ("while True: pass", "", ""),  # the action put before counts
         ("1 / 0", "", ""),
         ("self.queue.put(99)", "forfeit", "put 99, which is no legal action"),
     ],
@@ -272,7 +272,7 @@ def test_the_successor_s_protocol(
     assert sum(report.played["Random"]) == 2
     assert set(report.lost_by) <= ({reason} if reason else set())
     if reason:
-        assert said in report.first[reason]
+        assert said in report.lost_by[reason][1]
 
 
 def test_the_successor_s_failures(folder: Path) -> None:
@@ -294,7 +294,7 @@ def test_the_successor_s_failures(folder: Path) -> None:
 
 
 def test_the_successor_s_opponents(folder: Path) -> None:
-    """Other submissions and our searches, and a clear word on everybody else."""
+    """Other submissions and our searches are accepted; other opponents are refused clearly."""
     play = (
         "from sample_players import BasePlayer\nclass CustomPlayer(BasePlayer):\n"
         "    def get_action(self, state):\n        "
@@ -307,14 +307,16 @@ def test_the_successor_s_opponents(folder: Path) -> None:
     few = ["course", "run", str(folder), "--pairs", "1", "--time", "50ms"]
     told = answer(*few, *(word for name in against for word in ("--opponents", name)), "--json")
     assert set(told["table"]) == set(against)
-    assert told["table"][against[0]] == [2, 0]  # it crashes, and that is its own loss
+    assert told["table"][against[0]] == [2, 0]  # it crashes and loses
     assert told["lost_by"] == {}
     assert all(sum(games) == 2 for games in told["table"].values())
-    assert "no opponent 'Greed'; did you mean 'Greedy'" in refused(*few, "--opponents", "Greed")
+    assert "unknown opponent 'Greed' on 11×9; did you mean 'Greedy'" in refused(
+        *few, "--opponents", "Greed"
+    )
     for name in ("perfect", "id(main)", "random"):
         assert "does not play on 11×9" in refused(*few, "--opponents", name)
     old = f"course:{folder.with_name('old')}"
-    assert "is no submission for 11×9" in refused(*few, "--opponents", old)
+    assert "is a submission for 7×7, not for 11×9" in refused(*few, "--opponents", old)
 
 
 def test_opponents_are_those_of_the_submissions_protocol(tmp_path: Path) -> None:
@@ -431,7 +433,7 @@ def test_who_moves_is_compared_without_those_who_never_do(folder: Path) -> None:
     assert isinstance(report, TrialReport)
     told = str(report)
     assert "AB_Custom never made a move: answered None in 6 of 6 games\n" in told
-    after = told.partition("no part in tables")[2]
+    after = told.partition("left out of tables")[2]
     assert "AB_Custom_2" in after
     assert "AB_Custom " not in after
     alone = report.to_dict()["tournament"]
@@ -470,7 +472,7 @@ class CustomPlayer(BasePlayer):
      "try: state.result(legal[0])\n            except BaseException: pass"],
 )  # fmt: skip
 def test_the_successor_s_time_is_questions_asked(ask: str, folder: Path) -> None:
-    """12 ms are 800 questions, an action put being one; what states ask themselves is free."""
+    """12 ms are 800 calls; a put action counts as one, calls between states' methods as none."""
     start = generation_successor.Isolation().result(57).result(40)
     found = {}
     for limit in (799, 801):
@@ -483,7 +485,7 @@ def test_the_successor_s_time_is_questions_asked(ask: str, folder: Path) -> None
 
 
 def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
-    """Whoever plays them: the same command twice, in this process and in others."""
+    """The same command gives the same games, in this process and in workers."""
     deepens = (
         "import random\nfrom sample_players import MinimaxPlayer\n"
         "class CustomPlayer(MinimaxPlayer):\n    def get_action(self, state):\n"
@@ -502,7 +504,7 @@ def test_the_successor_s_games_repeat_by_ticks(folder: Path) -> None:
 
 
 class GoesOn(BasePlayer):
-    """Puts an action, and then never asks a state again."""
+    """Puts an action and then never calls a state again."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(0)
@@ -518,7 +520,7 @@ class GoesOn(BasePlayer):
 def test_a_player_that_asks_nothing_is_ended_all_the_same(
     seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After ten times its time, of work or of sleep: nothing else would ever end it here."""
+    """It is ended after ten times its limit of work or sleep: no other limit applies here."""
     monkeypatch.setattr(successor_moves, "COUNTED", float("inf"))
     start = generation_successor.Isolation().result(57).result(40)
     puts, wrong = successor_moves.all_puts(GoesOn(seconds), start, 12.0, str, counted=True)

@@ -1,4 +1,4 @@
-"""Our shuffle is `random.shuffle`, to the last bit of the generator's state."""
+"""Our shuffle equals `random.shuffle`, including the generator's state afterwards."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_board_shuffles_each_list_once_and_draws_nothing_else() -> None:
 
 
 def test_who_is_not_concerned_draws_nothing() -> None:
-    """Heuristics ask both questions of one player: one of them costs a shuffle, not both."""
+    """Scores call is_loser and is_winner of one player: only one of them shuffles."""
     game = Board("white", "black")
     game.apply_move((3, 3))
     game.apply_move((0, 0))

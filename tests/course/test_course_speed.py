@@ -1,4 +1,4 @@
-"""What `benchmarks/course_library.py` compares is comparable.  Never a clock."""
+"""`benchmarks/course_library.py` compares equal games; no times are measured here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The studies' heuristics on the course's board are worth what ours are."""
+"""The studies' heuristics have the same values on the course's board as ours."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ SCORES: dict[str, Any] = STUDIES.SCORES
 SIDES: tuple[tuple[Side, str], ...] = (("w", "white"), ("b", "black"))
 
 ROUNDED = ("center_pull", "weighted_", "static_reach", "lookahead_ratio", "coded:lookahead_ratio")
-"""Where fractions are added in another order, or one cell after the other: the last bits differ.
+"""Scores that add fractions in another order, so that the last bits differ.
 All others are whole numbers, halves, or the same few operations, and must be equal."""
 
 FEW = 11
-"""Open cells up to which a longest win can be found by trying everything in Python."""
+"""Maximum open cells for an exhaustive search for the longest win in Python."""
 
 SIZES = ((7, 7, 5), (5, 6, 2), (8, 8, 1), (9, 4, 2), (3, 3, 2), (3, 7, 2), (6, 10, 1))
-"""Boards, and how many random games on each; as many again are played to last."""
+"""Boards and the number of random games on each; as many again avoid early ends."""
 
 
 @cache
 def games() -> list[Seen]:
-    """Positions of all phases, the last ones of games included, in which nobody can move."""
+    """Return positions of all phases of random games, including the last ones."""
     found: list[Seen] = []
     for width, height, number in SIZES:
         rng = random.Random(f"{width}x{height}")
@@ -53,7 +53,7 @@ def games() -> list[Seen]:
 
 @cache
 def ends(kind: type[Any] | None = None) -> list[Seen]:
-    """Positions with few open cells."""
+    """Return positions with few open cells."""
     chosen = {} if kind is None else {"kind": kind}
     found: list[Seen] = []
     for width, height, number in ((7, 7, 12), (5, 5, 6), (4, 6, 6)):
@@ -64,11 +64,11 @@ def ends(kind: type[Any] | None = None) -> list[Seen]:
 
 
 def looks_far(id: str, position: Position) -> bool:
-    """Whether a heuristic may try everything to the end in a position."""
+    """Return whether a heuristic may search a position to the end."""
     if not REGISTRY.get(id, REGISTRY["null"]).costly:
         return False
     if id.startswith("coded:main"):
-        return False  # (that depends on the root of a search, and here there is none)
+        return False  # it depends on a search's root, which does not exist here
     return "longest" in id or 10 * len(position.open) < 3 * position.board.cells
 
 
@@ -79,7 +79,7 @@ def agree(id: str, theirs: float, ours: float) -> bool:
 
 
 def compare(id: str, seen: list[Seen]) -> int:
-    """Hold a score to our heuristic for either player; how many values were compared."""
+    """Compare a score with our heuristic for both players; return the number of values."""
     score, ready = SCORES[id], evaluator(id)
     number = 0
     for position, board in seen:
@@ -87,7 +87,7 @@ def compare(id: str, seen: list[Seen]) -> int:
             continue
         for side, player in SIDES:
             ours = ready.value(position, side)
-            # Twice: the moves come in another order each time, and that must not matter.
+            # Twice: moves come in another order each time, which must not change the value.
             for theirs in (score(board, player), score(board, player)):
                 assert agree(id, theirs, ours), (position.fen, side, theirs, ours)
             number += 1
@@ -130,12 +130,12 @@ def test_so_it_is_on_the_earlier_boards(id: str, kind: type[Any]) -> None:
 
 
 WITH_A_ROOT = [row.id for row in REGISTRY.values() if row.coded and "longest" not in row.id]
-"""The path searches do not ask for the root, and a leaf of theirs tries everything to the end."""
+"""Path searches are left out: they do not use the root and search to the end at each leaf."""
 
 
 @pytest.mark.parametrize("id", WITH_A_ROOT)
 def test_as_coded_a_search_with_it_is_worth_as_much(id: str) -> None:
-    """Minimax on the course's board, where the phase is counted from its root, and our own."""
+    """Minimax on the course's board, with phases counted from its root, equals our own."""
     shares: set[float] = set()
 
     def score(game: Any, player: Any) -> float:
@@ -168,7 +168,7 @@ def test_as_coded_a_search_with_it_is_worth_as_much(id: str) -> None:
 def test_so_it_is_as_far_below_a_root_as_it_matters(
     id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Around each share of the root's open cells from which on something else is asked."""
+    """Positions around each share of the root's open cells at which the formula changes."""
     number = 0
     for position, board in ends()[::2]:
         here, boards = len(position.open), geometry(position.board)
@@ -196,7 +196,7 @@ def test_so_it_is_as_far_below_a_root_as_it_matters(
         ("weighted_moves", True),
         at_length("open_space_next", True),
         ("coded:lookahead_ratio", True),
-        ("open_cluster", False),  # which reads the private list
+        ("open_cluster", False),  # it reads the private list
     ],
 )
 def test_compiled_it_is_worth_the_same(id: str, compiled: bool) -> None:

@@ -1,4 +1,4 @@
-"""What a submission is, told by reading it."""
+"""Recognise a submission's players, scores and generation by reading its source."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ BOARDS = {
     "broken": ("class Board(:\n", "2017a", "get_move takes game, legal_moves and time_left"),
     "another": ("class Board:\n    pass\n", "2017a", "get_move takes"),
 }  # fmt: skip
-"""Boards beside a submission whose get_move gets the legal moves, and what they make of it."""
+"""Boards beside a submission whose get_move takes the legal moves, and the generation."""
 
 
 @pytest.mark.parametrize("place", ["isolation.py", "isolation/isolation.py", "../isolation.py"])
@@ -111,7 +111,7 @@ def test_the_board_beside_it_decides(board: str, place: str, tmp_path: Path) -> 
     folder = write(tmp_path / "handed in", in_2017a("return game.__get_moves__((3, 3))[0]"))
     (folder / place).parent.mkdir(exist_ok=True)
     (folder / place).write_text(text)
-    if board in ("broken", "another"):  # as if it were not there
+    if board in ("broken", "another"):  # as if there were no board
         assert read_submission(str(folder)).generation.name == "oldest"
         write(folder, in_2017a("return legal_moves[0]"))
     found = read_submission(str(folder))

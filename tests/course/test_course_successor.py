@@ -1,4 +1,4 @@
-"""The successor's board, held to a naive one and to the facts about it."""
+"""The successor's board, compared with a naive one and with the specification."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_who_can_only_go_to_cell_0_is_stuck() -> None:
 
 @pytest.mark.slow
 def test_cell_0_decides_as_many_games_as_it_did_on_the_original() -> None:
-    """190 of 20,000 random games there; the margin is three standard deviations of both."""
+    """The original: 190 of 20,000 random games; tolerated are three standard deviations."""
     rng, decided = random.Random(1), 0
     for _ in range(20_000):
         state = Isolation()
@@ -217,7 +217,7 @@ def random_states(seeds: range) -> list[Isolation]:
 
 
 def plain_value(state: Isolation, depth: int, score: str, me: int) -> float:
-    """Minimax as the textbooks have it, from one player's view, with the length of a win."""
+    """Return the minimax value for one player; shorter wins count more."""
     if state.terminal_test():
         return (1000 - state.ply_count) * (1 if state.utility(me) > 0 else -1)
     if depth == 0:
@@ -247,7 +247,7 @@ def test_our_searches_find_what_minimax_finds(score: str) -> None:
 
 
 def test_a_search_agrees_with_the_course_s_minimax() -> None:
-    """Where no game ends within its three plies, for it takes all wins for equal."""
+    """In positions without a game's end within three plies: it counts all wins as equal."""
     agreed = 0
     for state in random_states(range(100, 160)):
         if abs(plain_value(state, 3, "improved", state.player())) < 100:

@@ -1,4 +1,4 @@
-"""Class, trial and examination: each figure under its heading, on screen, page and sheet alike."""
+"""Reports of class, trial and check: each figure stands under its heading in every format."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from knightfall.statistics.rates import Share
 OPPONENTS = ("Random", "MM_Open", "AB_Improved")
 LOST = {"timeout": "timeouts", "resigned": "resigned", "illegal answer": "illegal answers",
         "crash": "crashes"}  # fmt: skip
-"""Ways to lose otherwise than on the board, and their headings."""
+"""Ways to lose off the board, and their headings."""
 
 FEN = "4/1N2/2n1/4 w"
 
@@ -80,7 +80,7 @@ LESSONS = {
 
 
 def class_report(output: Path, *, successor: bool = False) -> ClassReport:
-    """A class whose figures are all different."""
+    """Return a class's report in which all figures differ."""
     rng = random.Random(4)
     met = []
     for student in STUDENTS:
@@ -111,7 +111,7 @@ def report(tmp_path: Path) -> ClassReport:
 
 def test_the_class_s_table_stands_under_its_headings(report: ClassReport) -> None:
     told = report.to_dict()
-    titles = ("Student", "Elo", "Won", "95 %", "kept", "lost otherwise", "check")
+    titles = ("Student", "Elo", "Won", "95 %", "kept", "lost off board", "check")
     assert printed_rows(str(report), *titles) == [
         {
             "column 1": str(place),
@@ -120,7 +120,7 @@ def test_the_class_s_table_stands_under_its_headings(report: ClassReport) -> Non
             "Won": percent(one["won"]),
             "95 %": interval(one["low"], one["high"]),
             "kept": percent(one["lessons"]["kept"] / one["lessons"]["choices"]),
-            "lost otherwise": str(sum(times for times, _ in one["lessons"]["unusual"].values())),
+            "lost off board": str(sum(times for times, _ in one["lessons"]["unusual"].values())),
             "check": one["check"]["passed"],
         }
         for place, one in enumerate(told["students"], start=1)
@@ -160,7 +160,7 @@ def test_what_json_says_of_a_class_is_what_was_counted(report: ClassReport) -> N
     late = "Bob lost 5 of 138 games to the clock"
     (verdict,) = (line for line in lines if line.startswith("Elo above AB_Improved, ± 95 %. "))
     assert f"± 95 %. No verdict: {late}. Such results" in verdict
-    assert "look at: Ann and Bob: 83 % of what is their own" in lines
+    assert "look at: Ann and Bob: 83 % of their own code is the same" in lines
     assert "not played: Cleo: no file" in lines
     assert "load 0.3 before and 1.7 after on 5 cores" in str(report)
 
@@ -260,11 +260,17 @@ def test_the_class_s_page_stands_under_its_headings(report: ClassReport) -> None
     ]
     alike = html_rows(page, "Student", "Student", "What is the same")
     assert alike == [
-        {"Student": "Ann", "Student 2": "Bob", "What is the same": "83 % of what is their own"}
+        {
+            "Student": "Ann",
+            "Student 2": "Bob",
+            "What is the same": "83 % of their own code is the same",
+        }
     ]
     told_apart = "Elo above AB_Improved, ± 95 %. No verdict: Bob lost 5 of 138 games to the clock."
     assert told_apart in text_of(page)
-    assert text_of(page).find("The same as a sheet: class.csv.") > text_of(page).find(told_apart)
+    assert text_of(page).find("The same as a spreadsheet: class.csv.") > text_of(page).find(
+        told_apart
+    )
 
 
 def test_the_successor_s_page_has_no_columns_of_the_solver(tmp_path: Path) -> None:
@@ -287,8 +293,8 @@ def test_a_student_s_page_tells_its_own_figures(report: ClassReport) -> None:
         {"Opponent": name, "Won": str(won), "Lost": str(lost)}
         for name, (won, lost) in ann.against.items()
     ]
-    assert html_rows(page, "", "Games", "The first") == [
-        {"column 1": kind, "Games": str(times), "The first": f"first {kind} in {times}"}
+    assert html_rows(page, "", "Games", "First example") == [
+        {"column 1": kind, "Games": str(times), "First example": f"first {kind} in {times}"}
         for kind, times in zip(LOST, (1, 2, 3, 4), strict=True)
     ]
     place = report.table.students.index(ann) + 1
@@ -298,18 +304,18 @@ def test_a_student_s_page_tells_its_own_figures(report: ClassReport) -> None:
         f" of 2. Won {percent(found.score)} ({interval(found.low, found.high)} %) of 138 games",
         "Against a classmate: 8 won, 6 lost.",
         "Resigned 8 games: 5 lost and 3 won by the solver.",
-        f"wins {percent(7 / 20)}: resigning cost about 2.8 games",
-        f"In 83 positions some moves won and some lost. A winning one was played in 61: "
-        f"{percent(61 / 83)} (",
-        "moves at random would have kept 51.0 %.",
-        "Against MM_Open, ply 17: d1 loses in 6 plies, a2 wins in 8 plies, as 2 more.",
-        "Asked about each move of 71 positions",
-        f"would have chosen a winning one in {percent(33.5 / 71)}; chance is 42.0 %.",
-        "custom_score values d1 +2.50 and a2 −1.25. That is 1.7 standard deviations",
+        "Resigning cost about 2.8 games: AB_Improved, continuing from there against the same "
+        f"opponent (4 tries each), wins {percent(7 / 20)}.",
+        f"Winning moves were played in {percent(61 / 83)} (",
+        "of the positions in which some moves won and some lost: 61 of 83.",
+        "Random moves would have won in 51.0 %.",
+        "Against MM_Open, ply 17: d1 loses in 6 plies, a2 wins in 8 plies, as do 2 more.",
+        f"custom_score would have chosen a winning move in {percent(33.5 / 71)} of 71 positions",
+        "random moves win in 42.0 %.",
+        "custom_score values d1 +2.50 and a2 −1.25. The difference is 1.7 standard deviations",
         "But d1 loses in 4 plies, and a2 wins in 7 plies.",
-        "AB_Improved, playing on from there against the same opponent (4 tries each), wins",
         f"game_agent.py, generation 2017b: Ann says so. {report.clock} 23 openings against each "
-        "opponent, each from both seats, the same for everybody. Positions were judged",
+        "opponent, each played from both seats and the same for all students. Moves were judged",
         "9 of 14 checks passed.",
     ):
         assert sentence in text, sentence
@@ -390,7 +396,8 @@ def test_a_trial_s_tables_stand_under_their_headings(trial: TrialReport) -> None
 def test_what_json_says_of_a_trial_is_what_was_judged(trial: TrialReport) -> None:
     told = trial.to_dict()
     assert (told["classes"], told["scores"]) == ([], ["custom_score"])
-    assert "won by AB_Improved against the same opponent from there, 4 tries each" in str(trial)
+    saved = "games that AB_Improved won, continuing from there against the same opponent, 4 tries"
+    assert saved in str(trial)
     plain = ("file", "generation", "why", "player", "clock", "load", "cores")
     assert [told[key] for key in plain] == [
         "/handed/Ann/game_agent.py", "2017b", "Ann says so", "AlphaBetaPlayer", "wall",

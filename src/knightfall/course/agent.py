@@ -7,18 +7,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from timeit import default_timer
+from typing import TYPE_CHECKING, Any, Self
 
 from knightfall.agents.base import Agent, TimeControl, read_seed
 from knightfall.agents.remote_player import COUNTED, PATIENCE, RemotePlayer
 from knightfall.board import Board
-from knightfall.course.submission import Reference, parse_reference
+from knightfall.course.submission import Reference, checked, parse_reference, sources
+from knightfall.course.submission_files import find_file
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.host_process import LONGEST_TEXT, Reader, check_answer
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 from knightfall.position import Position, Side
 from knightfall.reading import Real, Text, Whole
 from knightfall.search.budget import Budget, Report, parse_budget
+
+if TYPE_CHECKING:
+    from knightfall.course.player import Session
 
 TIME = 150_000
 """Microseconds per move, the same in every generation.  (The oldest board's own default is 200 ms,
@@ -118,8 +123,6 @@ class CourseAgent(Agent):
 
     def sources(self) -> Iterable[str]:
         """See `Agent`."""
-        from knightfall.course.submission import sources
-
         return sources(self.files[0])
 
     has_users_code = True
@@ -139,8 +142,6 @@ class CourseAgent(Agent):
     @property
     def beside(self) -> Path:
         """See `Agent`."""
-        from knightfall.course.submission_files import find_file
-
         return find_file(self.files[0])
 
     def absolute(self) -> Self:
@@ -169,8 +170,6 @@ class CourseAgent(Agent):
 
     def check(self) -> None:
         """Raise `KnightfallError` for a missing file, invalid Python or a missing class."""
-        from knightfall.course.submission import checked
-
         found = checked(self.reference)
         if found.generation.on_11x9:
             raise KnightfallError(
@@ -180,8 +179,6 @@ class CourseAgent(Agent):
 
     def rehearse(self) -> Iterator[str]:
         """Raise `KnightfallError` if loading fails; yield which of several classes plays."""
-        from knightfall.course.submission import checked
-
         try:
             self.host.prepare()
         except AgentFailure as failure:
@@ -194,8 +191,6 @@ class CourseAgent(Agent):
 
     def notes(self) -> Iterator[str]:
         """Yield the submission's generation and the evidence for it."""
-        from knightfall.course.submission import checked
-
         with suppress(KnightfallError):  # an unreadable submission loses its games
             found = checked(self.reference)
             yield f"generation {found.generation}: {found.why}"
@@ -203,32 +198,36 @@ class CourseAgent(Agent):
     # -- playing ---------------------------------------------------------------------------
 
     def prepare(self, board: Board | None = None) -> Self:
-        """See `Agent`."""
-        from knightfall.course.player import ready
-
-        ready(self.heuristic, self.time, counted=self.time_is_counted)
+        """Load the submission if this process is its own; otherwise only check its source."""
+        if _in_own_process:
+            self._session()
+        else:
+            checked(self.reference)
         return self
 
     def analyse_with(self, position: Position) -> Report:
         """See `Agent`."""
-        from knightfall.course.player import ask, is_at_home
-
-        if not is_at_home():
+        if not _in_own_process:
             report: Report = self.host.analyse(position)
             return report
-        counted = self.time_is_counted
-        move, seconds = ask(self.heuristic, self.time, position, self.seed, counted=counted)
+        session, start = self._session(), default_timer()
+        move = session.move(position, self.seed)
+        seconds = default_timer() - start
         return Report(move, 0.0, False, None, depth=0, nodes=0, seconds=seconds, pv=(move,))
 
     # -- in the submission's own process ---------------------------------------------------
 
     def load(self) -> None:
-        """See `Agent`."""
-        from knightfall.course.player import settle
-
+        """See `Agent`; from now on this process, whose working folder is a copy, is its own."""
         limit_memory(SUBMISSION_MEMORY)
-        settle()
+        _in_own_process.append(True)
         self.prepare()
+
+    def _session(self) -> Session:
+        """Return the loaded submission of this agent."""
+        from knightfall.course.player import session
+
+        return session(self.heuristic, self.time, self.time_is_counted)
 
     def warm_up(self, board: Board | None = None) -> None:
         """See `Agent`."""
@@ -244,9 +243,7 @@ class CourseAgent(Agent):
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Answer the requests that only submissions support: action, opinions, line and clocks."""
-        from knightfall.course.player import session
-
-        asked, found = question["ask"], session(self.heuristic, self.time, self.time_is_counted)
+        asked, found = question["ask"], self._session()
         if asked == "action":
             board, ply, (first, second) = question["state"]
             return {"action": found.act((board, ply, (first, second)), question["seed"])}
@@ -258,6 +255,10 @@ class CourseAgent(Agent):
         if asked == "clocks":
             return {"clocks": found.asks_other_clocks(position)}
         return super().answer(question)
+
+
+_in_own_process: list[bool] = []
+"""Not empty in a submission's own process, in which its code may run."""
 
 
 def course_agent(reference: Reference, time: int, counted: bool) -> CourseAgent:

@@ -9,18 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from timeit import default_timer
-from typing import Any, Protocol
+from typing import Any
 
 TICK = 60
 """Microseconds by which a counted clock advances with each call of `time_left()`: 150 ms are 2,500
 calls, the same number as the nodes that the course's own players may search here."""
-
-
-class Timer(Protocol):
-    """A source of time for Python's own clocks while it is active; see `running`."""
-
-    def seconds(self) -> float:
-        """Return the seconds that have passed; the call itself may cost time."""
 
 
 class WallClock:
@@ -60,7 +53,7 @@ class CountedClock:
         return self._asked * self._tick - self._limit
 
     def seconds(self) -> float:
-        """See `Timer`; the call costs a tick."""
+        """Return the seconds used so far, for Python's own clocks; the call costs a tick."""
         self._asked += 1
         self.asked_elsewhere += 1
         return self.passed
@@ -99,7 +92,7 @@ class StateClock:
             self._on_end()
 
     def seconds(self) -> float:
-        """See `Timer`; the call costs a tick."""
+        """Return the seconds used so far, for Python's own clocks; the call costs a tick."""
         self.tick()
         return self.asked * STATE_TICK / 1e6
 
@@ -130,16 +123,16 @@ CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
 BEGINNING = 1_483_228_800
 """The time that counted clocks start from, in seconds since 1970: the beginning of 2017."""
 
-_running: list[Timer | None] = []
+_running: list[Callable[[], float]] = []
 
 
 @contextmanager
-def running(timer: Timer | None) -> Iterator[None]:
-    """Make Python's clocks follow `timer` inside the block; with None they stand still.
+def running(seconds: Callable[[], float] | None) -> Iterator[None]:
+    """Make Python's clocks show `seconds()` inside the block; with None they stand still.
 
     This has an effect only after `count_all_clocks`.
     """
-    _running.append(timer)
+    _running.append(seconds or (lambda: 0.0))
     try:
         yield
     finally:
@@ -147,7 +140,7 @@ def running(timer: Timer | None) -> Iterator[None]:
 
 
 def count_all_clocks() -> None:
-    """Replace Python's clocks by clocks that follow the timer of `running`, for this process.
+    """Replace Python's clocks by clocks that show the time of `running`, for this process.
 
     Players that read `time.time()` and the like are then timed in ticks, too.  The clocks start at
     the same moment in every process, so that float rounding and seeds taken from the time repeat.
@@ -166,18 +159,18 @@ def count_all_clocks() -> None:
 def _counted(real: Callable[[], Any], unit: int) -> Callable[[], Any]:
     kind = type(real())
     start = kind(unit * BEGINNING)
-    return lambda: start + kind(unit * _seconds()) if _running else real()
+    return lambda: start + kind(unit * _running[-1]()) if _running else real()
 
 
 class _CountedDatetime(datetime.datetime):
-    """A datetime class whose `now`, `today` and `utcnow` follow the timer of `running`."""
+    """A datetime class whose `now`, `today` and `utcnow` show the time of `running`."""
 
     @classmethod
     def now(cls, tz: Any = None) -> Any:
         if not _running:
             return super().now(tz)
         moment = cls.fromtimestamp(BEGINNING, datetime.UTC)
-        moment += datetime.timedelta(seconds=_seconds())
+        moment += datetime.timedelta(seconds=_running[-1]())
         return moment.astimezone(tz) if tz else moment.astimezone().replace(tzinfo=None)
 
     @classmethod
@@ -187,8 +180,3 @@ class _CountedDatetime(datetime.datetime):
     @classmethod
     def utcnow(cls) -> Any:
         return cls.now(datetime.UTC).replace(tzinfo=None)
-
-
-def _seconds() -> float:
-    timer = _running[-1]
-    return 0.0 if timer is None else timer.seconds()

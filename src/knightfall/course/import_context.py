@@ -1,8 +1,8 @@
 """The environment in which a submission is imported: course modules, own files, old names.
 
 In the submission's own process this environment stays (`load_module`).  In a shared process
-(`visiting`) it is removed after loading: the next submission may be of another generation or have a
-module of the same name.
+(`import_environment`) it is removed after loading: the next submission may be of another generation
+or have a module of the same name.
 """
 
 from __future__ import annotations
@@ -44,11 +44,10 @@ def load_module(file: Path, generation: Generation) -> ModuleType:
         sys.path[:0] = paths
     sys.argv = [file.name]
     sys.dont_write_bytecode = True
-    put_back()
     if any(imports_numpy(tree) for tree in reachable(file, broken=True).values()):
         with suppress(ImportError):
             importlib.import_module("numpy")
-    put_back_into_numpy()
+    restore_removed_names()
     importlib.invalidate_caches()
     if file.stem.isidentifier() and file.stem not in sys.modules:
         return importlib.import_module(file.stem)
@@ -62,7 +61,7 @@ def load_module(file: Path, generation: Generation) -> ModuleType:
 
 
 @contextmanager
-def visiting(file: Path, generation: str) -> Iterator[None]:
+def import_environment(file: Path, generation: str) -> Iterator[None]:
     """Provide the environment that a submission of a generation expects, inside the block.
 
     The working folder is a scratch copy of the files that the submission names.  Its output is
@@ -73,7 +72,7 @@ def visiting(file: Path, generation: str) -> Iterator[None]:
     before, here = _taken_away({*OURS, *_beside(trees, file.parent)}), os.getcwd()
     with (
         tempfile.TemporaryDirectory(prefix="knightfall-") as scratch,
-        for_a_while(),
+        removed_names_restored(),
         redirect_stdout(io.StringIO()),
     ):
         copy_some(files_named(trees, file.parent), file.parent, Path(scratch))
@@ -134,46 +133,34 @@ NUMPY: dict[str, Any] = {
 }
 
 
-Added = list[tuple[Any, str]]
-"""Names that were added to modules, as (module, name)."""
+def restore_removed_names() -> list[tuple[ModuleType, str]]:
+    """Restore names that Python, and numpy if it is imported, have removed since 2017.
 
-
-def put_back() -> Added:
-    """Restore names that Python has removed since 2017; return what was added."""
-    added: Added = []
-    for name in ABSTRACT:
-        _add(added, collections, name, getattr(collections.abc, name))
-    _add(added, time, "clock", time.perf_counter)
-    _add(added, fractions, "gcd", math.gcd)
-    _add(added, inspect, "getargspec", inspect.getfullargspec)
-    return added
-
-
-def put_back_into_numpy() -> Added:
-    """Restore names that numpy has removed since 2017, if numpy is imported."""
-    added: Added = []
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        for name, value in NUMPY.items():
-            if name not in vars(numpy):
-                setattr(numpy, name, value)
-                added.append((numpy, name))
+    Return the names that were added, as (module, name).
+    """
+    removed: list[tuple[ModuleType, dict[str, Any]]] = [
+        (collections, {name: getattr(collections.abc, name) for name in ABSTRACT}),
+        (time, {"clock": time.perf_counter}),
+        (fractions, {"gcd": math.gcd}),
+        (inspect, {"getargspec": inspect.getfullargspec}),
+    ]
+    if "numpy" in sys.modules:
+        removed.append((sys.modules["numpy"], NUMPY))
+    added = []
+    for module, names in removed:
+        for name in names.keys() - vars(module).keys():
+            setattr(module, name, names[name])
+            added.append((module, name))
     return added
 
 
 @contextmanager
-def for_a_while() -> Iterator[None]:
+def removed_names_restored() -> Iterator[None]:
     """Restore the removed names of Python and numpy inside the block only."""
-    added = put_back() + put_back_into_numpy()
+    added = restore_removed_names()
     try:
         yield
     finally:
         for module, name in added:
             with suppress(AttributeError):
                 delattr(module, name)
-
-
-def _add(added: Added, module: Any, name: str, value: Any) -> None:
-    if not hasattr(module, name):
-        setattr(module, name, value)
-        added.append((module, name))

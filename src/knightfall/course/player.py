@@ -12,8 +12,8 @@ import inspect
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from timeit import default_timer
 from typing import Any, SupportsFloat
 
 from knightfall.course.board_from_position import SeatBoard
@@ -21,7 +21,7 @@ from knightfall.course.clocks import CountedClock, WallClock, count_all_clocks, 
 from knightfall.course.generations import Generation
 from knightfall.course.import_context import load_module
 from knightfall.course.scores import ScorePlayer
-from knightfall.course.source_lines import Telling, describe, find_return, without_addresses
+from knightfall.course.source_lines import describe, find_return, without_addresses
 from knightfall.course.submission import Reference, checked, parse_reference
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.isolation.limits import limit_processor_time, seed_random
@@ -57,7 +57,7 @@ class Session:
             if self.submission.generation.on_11x9:
                 importlib.import_module("knightfall.course.successor_moves")  # by the real clock
             count_all_clocks()
-        with self._telling():
+        with self._running():
             random.seed(0)
             self._module = load_module(
                 self._here / self.submission.file.name, self.submission.generation
@@ -106,7 +106,7 @@ class Session:
         legal = board.get_legal_moves()
         copy = board.copy()
         self._clock = self._fresh_clock(self._time)
-        with self._telling():
+        with self._running():
             answer = self._asked(copy, legal)
         late = self._clock.late()
         if late > 0:
@@ -135,7 +135,7 @@ class Session:
             raise KnightfallError(f"{self.submission.file.name} does not play the successor's game")
         now = importlib.import_module("isolation").Isolation(*state)
         side: Side = "w" if now.player() == 0 else "b"
-        with self._telling():
+        with self._running():
             if self._agent is None:
                 seed_random(seed, side)
                 self._agent = self._player(player_id=now.player())
@@ -160,7 +160,7 @@ class Session:
         found: dict[str, float | None] = {}
         for name in position.legal_moves:
             cell = position.board.cell(name)
-            with self._telling():
+            with self._running():
                 after = game.board(position)
                 after.apply_move((position.board.row(cell), position.board.column(cell)))
                 value = score(after, self._player)
@@ -178,7 +178,7 @@ class Session:
         board = SeatBoard(self._player, position.to_move).board(position)
         legal = board.get_legal_moves()
         self._clock = self._fresh_clock(self._time if self._counted else PROFILED * self._time)
-        with self._telling():
+        with self._running():
             answer, line = find_return(lambda: self._asked(board.copy(), legal), self._here)
         try:
             return "" if line is None or answer in legal else str(line)
@@ -198,6 +198,7 @@ class Session:
         return self._player.get_move(game, self._time_left)
 
     def _judged(self, answer: Any, legal: list[Any], position: Position) -> str:
+        """Return the cell's name of a legal answer; raise a forfeit for any other answer."""
         board, targets = position.board, position.targets(position.to_move)
         cells = {(board.row(cell), board.column(cell)): cell for cell in targets}
         try:
@@ -213,11 +214,17 @@ class Session:
         )
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Run the submission's code: turn its errors into `AgentFailure`, apply its clock."""
-        timer = self._clock if isinstance(self._clock, CountedClock) else None
-        with Telling(self._here, self.submission.file.name), running(timer):
-            yield
+    def _running(self) -> Iterator[None]:
+        """Run the submission's code by its clock; its errors become crashes that name the line."""
+        clock = self._clock
+        try:
+            with running(clock.seconds if isinstance(clock, CountedClock) else None):
+                yield
+        except KnightfallError:
+            raise
+        except BaseException as error:
+            crash = describe(error, self._here, self.submission.file.name)
+            raise AgentFailure("crash", crash) from None
 
 
 def make_player(
@@ -277,41 +284,7 @@ def _shown(answer: Any) -> str:
         return "something that cannot be printed"
 
 
-# -- for agents ------------------------------------------------------------------------------
-
-_sessions: dict[tuple[str, int, bool], Session] = {}
-_at_home: list[bool] = []
-
-
-def settle() -> None:
-    """Mark this process as a submission's own, with the scratch copy as its working folder."""
-    _at_home[:] = [True]
-
-
-def is_at_home() -> bool:
-    """Return whether this process is a submission's own, so that its code may run here."""
-    return bool(_at_home)
-
-
-def ready(text: str, time: int, *, counted: bool) -> None:
-    """Load a submission if this process is its own; otherwise only check its source."""
-    if is_at_home():
-        session(text, time, counted)
-    else:
-        checked(parse_reference(text))
-
-
-def ask(text: str, time: int, position: Position, seed: int, *, counted: bool) -> tuple[str, float]:
-    """Return the submission's move and the seconds it took; for its own process only."""
-    asked = session(text, time, counted)
-    start = default_timer()
-    move = asked.move(position, seed)
-    return move, default_timer() - start
-
-
+@cache
 def session(text: str, time: int, counted: bool) -> Session:
     """Return the loaded submission of a reference; for its own process only."""
-    key = text, time, counted
-    if key not in _sessions:
-        _sessions[key] = Session(parse_reference(text), time, counted=counted)
-    return _sessions[key]
+    return Session(parse_reference(text), time, counted=counted)

@@ -108,6 +108,7 @@ class ScorePlayer:
         return best
 
     def _best(self, game: Any, moves: list[Cell], depth: int) -> tuple[float, Cell]:
+        """Return the highest value and the first move that has it."""
         value, best = -inf, moves[0]
         for move in moves:
             found = self._value(game.forecast_move(move), depth - 1, value, inf, mine=False)
@@ -116,6 +117,7 @@ class ScorePlayer:
         return value, best
 
     def _value(self, game: Any, depth: int, alpha: float, beta: float, *, mine: bool) -> float:
+        """Return the alpha-beta value for this player; `mine` if this player is to move."""
         if self.time_left() < THRESHOLD:
             raise _OutOfTime
         moves = game.get_legal_moves()

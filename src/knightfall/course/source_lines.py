@@ -15,24 +15,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from knightfall.errors import AgentFailure, KnightfallError
-
 # -- errors ------------------------------------------------------------------------------------
-
-
-class Telling:
-    """A context manager that turns a submission's exceptions into crashes naming the line."""
-
-    def __init__(self, here: Path, name: str) -> None:
-        self._here, self._name = here, name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None or isinstance(error, KnightfallError):
-            return
-        raise AgentFailure("crash", describe(error, self._here, self._name)) from None
 
 
 def describe(error: BaseException, here: Path, name: str) -> str:

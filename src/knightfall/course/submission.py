@@ -265,6 +265,7 @@ def _players(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iter
         classes.update({n.name: n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)})
 
     def player(name: str, seen: tuple[str, ...] = ()) -> PlayerClass | None:
+        """Return the player class of this name, with its own or inherited methods; else None."""
         node = classes.get(name)
         if node is None or name in seen:
             return None
@@ -275,7 +276,7 @@ def _players(trees: dict[Path, ast.Module], file: Path, names: set[str]) -> Iter
             called = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
             found = player(called, (*seen, name))
             if found is not None:
-                return PlayerClass(name, node.lineno, found.takes, found.acts)
+                return replace(found, name=name)
         return None
 
     top = [node.name for node in ast.walk(trees[file]) if isinstance(node, ast.ClassDef)]
@@ -342,8 +343,8 @@ def _generation(
         raise KnightfallError(
             f"{file} has no class with get_move or get_action: it is not a course submission"
         )
-    told = ", ".join(sorted(names))
+    listed = ", ".join(sorted(names))
     raise KnightfallError(
-        f"{file}: none of its players ({told}) has get_move(game, time_left) or "
+        f"{file}: none of its players ({listed}) has get_move(game, time_left) or "
         "get_move(game, legal_moves, time_left), as the course requires"
     )

@@ -28,6 +28,7 @@ MOST_FILES = 4000
 
 
 def is_file(file: Path) -> bool:
+    """Return whether a file exists; False if its name is invalid or it is not accessible."""
     try:
         return file.is_file()
     except (OSError, ValueError):
@@ -39,6 +40,7 @@ def _inside(file: Path, folder: Path) -> bool:
 
 
 def tree_of(file: Path) -> ast.Module:
+    """Parse a Python file; raise `KnightfallError` if it is unreadable, too large or invalid."""
     try:
         if file.stat().st_size > LARGEST:
             raise KnightfallError(f"{file} is too large: at most {LARGEST:,} bytes are accepted")
@@ -78,6 +80,7 @@ def reachable(file: Path, *, broken: bool = False) -> dict[Path, ast.Module]:
 
 
 def _imports(tree: ast.Module, here: Path, top: Path) -> Iterator[Path]:
+    """Yield the files of the submission's own modules that a module imports."""
     for node in ast.walk(tree):
         names: list[tuple[Path, str]] = []
         if isinstance(node, ast.Import):
@@ -101,6 +104,7 @@ def _imports(tree: ast.Module, here: Path, top: Path) -> Iterator[Path]:
 
 
 def imports_numpy(tree: ast.Module) -> bool:
+    """Return whether a module imports numpy or scipy."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -145,9 +149,10 @@ class PlayerClass:
     """A class with `get_move` or `get_action`; `takes` is the number of arguments after self."""
 
     name: str
-    line: int
-    takes: int | None = None
-    acts: bool = False
+    takes: int | None
+    """None if it accepts any number of arguments."""
+    acts: bool
+    """Whether the method is `get_action`."""
 
 
 def player_of(node: ast.ClassDef) -> PlayerClass | None:
@@ -155,13 +160,12 @@ def player_of(node: ast.ClassDef) -> PlayerClass | None:
     for method in node.body:
         if isinstance(method, ast.FunctionDef) and method.name in ("get_move", "get_action"):
             taken = [each.arg for each in (*method.args.posonlyargs, *method.args.args)][1:]
-            required = len(taken) - len(method.args.defaults)
-            takes: int | None = (
-                3 if any("moves" in name for name in taken[1:2]) else max(2, required)
-            )
+            takes: int | None = max(2, len(taken) - len(method.args.defaults))
             if len(taken) < 2:  # *args: any number
                 takes = None
-            return PlayerClass(node.name, node.lineno, takes, acts=method.name == "get_action")
+            elif "moves" in taken[1]:
+                takes = 3
+            return PlayerClass(node.name, takes, acts=method.name == "get_action")
     return None
 
 
@@ -179,6 +183,7 @@ def find_file(path: str) -> Path:
 
 
 def _within(folder: Path, shown: str) -> Path:
+    """Return the one submission in a folder, searched level by level; raise if not exactly one."""
     level = [folder]
     for _ in range(DEEPEST):
         for usual in USUAL:
@@ -212,6 +217,7 @@ def _folders(place: Path) -> list[Path]:
 
 
 def _players_in(place: Path) -> Iterator[Path]:
+    """Yield the Python files of a folder that define a player class."""
     for file in sorted(place.glob("*.py"))[:MOST_FILES]:
         if file.stem in NOT_HANDED_IN or not file.is_file():
             continue

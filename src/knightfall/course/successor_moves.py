@@ -149,16 +149,16 @@ def _put_actions(
         out.write(b"!")  # the agent's time starts now
         out.flush()
         try:
-            timer, tick = None, None
+            seconds, tick = None, None
             if counted:
                 clock = StateClock(limit, lambda: os._exit(0))  # actions were sent already
                 clock.attach(Isolation)
-                timer, tick = clock, clock.tick
+                seconds, tick = clock.seconds, clock.tick
             pipe = _QueuePipe(lambda item: send("action", (*item, note())), tick)
             agent.queue = TimedQueue(pipe, pipe, NO_HURRY if counted else limit)
             agent.queue.agent = agent
             agent.queue.start_timer()
-            with running(timer):
+            with running(seconds):
                 agent.get_action(state)
         except StopSearch:
             pass

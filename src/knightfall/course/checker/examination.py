@@ -232,12 +232,12 @@ class Examination(Displayable):
 
     def _sum(self) -> str:
         counts = {mark: sum(o.mark == mark for o in self.outcomes) for mark in SIGNS}
-        told = [f"{self.tally} checks passed"]
-        told += [f"{counts['wrong']} failed"] if counts["wrong"] else []
-        told += [f"{counts['skipped']} not tried"] if counts["skipped"] else []
+        parts = [f"{self.tally} checks passed"]
+        parts += [f"{counts['wrong']} failed"] if counts["wrong"] else []
+        parts += [f"{counts['skipped']} not tried"] if counts["skipped"] else []
         many = "warnings" if counts["warning"] > 1 else "warning"
-        told += [f"{counts['warning']} {many}"] if counts["warning"] else []
-        return ", ".join(told)
+        parts += [f"{counts['warning']} {many}"] if counts["warning"] else []
+        return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON-compatible values."""
@@ -271,6 +271,7 @@ def _wrapped(text: str, first: str = "  ", then: str = "  ") -> Iterator[str]:
 
 
 def _explained(outcome: Outcome) -> Iterator[str]:
+    """Yield the lines that explain an outcome: why, expected, got, traceback, position."""
     for text in outcome.why:
         yield from _wrapped(text)
     if outcome.expected:

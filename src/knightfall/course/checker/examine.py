@@ -54,8 +54,8 @@ def examine(
             kinds = _sound(outcomes) if check.id == "resigning" else KINDS
             outcomes[check.id] = _skipped(check, outcomes) or process.check(check.id, kinds)
     printed = bytes(process.printed).decode("utf-8", "replace")
-    told = tuple(outcomes.values())
-    return Examination(str(path), of.name, why, told, printed, process.printed_bytes)
+    found = tuple(outcomes.values())
+    return Examination(str(path), of.name, why, found, printed, process.printed_bytes)
 
 
 def generation_of(file: Path) -> tuple[Generation, str]:
@@ -75,7 +75,7 @@ def _skipped(check: Check, outcomes: Mapping[str, Outcome]) -> Outcome | None:
     """Return the outcome "skipped" if an earlier failure rules out a check, else None."""
     for id in check.needs:
         if outcomes[id].mark == "wrong":
-            return Outcome(check.id, "skipped", f"not tried: first fix {_name(id)!r}")
+            return Outcome(check.id, "skipped", f"not tried: first fix {BY_ID[id].name!r}")
     for other in BY_ID.values():
         done = outcomes.get(other.id)
         if done and done.fatal and (other.about == check.about and check.about):
@@ -83,10 +83,6 @@ def _skipped(check: Check, outcomes: Mapping[str, Outcome]) -> Outcome | None:
     if check.id == "resigning" and not _sound(outcomes):
         return Outcome(check.id, "skipped", "not tried: first fix 'get_move'")
     return None
-
-
-def _name(id: str) -> str:
-    return BY_ID[id].name
 
 
 def _sound(outcomes: Mapping[str, Outcome]) -> list[Kind]:

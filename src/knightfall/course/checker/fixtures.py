@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from knightfall.course.board_common import Cell
-from knightfall.course.checker.recording_board import (
-    ScoreFn,
-    Watch,
-    recording,
-    scrambled,
-)
+from knightfall.course.checker.recording_board import ScoreFn, Watch, recording, scrambled
 from knightfall.course.generation_2017b import Board, RandomPlayer
 from knightfall.course.scores import improved_score
+from knightfall.position import Position
 
 RECORDING_BOARD = recording(Board)
 """The board of 2017b and 2017a that records all calls."""
@@ -24,14 +20,12 @@ OPPONENT = RandomPlayer()
 
 @dataclass(frozen=True)
 class Place:
-    """A position given by the moves from the empty board, two digits (row, column) per cell.
+    """A position on 7×7, given by the moves from the empty board: two digits, row and column, each.
 
     The submission is the player to move.
     """
 
     moves: str
-    width: int = 7
-    height: int = 7
 
     @property
     def cells(self) -> list[Cell]:
@@ -48,7 +42,7 @@ class Place:
         """Return the position as a board with `player` to move; calls are recorded in `watch`."""
         cells = self.cells
         players = (opponent, player) if len(cells) % 2 else (player, opponent)
-        board = kind(*players, self.width, self.height)
+        board = kind(*players)
         board.watch = Watch()
         for cell in cells:
             board.apply_move(cell)
@@ -67,21 +61,9 @@ class Place:
     @property
     def fen(self) -> str:
         """Return the position's FEN, for other commands of knightfall."""
-        board = self.board("you")
-        rows = []
-        for row in range(self.height):
-            marks = "".join(self._mark(board, row, column) for column in range(self.width))
-            for length in range(self.width, 0, -1):
-                marks = marks.replace("." * length, str(length))
-            rows.append(marks)
-        return f"{'/'.join(rows)} {'b' if len(self.cells) % 2 else 'w'}"
-
-    def _mark(self, board: Any, row: int, column: int) -> str:
-        cell, second = (row, column), len(self.cells) % 2
-        knights = [board.get_player_location(one) for one in (board.active_player, OPPONENT)]
-        if cell in knights:
-            return "Nn"[knights.index(cell) ^ second]
-        return "." if board.move_is_legal(cell) else "*"
+        board = Position.start().board
+        names = (board.name(row * board.width + column) for row, column in self.cells)
+        return Position.from_moves(names).fen
 
 
 # -- the positions -----------------------------------------------------------------------------

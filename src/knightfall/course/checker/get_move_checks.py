@@ -38,10 +38,29 @@ OVERTIME_CALLS = 15_000
 """Milliseconds by which a timeout may be late, and the most calls allowed after the end."""
 
 
-def timed(millis: float) -> tuple[Watch, Clock]:
+def timed(millis: float, worst: float = -inf) -> tuple[Watch, Clock]:
     """Return a watch and its clock; a player that goes on long after the end is stopped."""
-    watch = Watch(int(millis / CALL_MILLIS) + OVERTIME_CALLS)
+    watch = Watch(int(millis / CALL_MILLIS) + OVERTIME_CALLS, worst)
     return watch, Clock(watch, millis)
+
+
+def ask_move(
+    subject: Subject,
+    kind: Kind,
+    place: Place,
+    millis: float,
+    *,
+    worst: float = -inf,
+    search_depth: int | None = None,
+) -> tuple[Any, Watch, Clock]:
+    """Call `get_move` of a fresh player with `improved_score`.
+
+    Return its answer, the record of its calls and its clock.  A lost game counts `worst`.
+    """
+    watch, clock = timed(millis, worst)
+    agent = subject.player(kind, watch.scorer(improved_score), search_depth=search_depth)
+    answer = subject.get_move(agent, subject.board(place, agent, watch), clock, place)
+    return answer, watch, clock
 
 
 # -- timeouts ----------------------------------------------------------------------------------
@@ -158,15 +177,14 @@ def _threshold(agent: Any) -> float:
 
 def _has_its_own_clock(subject: Subject, kind: Kind) -> bool:
     """Return whether `get_move` reads Python's clocks, not `time_left`, and is in time."""
-    watch, clock = timed(MOVE_MILLIS)
     with suppress(Finding):
-        agent = subject.player(kind, watch.scorer(improved_score))
-        subject.get_move(agent, subject.board(EARLY, agent, watch), clock, EARLY)
+        _, _, clock = ask_move(subject, kind, EARLY, MOVE_MILLIS)
         return clock.read_elsewhere > 0 and not clock.questions and clock.left() >= 0
     return False
 
 
 def _goes_on(kind: Kind, clock: Clock, expected: str) -> Finding:
+    """Return the finding for a search that does not stop when its time is over."""
     asked = f"It called self.time_left() {clock.questions} times and went on."
     if not clock.questions:
         asked = "It never called self.time_left()."
@@ -208,13 +226,7 @@ def _answers(
 ) -> None:
     """Check `get_move` in one position; with `or_none` it may answer that it found no move."""
     moves = place.board("reference").get_legal_moves()
-
-    def ask() -> tuple[Any, Clock]:
-        watch, clock = timed(millis)
-        agent = subject.player(kind, watch.scorer(improved_score))
-        return subject.get_move(agent, subject.board(place, agent, watch), clock, place), clock
-
-    answer, clock = ask()
+    answer, _, clock = ask_move(subject, kind, place, millis)
     if or_none and clock.read_elsewhere and not clock.questions:
         return  # its own clock assumes the tournament's limit
     if clock.left() < 0:
@@ -232,17 +244,20 @@ def _answers(
     hint = "Any other answer is a forfeit."
     if isinstance(answer, list):
         hint = "A move is a tuple, (row, column); a list is a forfeit."
-    line = subject.source_of(lambda: ask()[0], answer)
+    line = subject.source_of(lambda: ask_move(subject, kind, place, millis)[0], answer)
     raise Finding(
         f"answers {shown(answer)}",
-        (f"There were legal moves and {millis:g} ms of time. {hint}", *told_source(line, answer)),
+        (
+            f"There were legal moves and {millis:g} ms of time. {hint}",
+            *source_sentence(line, answer),
+        ),
         " or ".join(map(str, moves)),
         shown(answer),
         place,
     )
 
 
-def told_source(line: Returned | None, answer: Any) -> tuple[str, ...]:
+def source_sentence(line: Returned | None, answer: Any) -> tuple[str, ...]:
     """Return a sentence that names the line an answer came from, if it is known."""
     if line is None:
         return ()
@@ -278,16 +293,15 @@ def deepens(subject: Subject) -> str:
 
 
 def _deepens(subject: Subject, search_depth: int | None = None) -> str:
+    """Compare the depths that `get_move` reaches with little and with much time."""
     reached: list[list[int]] = []
     left: list[float] = []
     for millis in (MOVE_MILLIS, LONG_MILLIS):
-        watch, clock = timed(millis)
-        agent = subject.player("alphabeta", watch.scorer(improved_score), search_depth=search_depth)
-        subject.get_move(agent, subject.board(EARLY, agent, watch), clock, EARLY)
+        _, watch, clock = ask_move(subject, "alphabeta", EARLY, millis, search_depth=search_depth)
         reached.append(watch.depths or [0])
         left.append(clock.left())
     short, long = (max(depths) for depths in reached)
-    told = (
+    depths_reached = (
         f"By counted time, get_move searched {short} plies deep in {MOVE_MILLIS:g} ms and {long} "
         f"in {LONG_MILLIS:g} ms."
     )
@@ -297,7 +311,7 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
         raise Finding(
             f"stays at depth {long}",
             (
-                f"{told} It had {left[0]:.0f} and {left[1]:.0f} ms left.",
+                f"{depths_reached} It had {left[0]:.0f} and {left[1]:.0f} ms left.",
                 "Iterative deepening searches at depth 1, then 2, then 3 and so on until the time "
                 "runs out, and returns the move of the last finished depth.",
                 f"The check passes if the search is deeper in {LONG_MILLIS:g} ms than in "
@@ -313,7 +327,7 @@ def _deepens(subject: Subject, search_depth: int | None = None) -> str:
         raise Finding(
             "starts at too great a depth",
             (
-                told,
+                depths_reached,
                 f"But its first search was {reached[0][0]} plies deep. A search that starts deep "
                 "may have no answer when the time runs out. Start with depth 1.",
             ),
@@ -352,7 +366,7 @@ def plays_on(subject: Subject, kinds: list[Kind]) -> str:
             "there are legal moves."
         )
         line = subject.source_of(partial(_in_lost_position, subject, kind, place), answer)
-        why += told_source(line, answer)
+        why += source_sentence(line, answer)
         if is_move(_in_lost_position(subject, kind, place, worst=-1e6), _legal(place)):
             why.append(
                 "If a lost game counts -1,000,000 instead of -inf, it moves: it takes only a move "
@@ -381,7 +395,5 @@ def _legal(place: Place) -> list[Cell]:
 
 def _in_lost_position(subject: Subject, kind: Kind, place: Place, worst: float = -inf) -> Any:
     """Return the answer of `get_move` in a lost position, with a loss valued at `worst`."""
-    watch, clock = timed(LONG_MILLIS if kind == "minimax" else MOVE_MILLIS)
-    watch.worst = worst
-    agent = subject.player(kind, watch.scorer(improved_score))
-    return subject.get_move(agent, subject.board(place, agent, watch), clock, place)
+    millis = LONG_MILLIS if kind == "minimax" else MOVE_MILLIS
+    return ask_move(subject, kind, place, millis, worst=worst)[0]

@@ -7,11 +7,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from knightfall.course.checker import successor_checks
-from knightfall.course.checker.examination import BY_ID, KINDS, Finding, Outcome
+from knightfall.course.checker.examination import KINDS, Finding, Outcome
 from knightfall.course.checker.get_move_checks import (
     answers_in_time,
     deepens,
@@ -20,52 +21,45 @@ from knightfall.course.checker.get_move_checks import (
 )
 from knightfall.course.checker.interface_checks import is_complete, scores_are_floats
 from knightfall.course.checker.search_checks import finds_best_moves, prunes, says_so_without_moves
-from knightfall.course.checker.submission_api import Subject, told
+from knightfall.course.checker.submission_api import Subject, error_text
 from knightfall.course.clocks import count_all_clocks
 from knightfall.isolation.limits import SUBMISSION_MEMORY, limit_memory
 
 SEED = 1
 
-DOES: dict[str, Callable[[Subject, Any], str]] = {
-    "values": finds_best_moves,
-    "timeout": stops_in_time,
-    "get-move": answers_in_time,
-    "no-moves": says_so_without_moves,
-    "pruning": lambda subject, kind: prunes(subject),
-    "deepening": lambda subject, kind: deepens(subject),
-}
-
-ON_11X9: dict[str, Callable[[Subject], str]] = {
+MADE_BY: dict[str, Callable[[Subject], str]] = {
+    "interface": is_complete,
+    "scores": scores_are_floats,
+    **{f"{kind}-values": partial(finds_best_moves, kind=kind) for kind in KINDS},
+    **{f"{kind}-timeout": partial(stops_in_time, kind=kind) for kind in KINDS},
+    **{f"{kind}-get-move": partial(answers_in_time, kind=kind) for kind in KINDS},
+    **{f"{kind}-no-moves": partial(says_so_without_moves, kind=kind) for kind in KINDS},
+    "alphabeta-pruning": prunes,
+    "alphabeta-deepening": deepens,
     "player": successor_checks.has_player,
     "actions": successor_checks.puts_legal_actions,
     "ends": successor_checks.sees_the_end,
     "games": successor_checks.plays_games,
     "further": successor_checks.looks_further,
 }
+"""The functions that make the checks, by id.  Each returns a note or raises a `Finding`."""
 
 
-def examine(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
+def make_check(subject: Subject, id: str, kinds: list[Any]) -> Outcome:
     """Make one check and return its outcome."""
-    check = BY_ID[id]
     random.seed(SEED)
     try:
-        if id == "interface":
-            note = is_complete(subject)
-        elif id in ON_11X9:
-            note = ON_11X9[id](subject)
-        elif id == "scores":
-            note = scores_are_floats(subject)
-        elif id == "resigning":
+        if id == "resigning":
             # Use the constants of KINDS: some players compare `method` by identity.
             note = plays_on(subject, [kind for kind in KINDS if kind in kinds])
         else:
-            note = DOES[id.partition("-")[2]](subject, check.about)
+            note = MADE_BY[id](subject)
     except Finding as found:
         return found.outcome(id)
     except BaseException as error:  # raised by an object that the submission returned
         return Finding(
             f"raises {type(error).__name__}",
-            (f"Using the object that it returned raises {told(error)}.",),
+            (f"Using the object that it returned raises {error_text(error)}.",),
             trace=subject.trace(error),
         ).outcome(id)
     return Outcome(id, "ok", note)
@@ -85,7 +79,7 @@ def load(file: Path, generation: str) -> Subject | Outcome:
         ).outcome("load")
     except BaseException as error:
         short = f"raises {type(error).__name__}"
-        why = [f"Importing the file raises {told(error)}."]
+        why = [f"Importing the file raises {error_text(error)}."]
         if isinstance(error, ModuleNotFoundError):
             short = f"imports {error.name}, which is not installed"
             why.append(
@@ -127,7 +121,7 @@ class HostedChecks:
         elif id == "load":
             outcome = Outcome(id, "ok", "as a submission of " + self._generation)
         else:
-            outcome = examine(self._loaded, id, question["kinds"])
+            outcome = make_check(self._loaded, id, question["kinds"])
         for stream in (sys.stdout, sys.stderr):
             with suppress(Exception):  # the submission may have replaced it
                 stream.flush()

@@ -9,7 +9,8 @@ from typing import Any
 from knightfall.course.board_common import Cell
 from knightfall.course.checker.examination import Finding, Kind
 from knightfall.course.checker.fixtures import EARLY, LATE, MIDDLE, PUZZLES, STUCK, TIES, Place
-from knightfall.course.checker.recording_board import Clock, Path, ScoreFn, Watch, scrambled
+from knightfall.course.checker.get_move_checks import MOVE_MILLIS, ask_move
+from knightfall.course.checker.recording_board import Path, ScoreFn, Watch, scrambled
 from knightfall.course.checker.submission_api import WAYS, Subject, is_move, is_no_move, shown
 from knightfall.course.checker.textbook_search import (
     Answer,
@@ -103,6 +104,7 @@ def _wrong(subject: Subject, kind: Kind, answer: Answer, name: str) -> Finding:
 
 
 def extension(kind: Kind, answer: Answer) -> Finding:
+    """Return the warning for a search that extends some lines beyond the given depth."""
     return Finding(
         "searches deeper than asked",
         (
@@ -182,8 +184,8 @@ def says_so_without_moves(subject: Subject, kind: Kind) -> str:
     only a warning, because the game is lost already.
     """
     for place in STUCK:
-        asked = subject.afresh(partial(_get_move_without_moves, subject, kind, place))
-        _expect_no_move(asked, "get_move", place)
+        asked = subject.afresh(partial(ask_move, subject, kind, place, MOVE_MILLIS))
+        _expect_no_move(asked[0], "get_move", place)
         for depth in (1, 3):
             question = partial(subject.ask_search, kind, depth, place, Watch(), improved_score)
             try:
@@ -200,14 +202,8 @@ def says_so_without_moves(subject: Subject, kind: Kind) -> str:
 HARMLESS = "There is no legal move here, and the course requires (-1, -1). It costs no game."
 
 
-def _get_move_without_moves(subject: Subject, kind: Kind, place: Place) -> Any:
-    watch = Watch()
-    agent = subject.player(kind, watch.scorer(improved_score))
-    game = subject.board(place, agent, watch)
-    return subject.get_move(agent, game, Clock(watch, 150.0), place)
-
-
 def _expect_no_move(answer: Any, what: str, place: Place) -> None:
+    """Raise a warning unless the answer is (-1, -1)."""
     if not is_no_move(answer):
         raise Finding(
             f"{what} answers {shown(answer)}",

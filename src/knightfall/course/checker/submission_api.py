@@ -235,7 +235,7 @@ class Subject:
         If `passes`, the submission's own timeout exception is raised unchanged.
         """
         try:
-            with running(clock):
+            with running(clock and clock.seconds):
                 return work()
         except Finding:
             raise
@@ -259,7 +259,7 @@ class Subject:
                 raise
             raise Finding(
                 f"raises {type(error).__name__}",
-                (f"{what} raises {told(error)}.",),
+                (f"{what} raises {error_text(error)}.",),
                 place=place,
                 trace=self.trace(error),
             ) from None
@@ -339,7 +339,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return an error's class and message, shortened."""
     text = without_addresses(" ".join(str(error).split()))
     name = type(error).__name__

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from knightfall.course.checker.examination import Finding
-from knightfall.course.checker.submission_api import Subject, shown, told
+from knightfall.course.checker.submission_api import Subject, error_text, shown
 from knightfall.course.generation_successor import DebugState, Isolation
 from knightfall.course.successor_moves import Put, all_puts
 
@@ -193,7 +193,7 @@ def _check_legal(action: Any, state: Isolation, *, last: bool = True) -> None:
 
 def _described(subject: Subject, error: BaseException) -> str:
     """Return an error and the submission's lines in its traceback, one per line."""
-    return "\n".join([told(error).replace("\n", " "), *subject.trace(error)])
+    return "\n".join([error_text(error).replace("\n", " "), *subject.trace(error)])
 
 
 # -- checks ------------------------------------------------------------------------------------

@@ -56,18 +56,10 @@ def minimax(
     return own(values) if game.active_player == player else other(values)
 
 
-def values_of_moves(
-    game: Any,
-    depth: int,
-    score: ScoreFn,
-    own: Pick = max,
-    other: Pick = min,
-    end: End = utility,
-) -> dict[Cell, float]:
-    """Return the value of each move for the active player; see `minimax`."""
-    player = game.active_player
+def values_of_moves(game: Any, depth: int, score: ScoreFn, **rules: Any) -> dict[Cell, float]:
+    """Return the value of each move for the active player; `rules` are those of `minimax`."""
     return {
-        move: minimax(game.forecast_move(move), depth - 1, score, player, own, other, end)
+        move: minimax(game.forecast_move(move), depth - 1, score, game.active_player, **rules)
         for move in game.get_legal_moves()
     }
 

@@ -1,1 +1,1 @@
-"""A whole class: everybody's submission in one league, and a page for each."""
+"""Rate a whole class: all submissions play, and each student gets a page."""

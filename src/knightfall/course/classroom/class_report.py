@@ -1,4 +1,4 @@
-"""What a class is told: the table on a screen, as a page, for a spreadsheet, as data."""
+"""The report on a class: as text, as pages, as a spreadsheet and as JSON."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from knightfall.arena.results import no_verdict, too_late
-from knightfall.course.classroom.class_table import ClassTable, Row
+from knightfall.arena.results import no_verdict
+from knightfall.course.classroom.class_table import ClassTable, StudentRow
 from knightfall.course.classroom.lessons import to_dict as lessons_dict
 from knightfall.course.classroom.roster import Likeness, Student
 from knightfall.course.classroom.season import Conditions
@@ -26,13 +26,13 @@ from knightfall.files import atomic_write
 
 INDEX, SHEET, PAGES = "index.html", "class.csv", "students"
 
-UNSOLVED = "The board has 99 cells: no solver reaches that far, so wins kept are not told."
-"""What is said of a class of the successor."""
+UNSOLVED = "Moves were not judged: the solver does not support boards of 99 cells."
+"""The note on the report of a class of the successor."""
 
 
 @dataclass
 class ClassReport(Displayable):
-    """A class: those who played, those who could not, and those who handed in the same."""
+    """The report on a class: its table, the submissions that did not play, and similar ones."""
 
     name: str
     table: ClassTable
@@ -49,18 +49,17 @@ class ClassReport(Displayable):
         yield self.clock
         yield ""
         rows = Table(
-            ["", "Student", "Elo", "Won", "95 %", "kept", "lost otherwise", "check"], labels=2
+            ["", "Student", "Elo", "Won", "95 %", "kept", "lost off board", "check"], labels=2
         )
         for place, row in enumerate(self.table.students, start=1):
-            estimate, lessons = row.estimate, row.lessons
             rows.add(
                 str(place),
                 row.name,
                 plus_minus(row.elo, row.error),
-                percent(estimate.score),
-                interval(estimate.low, estimate.high),
-                percent(None if lessons is None else lessons.keeping.rate),
-                "" if lessons is None else str(sum(map(lessons.times, KINDS))),
+                percent(row.estimate.score),
+                interval(row.estimate.low, row.estimate.high),
+                percent(row.lessons.keeping.rate),
+                str(sum(map(row.lessons.times, KINDS))),
                 _tally(row.student),
             )
         yield rows.where_known("kept")
@@ -70,8 +69,8 @@ class ClassReport(Displayable):
             yield UNSOLVED
         yield from self._own_clocks()
         for student in self.broken:
-            told = "not ranked" if student.never_moved else "not played"
-            yield f"{told}: {student.name}: {student.problem}"
+            status = "not ranked" if student.never_moved else "not played"
+            yield f"{status}: {student.name}: {student.problem}"
             yield from (f"  check: {line}" for line in _complaints(student))
             if student.never_moved and student.never_moved.line:
                 yield f"  the answer comes from {student.never_moved.line}"
@@ -81,15 +80,15 @@ class ClassReport(Displayable):
         yield f"pages: {self.output / INDEX}"
 
     def _own_clocks(self) -> Iterator[str]:
-        """Yield a line about those who ask Python for the time, if there are any."""
-        names = [row.name for row in self.table.students if row.lessons and row.lessons.own_clock]
+        """Yield a line for each submission that reads Python's clocks besides `time_left`."""
+        names = [row.name for row in self.table.students if row.lessons.own_clock]
         yield from (f"{name} {OWN_CLOCK}." for name in names)
 
     @property
     def clock(self) -> str:
-        """How time was kept."""
+        """Return a sentence that describes the clock."""
         if self.conditions.counted:
-            return f"{self.conditions.clock}: the same each time."
+            return f"{self.conditions.clock}, so the results repeat exactly."
         before, after = self.load
         busy = ""
         if before is not None and after is not None:
@@ -98,29 +97,21 @@ class ClassReport(Displayable):
 
     @property
     def zero(self) -> str:
-        """What a rating of 0 is."""
+        """Return a sentence that says what a rating of 0 means."""
         if self.table.anchor:
             return f"Elo above {self.table.anchor}, ± 95 %."
         return "Elo around the mean, ± 95 %."
 
     def _neighbours(self) -> str:
-        late = self._too_late()
-        if late:
-            return late
+        """Return how many neighbours in the ranking differ, or why there is no verdict."""
+        late = [row.late for row in self.table.students if row.late]
+        if late and not self.conditions.counted:
+            return no_verdict(late, ticks=True)
         pairs = list(pairwise(self.table.students))
         apart = sum(self.table.told_apart(better, worse) for better, worse in pairs)
-        return f"Neighbours in the ranking told apart: {apart} of {len(pairs)}."
+        return f"Neighbours in the ranking with a real difference: {apart} of {len(pairs)}."
 
-    def _too_late(self) -> str:
-        """Return why nothing is concluded: too many games lost to the wall clock; "" if not."""
-        late = [
-            f"{row.name} lost {row.late:,} of {count(2 * sum(row.pairs), 'game')} to the clock"
-            for row in self.table.students
-            if too_late(row.late, 2 * sum(row.pairs))
-        ]
-        return "" if self.conditions.counted else no_verdict(late, ticks=True)
-
-    # -- for others ------------------------------------------------------------------------
+    # -- JSON, spreadsheet, pages ----------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """See `Displayable`."""
@@ -153,7 +144,7 @@ class ClassReport(Displayable):
         }
 
     def csv(self) -> str:
-        """A row for each who handed in something."""
+        """Return the spreadsheet: a row for each submission, those that did not play last."""
         page = StringIO()
         writer = csv.writer(page)
         against = [row.name for row in self.table.opponents]
@@ -174,10 +165,9 @@ class ClassReport(Displayable):
         return page.getvalue()
 
     def write(self) -> None:
-        """Write all pages and the sheet; a page that was there is replaced as a whole."""
+        """Write all pages and the spreadsheet into the output folder, replacing older ones."""
         (self.output / PAGES).mkdir(parents=True, exist_ok=True)
         for row in self.table.students:
-            assert row.student is not None
             page = student_page(self.table, row, self.conditions, self.clock)
             atomic_write(self.output / PAGES / f"{row.student.page}.html", page)
         for student in self.broken:
@@ -188,7 +178,7 @@ class ClassReport(Displayable):
         atomic_write(self.output / INDEX, self.page())
 
     def page(self) -> str:
-        """The class's table as a page, for the teacher."""
+        """Return the page with the class's table, for the teacher."""
         return document(text(self.name), "".join(self._body()), STYLE)
 
     def _body(self) -> Iterator[str]:
@@ -197,8 +187,8 @@ class ClassReport(Displayable):
         yield (
             f"<p>{count(handed_in, 'submission')}, {len(self.table.students)} of which played. "
             f"{text(self.clock)} {count(self.conditions.pairs, 'opening')} against each of the "
-            f"course’s opponents, from both seats. {text(self.zero)} {self._neighbours()} "
-            f'The same as a sheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
+            f"course’s opponents, from both seats. {text(self.zero)} {text(self._neighbours())} "
+            f'The same as a spreadsheet: <a href="{SHEET}">{SHEET}</a>.</p>\n'
         )
         solved = [] if self.conditions.successor else ["Wins kept", "Heuristic right"]
         yield table(
@@ -206,20 +196,21 @@ class ClassReport(Displayable):
             (self._cells(place, row) for place, row in enumerate(self.table.students, start=1)),
             "class",
         )
-        told = UNSOLVED
+        columns = UNSOLVED
         if solved:
-            told = (
-                "Wins kept: where some moves win and some lose, by an exact solver. Heuristic "
-                "right: how often the score alone would choose a winning move there."
+            columns = (
+                "Wins kept: how often a winning move was played where some moves win and some "
+                "lose, by an exact solver. Heuristic right: how often the score alone would choose "
+                "a winning move there."
             )
         yield (
-            f'<p class="soft">Won: of the games against the course’s opponents. {told} Check: how '
-            "many checks <code>course check</code> passed; the student’s page lists the others. "
-            "Point at a generation to see what tells it.</p>\n"
+            f'<p class="soft">Won: of the games against the course’s opponents. {columns} Check: '
+            "the number of passed checks of <code>course check</code>; the student’s page lists "
+            "the others. Point at a generation to see the evidence for it.</p>\n"
         )
         yield from (f"<p>{text(line)}</p>\n" for line in self._own_clocks())
         if self.alike:
-            yield "<h2>Nearly the same</h2>\n"
+            yield "<h2>Nearly identical</h2>\n"
             yield table(
                 ["Student", "Student", "What is the same"],
                 ((text(one.a), text(one.b), text(one.words)) for one in self.alike),
@@ -227,7 +218,8 @@ class ClassReport(Displayable):
             )
             yield (
                 '<p class="soft">Compared without names, texts, comments and layout, and without '
-                "what half of the class has. It is a reason to look, not a finding.</p>\n"
+                "code that half of the class has. This is a reason to look at them, not a proof of "
+                "copying.</p>\n"
             )
         if self.broken:
             yield "<h2>Not ranked</h2>\n"
@@ -245,44 +237,31 @@ class ClassReport(Displayable):
             ),
         )
 
-    def _cells(self, place: int, row: Row) -> Sequence[str]:
-        assert row.student is not None
-        estimate, lessons = row.estimate, row.lessons
-        link = f'<a href="{PAGES}/{quote(row.student.page)}.html">{text(row.name)}</a>'
-        opinion = None if lessons is None else lessons.opinion
-        solved = [
-            percent(None if lessons is None else lessons.keeping.rate),
-            percent(None if opinion is None else opinion.right / opinion.of),
-        ]
+    def _cells(self, place: int, row: StudentRow) -> Sequence[str]:
+        solved = [percent(row.lessons.keeping.rate), percent(row.lessons.opinion_rate)]
+        found = row.submission
         return [
             str(place),
-            link,
+            f'<a href="{PAGES}/{quote(row.student.page)}.html">{text(row.name)}</a>',
             plus_minus(row.elo, row.error),
-            percent(estimate.score),
-            interval(estimate.low, estimate.high),
+            percent(row.estimate.score),
+            interval(row.estimate.low, row.estimate.high),
             *([] if self.conditions.successor else solved),
-            *("" if lessons is None else str(lessons.times(kind)) for kind in KINDS),
+            *(str(row.lessons.times(kind)) for kind in KINDS),
             _tally(row.student),
-            _generation(row.student),
+            f'<span title="{text(found.why)}">{text(found.generation.name)}</span>',
         ]
 
 
 def _linked(student: Student) -> str:
-    """Return a name, with a link to its page if it has one without being ranked."""
+    """Return an unranked student's name, as a link if there is a page about it."""
     name = text(student.name)
     return f'<a href="{PAGES}/{student.page}.html">{name}</a>' if student.never_moved else name
 
 
-def _generation(student: Student) -> str:
-    """Return a generation for a page; what tells it is shown where one points at it."""
-    assert student.submission is not None
-    found = student.submission
-    return f'<span title="{text(found.why)}">{text(found.generation.name)}</span>'
-
-
-def _tally(student: Student | None) -> str:
-    """Return how many checks a submission passed; "" if it was not checked."""
-    return student.examination.tally if student and student.examination else ""
+def _tally(student: Student) -> str:
+    """Return the number of checks passed, such as "13 of 14"; "" if it was not checked."""
+    return student.examination.tally if student.examination else ""
 
 
 def _complaints(student: Student) -> list[str]:
@@ -308,35 +287,30 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _cells(row: Row) -> list[Any]:
-    estimate, lessons = row.estimate, row.lessons
-    assert row.student is not None
-    assert row.student.submission is not None
-    opinion = None if lessons is None else lessons.opinion
-    kept = None if lessons is None else lessons.keeping.rate
+def _cells(row: StudentRow) -> list[Any]:
+    """Return a student's row of the spreadsheet, without the place."""
+    estimate, lessons, found = row.estimate, row.lessons, row.submission
+    solved = (lessons.keeping.rate, lessons.opinion_rate)
     return [
         row.name,
         *(round(value, 1) for value in (row.elo, row.error)),
         *(round(100 * value, 2) for value in (estimate.score, estimate.low, estimate.high)),
-        2 * sum(row.pairs),
-        "" if kept is None else round(100 * kept, 2),
-        "" if opinion is None else round(100 * opinion.right / opinion.of, 2),
-        *("" if lessons is None else lessons.times(kind) for kind in KINDS),
+        row.games,
+        *("" if rate is None else round(100 * rate, 2) for rate in solved),
+        *(lessons.times(kind) for kind in KINDS),
         _tally(row.student),
-        row.student.submission.generation.name,
-        row.student.submission.why,
-        str(row.student.submission.file),
+        found.generation.name,
+        found.why,
+        str(found.file),
     ]
 
 
-def _row_dict(row: Row) -> dict[str, Any]:
+def _row_dict(row: StudentRow) -> dict[str, Any]:
     estimate = row.estimate
-    assert row.student is not None
-    assert row.student.submission is not None
     return {
         "name": row.name,
-        "generation": row.student.submission.generation.name,
-        "why": row.student.submission.why,
+        "generation": row.submission.generation.name,
+        "why": row.submission.why,
         "page": f"{PAGES}/{row.student.page}.html",
         "check": _check_dict(row.student),
         "elo": for_json(row.elo),
@@ -347,5 +321,5 @@ def _row_dict(row: Row) -> dict[str, Any]:
         "pairs": list(row.pairs),
         "among": list(row.among),
         "against": {name: list(games) for name, games in row.against.items()},
-        "lessons": None if row.lessons is None else lessons_dict(row.lessons),
+        "lessons": lessons_dict(row.lessons),
     }

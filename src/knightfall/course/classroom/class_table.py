@@ -1,32 +1,35 @@
-"""The class's table: everybody's results and rating, from all games together."""
+"""The class's table: results and ratings of all students and opponents, from all games."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from knightfall.arena.results import too_late
 from knightfall.arena.standings import pair_statistics
 from knightfall.arena.store import Run
 from knightfall.course.classroom.lessons import Lessons
 from knightfall.course.classroom.roster import Student
+from knightfall.course.submission import Submission
+from knightfall.display.numbers import count
 from knightfall.statistics import ratings as bradley_terry
 from knightfall.statistics.pairs import MatchEstimate
 from knightfall.statistics.ratings import Pairs, Ratings
 
 ANCHORS = ("AB_Improved", "Minimax")
-"""Opponents whose rating is 0, if they take part: the best players of the course and successor."""
+"""Opponents whose rating is set to 0: the best players of the course and of its successor."""
 
 Key = tuple[str, bool]
-"""A name, and whether it is a student's: a student may be called as an opponent is."""
+"""A name, and whether it is a student's: a student may have the name of an opponent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A pair of games: `outcome` is 2 if `a` won the one that it began, plus 1 if the other.
+    """A pair of games: `outcome` is 2 if `a` won as first player, plus 1 if it won as second.
 
-    One that is `repeated` move for move counts only in the table of games.
+    A pair that `repeated` an earlier one move for move counts only in the table of games.
     """
 
     a: Key
@@ -37,95 +40,106 @@ class Met:
 
     @property
     def won(self) -> int:
-        """Return how many of the two games `a` won."""
+        """Return the number of games, of the two, that `a` won."""
         return self.outcome // 2 + self.outcome % 2
 
 
 @dataclass
 class Row:
-    """Somebody in the table: a student, or an opponent of the course's."""
+    """A row of the table: one of the course's opponents, or a student (`StudentRow`)."""
 
     name: str
-    student: Student | None = None
     elo: float = 0.0
     error: float = 0.0
     pairs: tuple[int, int, int] = (0, 0, 0)
-    """Against the course's opponents (an opponent's: against everybody): LL, WL and WW."""
-    among: tuple[int, int, int] = (0, 0, 0)
-    """Against classmates."""
-    against: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Games won and lost against each of the course's opponents."""
-    lessons: Lessons | None = None
-
-    @property
-    def late(self) -> int:
-        """Return how many games against the course's opponents were lost to the clock."""
-        return 0 if self.lessons is None else self.lessons.times("timeout")
+    """Pairs with 0, 1 and 2 wins between students and opponents."""
 
     @property
     def estimate(self) -> MatchEstimate:
-        """The share of games won against the course's opponents, with its interval."""
+        """Return the share of games won, with its interval."""
         return pair_statistics(self.pairs)
+
+
+@dataclass(kw_only=True)
+class StudentRow(Row):
+    """A student's row; `pairs` and `estimate` are those against the course's opponents."""
+
+    student: Student
+    lessons: Lessons
+    among: tuple[int, int, int] = (0, 0, 0)
+    """Pairs with 0, 1 and 2 wins against classmates."""
+    against: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Games won and lost against each of the course's opponents."""
+
+    @property
+    def submission(self) -> Submission:
+        """Return the student's submission, which was readable, because it has played."""
+        assert self.student.submission is not None
+        return self.student.submission
+
+    @property
+    def games(self) -> int:
+        """Return the number of games against the course's opponents."""
+        return 2 * sum(self.pairs)
+
+    @property
+    def late(self) -> str:
+        """Return a sentence if too many of these games were lost to the clock, else ""."""
+        late = self.lessons.times("timeout")
+        if not too_late(late, self.games):
+            return ""
+        return f"{self.name} lost {late:,} of {count(self.games, 'game')} to the clock"
 
 
 @dataclass
 class ClassTable:
-    """The students, best first, the course's opponents, best first, and their ratings."""
+    """The rows of the students and of the course's opponents, best first, and their ratings."""
 
-    students: list[Row]
+    students: list[StudentRow]
     opponents: list[Row]
     anchor: str
-    """Whose rating is 0; "" if it is the mean."""
+    """The opponent whose rating is 0; "" if the mean rating is 0."""
     ratings: Ratings
     number: dict[str, int]
-    """Everybody's number in the ratings, by name."""
+    """Each student's number in the ratings, by name."""
 
-    def told_apart(self, better: Row, worse: Row) -> bool:
-        """Whether a difference is more than its 95 % error."""
-        gap, error = self.ratings.difference(self.number[better.name], self.number[worse.name])
-        return bool(gap > error)
-
-
-def class_table(
-    own: Mapping[str, Run],
-    among: Sequence[Run],
-    students: Sequence[Student],
-    lessons: Mapping[str, Lessons],
-) -> ClassTable:
-    """Return the table of finished runs: everybody's own, and those among classmates."""
-    met = [one for run in own.values() for one in _pairs(run, classmates=False)]
-    met += [one for run in among for one in _pairs(run, classmates=True)]
-    return table_of(met, students, lessons)
+    def told_apart(self, one: StudentRow, other: StudentRow) -> bool:
+        """Return whether the difference of two students' ratings exceeds its 95 % error."""
+        gap, error = self.ratings.difference(self.number[one.name], self.number[other.name])
+        return bool(abs(gap) > error)
 
 
 def table_of(
     met: Sequence[Met], students: Sequence[Student], lessons: Mapping[str, Lessons]
 ) -> ClassTable:
-    """Return the table of pairs in which students met opponents and classmates."""
+    """Return the table of all pairs of games, of students against opponents and classmates."""
     by_name = {student.name: student for student in students}
     rows: dict[Key, Row] = {}
     for key in dict.fromkeys(key for one in met for key in (one.a, one.b)):
-        name, student = key
+        name, is_student = key
         rows[key] = Row(name)
-        if student:
-            rows[key] = Row(name, by_name[name], lessons=lessons.get(name))
+        if is_student:
+            rows[key] = StudentRow(name, student=by_name[name], lessons=lessons[name])
     for one in met:
         row, other = rows[one.a], rows[one.b]
-        if one.b[1] and not one.repeated:
-            row.among = _counted(row.among, one.won)
-            other.among = _counted(other.among, 2 - one.won)
-        elif not one.b[1]:
-            won, lost = row.against.get(other.name, (0, 0))
-            row.against[other.name] = won + one.won, lost + 2 - one.won
+        assert isinstance(row, StudentRow)
+        if isinstance(other, StudentRow):
             if not one.repeated:
-                row.pairs = _counted(row.pairs, one.won)
-                other.pairs = _counted(other.pairs, 2 - one.won)
+                row.among = _counted(row.among, one.won)
+                other.among = _counted(other.among, 2 - one.won)
+            continue
+        won, lost = row.against.get(other.name, (0, 0))
+        row.against[other.name] = won + one.won, lost + 2 - one.won
+        if not one.repeated:
+            row.pairs = _counted(row.pairs, one.won)
+            other.pairs = _counted(other.pairs, 2 - one.won)
     return _rated(rows, [one for one in met if not one.repeated])
 
 
 def _rated(rows: dict[Key, Row], met: Sequence[Met]) -> ClassTable:
+    """Rate all rows from the pairs of games and sort them."""
     number = {key: place for place, key in enumerate(rows)}
-    # Where nobody played there is one player of whom nothing is known.
+    # The ratings need at least one player, even if no games were played.
     ratings = bradley_terry.of_pairs(max(1, len(rows)), _as_pairs(met, number))
     anchors = [key for key in rows if not key[1] and key[0].rpartition(":")[2] in ANCHORS]
     if anchors:
@@ -135,8 +149,8 @@ def _rated(rows: dict[Key, Row], met: Sequence[Met]) -> ClassTable:
         row.error = ratings.error(number[key])
     best_first = sorted(rows.values(), key=lambda row: (-row.elo, row.name))
     return ClassTable(
-        students=[row for row in best_first if row.student is not None],
-        opponents=[row for row in best_first if row.student is None],
+        students=[row for row in best_first if isinstance(row, StudentRow)],
+        opponents=[row for row in best_first if not isinstance(row, StudentRow)],
         anchor=anchors[0][0] if anchors else "",
         ratings=ratings,
         number={key[0]: place for key, place in number.items() if key[1]},
@@ -148,8 +162,14 @@ def _counted(pairs: tuple[int, int, int], won: int) -> tuple[int, int, int]:
     return lost + (won == 0), split + (won == 1), both + (won == 2)
 
 
+def pairs_met(own: Iterable[Run], among: Iterable[Run]) -> list[Met]:
+    """Return all pairs of games: of students' own runs, and of runs among classmates."""
+    met = [one for run in own for one in _pairs(run, classmates=False)]
+    return met + [one for run in among for one in _pairs(run, classmates=True)]
+
+
 def _pairs(run: Run, *, classmates: bool) -> list[Met]:
-    """Return the pairs of a run of students against opponents, or against classmates."""
+    """Return the pairs of a run, against opponents or against classmates."""
     plan = run.plan
     names = [entrant.name for entrant in plan.entrants]
     _, scores, firsts, repeats = run.outcomes()
@@ -164,7 +184,7 @@ def _pairs(run: Run, *, classmates: bool) -> list[Met]:
 
 
 def _as_pairs(met: Sequence[Met], number: Mapping[Key, int]) -> Pairs:
-    """Return pairs as ratings want them."""
+    """Return the pairs as arrays for `bradley_terry.of_pairs`."""
     openings = {fen: place for place, fen in enumerate(dict.fromkeys(one.opening for one in met))}
     table = np.array(
         [(number[one.a], number[one.b], one.outcome, openings[one.opening]) for one in met],

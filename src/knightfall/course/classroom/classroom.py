@@ -1,32 +1,34 @@
-"""A class in one call: everybody's submission is read, played, judged and told about."""
+"""Rate a whole class in one call: read, play and judge all submissions, and write the pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from knightfall.arena import version
 from knightfall.arena.plan import enter
 from knightfall.arena.run_options import Notice
 from knightfall.arena.store import Run, Store
 from knightfall.course.agent import TIME
 from knightfall.course.checker.examine import examine
 from knightfall.course.classroom.class_report import ClassReport
-from knightfall.course.classroom.class_table import ClassTable, class_table
+from knightfall.course.classroom.class_table import Met, pairs_met, table_of
 from knightfall.course.classroom.lessons import Games, Lessons, from_json, lessons_of, to_dict
-from knightfall.course.classroom.roster import Student, described, near_identical, read_class
+from knightfall.course.classroom.roster import Student, near_identical, read_class
 from knightfall.course.classroom.season import (
     Conditions,
     Season,
     in_protocol,
     is_successor,
     load_each,
+    own_plan,
     usual_opponents,
 )
-from knightfall.course.classroom.successor_class import SuccessorSeason
-from knightfall.display.numbers import count
+from knightfall.course.classroom.successor_class import play_successor_class
+from knightfall.course.trial.successor_games import entered
 from knightfall.display.printable import json_line
 from knightfall.display.progress import progress as shown_progress
 from knightfall.errors import KnightfallError
@@ -37,7 +39,7 @@ from knightfall.reading import read_text
 from knightfall.search.budget import parse_budget
 
 GAMES, LESSONS = "games.sqlite", "lessons"
-"""What a class's output folder holds beside its pages: the store, and what was found in games."""
+"""The store and the folder of lessons in a class's output folder."""
 
 MOST_CLASSMATES = 1000
 
@@ -59,11 +61,11 @@ def hold_class(
     progress: bool = True,
     notice: Notice = lambda text: None,
 ) -> ClassReport:
-    """Let all submissions of a folder play, and write a page for each and a table of all.
+    """Let all submissions of a folder play; write a page for each and a table of all.
 
-    `generations` are those of the students named, such as ``alice=oldest``, or of all, such as
-    ``oldest``; others are found by reading.  What was played is kept in the output folder: after
-    Ctrl-C, and when somebody hands in another version, only what is missing is played.
+    `generations` overrides the inferred generation of one student (``alice=oldest``) or of all
+    (``oldest``).  Finished games are kept in the output folder: after Ctrl-C, or when a submission
+    is handed in again, only missing games are played.
     """
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
@@ -85,74 +87,66 @@ def hold_class(
         seed=seed,
         successor=is_successor(students),
     )
-    if conditions.successor:
-        return _successor_class(folder, place, students, conditions, options, progress, notice)
-    enter(conditions.opponents)  # which refuses whoever is none, before anything is written
+    if conditions.successor:  # refuse unknown opponents before anything is written
+        play = play_successor_class
+        for name in conditions.opponents:
+            entered(name)
+    else:
+        play = _play_class
+        enter(conditions.opponents)
     before = load()
-    with _opened(place) as store:
-        students = load_each(students, conditions, store, progress)
-        _some_play(students)
-        notice(described(students))
-        season = Season(students, conditions, store, options)
-        season.play(notice, progress)
-        lessons = _judged(season.own, place, options, progress)
-        checked = examine_each(season.students, progress)
-        table = class_table(season.own, season.among, checked, lessons)
-        report = _report(folder, place, table, students, checked, conditions, before)
-    report.write()
-    return report
-
-
-def _successor_class(
-    folder: str,
-    place: Path,
-    students: list[Student],
-    conditions: Conditions,
-    options: RunnerOptions,
-    progress: bool,
-    notice: Notice,
-) -> ClassReport:
-    """Let a class of the successor play; its games are kept in a file of their own."""
-    season, before = SuccessorSeason(students, conditions, place), load()
     make_folder(place)
-    notice(described(students))
-    season.students = examine_each(season.students, progress)
-    table = season.play(options, progress)
-    _some_play(season.students)
-    report = _report(folder, place, table, students, season.students, conditions, before)
-    report.write()
-    return report
-
-
-def _report(
-    folder: str,
-    place: Path,
-    table: ClassTable,
-    handed_in: Sequence[Student],
-    examined: Sequence[Student],
-    conditions: Conditions,
-    before: float | None,
-) -> ClassReport:
-    """Return the report on a class that has played; `before` is the load when it began."""
-    return ClassReport(
+    met, students, lessons = play(students, conditions, place, options, notice, progress)
+    students = examine_each(students, progress)
+    report = ClassReport(
         name=Path(folder).resolve().name or folder,
-        table=table,
-        broken=[student for student in examined if student.problem],
-        alike=near_identical(handed_in),
+        table=table_of(met, students, lessons),
+        broken=[student for student in students if student.problem],
+        alike=near_identical(students),
         conditions=conditions,
         load=(before, load()),
         cores=cores(),
         output=place,
     )
+    report.write()
+    return report
+
+
+def _play_class(
+    students: Sequence[Student],
+    conditions: Conditions,
+    place: Path,
+    options: RunnerOptions,
+    notice: Notice,
+    show: bool,
+) -> tuple[list[Met], list[Student], dict[str, Lessons]]:
+    """Play and judge the games of a class on 7×7 that are not in its store yet.
+
+    Return the pairs of games, the students with their problems, and the lessons by name.
+    """
+    make_folder(place / LESSONS)
+    engine = version.engine()
+    with Store.open(place / GAMES) as store:
+        students = load_each(
+            students,
+            conditions,
+            lambda one: store.find(own_plan(one, conditions), engine) is not None,
+            notice,
+            show,
+        )
+        season = Season(students, conditions, store, options)
+        season.play(notice, show)
+        lessons = _judged(season.own, place, options, show)
+        return pairs_met(season.own.values(), season.among), season.students, lessons
 
 
 def examine_each(students: Sequence[Student], show: bool) -> list[Student]:
-    """Return everybody with what `course check` says of what can be read of theirs."""
+    """Return the students with the results of `course check` on each readable submission."""
 
     def examined(student: Student) -> Student:
         if student.submission is None:
             return student
-        with suppress(KnightfallError):  # a submission that is not checked, or is gone by now
+        with suppress(KnightfallError):  # the file may have been deleted meanwhile
             generation = student.submission.generation.name
             found = examine(student.submission.file, generation=generation)
             return replace(student, examination=found)
@@ -169,28 +163,11 @@ def examine_each(students: Sequence[Student], show: bool) -> list[Student]:
     return found
 
 
-def _some_play(students: Sequence[Student]) -> None:
-    """Refuse a class in which nobody can play."""
-    if all(student.problem for student in students):
-        first = students[0]
-        raise KnightfallError(
-            f"none of {count(len(students), 'submission')} can be used; the first is "
-            f"{first.name}: {first.problem}"
-        )
-
-
 def output_folder(folder: str, output: str | None) -> Path:
-    """Where everything goes: beside us, named after the class, unless told."""
+    """Return the output folder; by default FOLDER-report in the working folder."""
     if output is not None:
         return Path(output).expanduser().absolute()
     return Path(f"{Path(folder).expanduser().resolve().name or 'class'}-report").absolute()
-
-
-@contextmanager
-def _opened(place: Path) -> Iterator[Store]:
-    make_folder(place / LESSONS)
-    with Store.open(place / GAMES) as store:
-        yield store
 
 
 # -- judging ---------------------------------------------------------------------------------
@@ -199,7 +176,7 @@ def _opened(place: Path) -> Iterator[Store]:
 def _judged(
     runs: dict[str, Run], place: Path, options: RunnerOptions, show: bool
 ) -> dict[str, Lessons]:
-    """What there is to learn from everybody's games; kept as soon as it is known."""
+    """Return the lessons from each student's games; each is written to its file at once."""
     found: dict[str, Lessons] = {}
     for name, run in runs.items():
         kept = _kept(_file(place, run))
@@ -223,7 +200,7 @@ def _judged(
 
 
 def _finder_of_lessons() -> Callable[[Games], Lessons]:
-    """Return the function that judges games, once what it needs is imported."""
+    """Import the solver and return the function that judges games."""
     from knightfall.solver import solve as solve
 
     return lessons_of
@@ -237,4 +214,4 @@ def _kept(file: Path) -> Lessons | None:
     try:
         return from_json(read_text(file))
     except KnightfallError:
-        return None  # nothing kept, or nothing that can be used: it is found out anew
+        return None  # no file, or an unreadable one: the games are judged again

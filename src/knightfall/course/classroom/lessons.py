@@ -1,6 +1,6 @@
-"""What there is to learn from a submission's games: found by the solver, kept in a file.
+"""Lessons from a submission's games, found by the solver and kept in a file.
 
-Each submission is judged by itself, so that a class is judged on all processors.
+Each submission is judged separately, so that a class can be judged on all processors.
 """
 
 from __future__ import annotations
@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from knightfall.agents import known_agent
-from knightfall.arena.plan import PairRecord, PairTask, Plan
+from knightfall.arena.plan import PairRecord, Plan
 from knightfall.board import Board
 from knightfall.course.agent import RemoteSubmission
-from knightfall.course.trial.game_judging import Choice, judge
+from knightfall.course.trial.game_judging import Choice, Resignations, judge
 from knightfall.display.numbers import for_json
 from knightfall.errors import AgentFailure, KnightfallError
 from knightfall.position import Position
@@ -26,9 +27,9 @@ from knightfall.statistics.rates import Share
 
 @dataclass(frozen=True, slots=True)
 class Blunder:
-    """A won position, the move that lost it, and the quickest of those that would have kept it.
+    """A won position, the losing move that was played, and the quickest winning one.
 
-    The plies are those that the game still lasts after either move, by best play.
+    `lost_in` and `won_in` are the plies that the game lasts after either move, by best play.
     """
 
     fen: str
@@ -39,15 +40,15 @@ class Blunder:
     better: str
     won_in: int
     winning: int
-    """How many moves would have kept the win."""
+    """Number of winning moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Misunderstanding:
-    """A position whose losing move a score prefers to every winning one.
+    """A position in which a score prefers a losing move to every winning one.
 
-    `gap` is by how much, in standard deviations of what the score says; infinite where one of the
-    two is.
+    `gap` is the difference of their scores, in standard deviations of all scores; it is infinite if
+    one of the two scores is.
     """
 
     fen: str
@@ -62,49 +63,61 @@ class Misunderstanding:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a score, asked about each move, would have chosen where some moves win and some lose."""
+    """How well a score alone chooses moves in `of` positions where some win and some lose."""
 
     right: float
-    """Choices that win; among moves that it finds equal, the part of them that does."""
+    """Winning choices; a choice among equal scores counts by the share of winning ones."""
     of: int
     chance: float
+    """The expected share of winning moves chosen at random."""
     deepest: Misunderstanding | None = None
+    """The misunderstanding with the greatest gap."""
 
 
 @dataclass(frozen=True)
 class Lessons:
-    """All that is told of a submission's games but who won them."""
+    """The findings about a submission's games, apart from their results.
+
+    `kept` of `choices` won positions were kept won, where some moves won and some lost; `error` is
+    the standard error of that rate, `chance` the rate of random moves.
+    """
 
     kept: int
     choices: int
     error: float | None
     chance: float | None
     unusual: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Lost otherwise than on the board: how often, and the first detail."""
+    """Games lost off the board: by kind, the number and the first detail."""
     resigned: int = 0
     resigned_won: int = 0
     tries: int = 0
     saved: int = 0
+    """These four are the fields of `Resignations`: games, won, tries, saved."""
     blunders: tuple[Blunder, ...] = ()
-    """Some of them, the latest in their games first; each position once."""
+    """At most `SHOWN` blunders, the latest in their games first; each position once."""
     opinion: Opinion | None = None
     no_opinion: str = ""
-    """Why there is no opinion."""
+    """The reason why there is no opinion."""
     own_clock: bool = False
-    """Whether it asks Python's clocks, where time is counted."""
+    """Whether it is timed in ticks and reads Python's clocks."""
 
     @property
     def keeping(self) -> Share:
-        """How often a win was kept where it could be lost."""
+        """Return the share of won positions that were kept won."""
         return Share(self.kept, self.choices)
 
     @property
     def cost(self) -> float:
-        """The games that resigning cost."""
-        return self.resigned * self.saved / self.tries if self.tries else 0.0
+        """Return the games that resigning cost, estimated from the continuations."""
+        return Resignations(self.resigned, self.resigned_won, self.tries, self.saved).cost
+
+    @property
+    def opinion_rate(self) -> float | None:
+        """Return the share of positions in which the score alone would choose a winning move."""
+        return None if self.opinion is None else self.opinion.right / self.opinion.of
 
     def times(self, kind: str) -> int:
-        """How many games were lost in some way."""
+        """Return the number of games lost in one of the ways of `KINDS`."""
         return self.unusual.get(kind, (0, ""))[0]
 
 
@@ -134,9 +147,9 @@ _LESSONS = {
 
 
 def to_dict(lessons: Lessons) -> dict[str, Any]:
-    """As plain values that JSON can hold."""
+    """Return the lessons as JSON-compatible values."""
     found = asdict(lessons)
-    found["unusual"] = {kind: list(told) for kind, told in lessons.unusual.items()}
+    found["unusual"] = {kind: list(one) for kind, one in lessons.unusual.items()}
     found["blunders"] = list(found["blunders"])
     deepest = (found["opinion"] or {}).get("deepest")
     for name in ("liked_score", "better_score", "gap"):
@@ -146,10 +159,10 @@ def to_dict(lessons: Lessons) -> dict[str, Any]:
 
 
 def from_json(text: str) -> Lessons:
-    """What `to_dict` gave, or a refusal."""
+    """Read the JSON of `to_dict`; raise `KnightfallError` if it is malformed."""
     found = parse_json(text)
     check(_LESSONS, found)
-    found["unusual"] = {kind: _told(each) for kind, each in found["unusual"].items()}
+    found["unusual"] = {kind: _count_and_detail(each) for kind, each in found["unusual"].items()}
     found["blunders"] = tuple(Blunder(**each) for each in found["blunders"])
     opinion = found["opinion"]
     if opinion is not None:
@@ -160,15 +173,17 @@ def from_json(text: str) -> Lessons:
             opinion["deepest"] = Misunderstanding(**deepest)
         found["opinion"] = Opinion(**opinion)
     lessons = Lessons(**found)
-    for one in (*lessons.blunders, *([opinion["deepest"]] if opinion else [])):
-        if one is not None:
-            Position.from_fen(one["fen"] if isinstance(one, dict) else one.fen)
+    shown: list[Blunder | Misunderstanding] = [*lessons.blunders]
+    if lessons.opinion and lessons.opinion.deepest:
+        shown.append(lessons.opinion.deepest)
+    for one in shown:
+        Position.from_fen(one.fen)  # raises for an invalid position
     return lessons
 
 
-def _told(each: list[Any]) -> tuple[int, str]:
+def _count_and_detail(each: list[Any]) -> tuple[int, str]:
     if len(each) != 2 or type(each[0]) is not int or not isinstance(each[1], str):
-        raise KnightfallError("a number of games and the first detail are expected")
+        raise KnightfallError(f"{each!r} is not a number of games and the first detail")
     return each[0], each[1]
 
 
@@ -182,14 +197,15 @@ def _number(value: float | str) -> float:
 
 
 SHOWN = 6
-"""Blunders that a page shows."""
+"""Maximum number of blunders on a page."""
 
 Asked = list[tuple[Choice, dict[str, float]]]
+"""Choices, each with the score of every legal move."""
 
 
 @dataclass(frozen=True)
 class Games:
-    """The games of one submission: what any process needs to judge them."""
+    """A copy of one submission's games, which can be sent to another process."""
 
     name: str
     plan: Plan
@@ -201,18 +217,18 @@ class Games:
 
 
 def lessons_of(games: Games) -> Lessons:
-    """Return what there is to learn from a submission's games."""
+    """Judge a submission's games and return the lessons from them."""
     plan = games.plan
     truth = Solver.of(Board.named(plan.board))
     found: list[tuple[str, Choice]] = []
 
-    def on_choice(match: int, pair: PairTask, choice: Choice) -> None:
+    def on_choice(match: int, choice: Choice) -> None:
         if 0 < len(choice.winning) < len(choice.position.legal_moves):
             found.append((plan.entrants[plan.matches[match].b].name, choice))
 
     judged = judge(games, [0], on_choice=on_choice, truth=truth)[0]
     asked, why = _asked([choice for _, choice in found], plan.entrants[0].agent)
-    lessons = Lessons(
+    return Lessons(
         kept=judged.keeping.kept.count,
         choices=judged.keeping.kept.of,
         error=judged.keeping.error,
@@ -223,17 +239,17 @@ def lessons_of(games: Games) -> Lessons:
         tries=judged.resigned.tries,
         saved=judged.resigned.saved,
         blunders=blunders(found, truth),
+        opinion=opinion(asked, truth) if asked else None,
         no_opinion=why,
         own_clock=judged.own_clock,
     )
-    return replace(lessons, opinion=opinion(asked, truth)) if asked else lessons
 
 
 # -- blunders --------------------------------------------------------------------------------
 
 
 def blunders(found: Sequence[tuple[str, Choice]], truth: Solver) -> tuple[Blunder, ...]:
-    """The latest blunders: what was overlooked there is near."""
+    """Return the latest blunders, for which the least search would have been enough."""
     bad = {
         choice.position.fen: (opponent, choice)
         for opponent, choice in found
@@ -244,6 +260,7 @@ def blunders(found: Sequence[tuple[str, Choice]], truth: Solver) -> tuple[Blunde
 
 
 def _blunder(opponent: str, choice: Choice, truth: Solver) -> Blunder:
+    """Return a losing choice as a blunder, with the quickest winning move."""
     position, move = choice.position, choice.move
     assert move is not None
     lengths = {one: truth.plies(position.play(one)) for one in choice.winning}
@@ -260,28 +277,30 @@ def _blunder(opponent: str, choice: Choice, truth: Solver) -> Blunder:
     )
 
 
-# -- what the score believes -----------------------------------------------------------------
+# -- opinions of the score ---------------------------------------------------------------------
 
 
 def _asked(choices: Sequence[Choice], agent: str) -> tuple[Asked, str]:
-    """What the submission's score says of the moves of each choice; why not, if it says nothing."""
-    player = RemoteSubmission(known_agent(agent))
+    """Return the submission's scores of all moves at each choice, and why some are missing or "".
+
+    Choices with a score that is not a number are left out.
+    """
     found: Asked = []
     try:
-        for choice in choices:
-            said = player.opinions(choice.position)
-            numbers = {move: value for move, value in said.items() if value is not None}
-            if len(numbers) == len(said):
-                found.append((choice, numbers))
+        with closing(RemoteSubmission(known_agent(agent))) as player:
+            for choice in choices:
+                said = player.opinions(choice.position)
+                numbers = {move: value for move, value in said.items() if value is not None}
+                if len(numbers) == len(said):
+                    found.append((choice, numbers))
     except AgentFailure as failure:
         return found, str(failure)
-    finally:
-        player.close()
-    return found, "" if found else "its score never had to choose between winning and losing"
+    why = "no position had winning and losing moves whose scores are all numbers"
+    return found, "" if found else why
 
 
 def opinion(asked: Asked, truth: Solver) -> Opinion:
-    """How often the score alone would choose rightly, and where it is most surely wrong."""
+    """Return how often the score alone would choose right, and its deepest misunderstanding."""
     right, chance = 0.0, 0.0
     worst: tuple[float, int, Choice, dict[str, float]] | None = None
     finite = [value for _, said in asked for value in said.values() if math.isfinite(value)]
@@ -304,6 +323,7 @@ def opinion(asked: Asked, truth: Solver) -> Opinion:
 def _misunderstanding(
     gap: float, choice: Choice, said: dict[str, float], truth: Solver
 ) -> Misunderstanding:
+    """Return a choice at which the score, with the values `said`, prefers a losing move."""
     position = choice.position
     liked = max(said, key=said.__getitem__)
     better = max(choice.winning, key=said.__getitem__)

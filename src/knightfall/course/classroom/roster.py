@@ -1,4 +1,4 @@
-"""Who handed in what: the submissions of a folder, and which of them are nearly the same."""
+"""The submissions of a class's folder, and which of them are nearly identical."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ from knightfall.errors import KnightfallError, nearest
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 
 LONGEST_NAME = 180
-"""Bytes of the name of a student's page; file systems take 255."""
+"""Maximum bytes of the name of a student's page; file systems accept 255."""
 
 MOST = 2000
-"""Submissions that one class may have."""
+"""Maximum number of submissions in a class."""
 
 
 @dataclass(frozen=True)
 class Student:
-    """One who handed something in, by the name of the folder or file.
+    """A student and the submission, named after its folder or file.
 
-    `problem` says why it takes no part; it is empty as long as nothing is known against it.
+    `problem` says why the submission does not play; it is empty if it plays.
     """
 
     name: str
     path: Path
     page: str
-    """What the student's own page is called, without its ending."""
+    """The name of the student's page, without its ending."""
     submission: Submission | None = None
     problem: str = ""
     never_moved: NeverMoved | None = None
-    """If that is its problem: what it answered instead of a move, and where."""
+    """Set if the problem is that it never made a legal move."""
     examination: Examination | None = None
-    """What `course check` says of it."""
+    """The result of `course check`."""
     generation: str = ""
-    """What somebody said it is; empty if it was found by reading."""
+    """The generation given by the caller; empty if it was inferred."""
 
     @property
     def reference(self) -> Reference:
-        """How its agent is named."""
+        """Return the reference of the student's submission."""
         return Reference(str(self.path), generation=self.generation)
 
 
 def read_class(
     folder: str, leave_out: Path | None = None, generations: Iterable[str] = ()
 ) -> list[Student]:
-    """Return everybody who has a folder or a file in this one, by name; nothing of theirs is run.
+    """Return the students with a folder or file in `folder`, sorted by name; none of it is run.
 
-    Hidden files are nobody's, and neither is what lies in `leave_out`.  `generations` corrects
-    what is found by reading: ``G`` for everybody, ``NAME=G`` for one.
+    Hidden files and `leave_out` are skipped.  `generations` overrides inferred generations: ``G``
+    for all, ``NAME=G`` for one student.
     """
     top = Path(folder).expanduser()
     if not top.is_dir():
@@ -71,7 +71,7 @@ def read_class(
     if alone:
         raise KnightfallError(
             f"{folder!r} holds {alone[0]} itself, so it is one submission: name the folder that "
-            f"holds everybody's, or use knightfall course run"
+            f"holds all submissions, or use knightfall course run"
         )
     try:
         found = [path for path in top.absolute().iterdir() if _is_handed_in(path)]
@@ -84,7 +84,9 @@ def read_class(
             f"{folder!r} holds no submissions: a folder or a .py file for each is expected"
         )
     if len(found) > MOST:
-        raise KnightfallError(f"{folder!r} holds {len(found):,} submissions; {MOST:,} are accepted")
+        raise KnightfallError(
+            f"{folder!r} holds {len(found):,} submissions; at most {MOST:,} are accepted"
+        )
     named = _generations(generations)
     students = list(_students(found, named))
     unknown = named.keys() - {student.name for student in students} - {""}
@@ -97,17 +99,17 @@ def read_class(
 
 
 def _generations(texts: Iterable[str]) -> dict[str, str]:
-    """Return the generation to take for each student by name; the key "" is for all others."""
+    """Return the given generations by student's name; the key "" stands for all others."""
     found: dict[str, str] = {}
     for text in texts:
         name, _, generation = text.rpartition("=")
-        generation_named(generation)  # which refuses what is none
+        generation_named(generation)  # raises for an unknown name
         found[name] = generation
     return found
 
 
 def _one_game(students: list[Student]) -> list[Student]:
-    """Leave out submissions for 11×9 where there are others, too: the two games do not mix."""
+    """Exclude submissions for 11×9 if there are others: a class plays one of the two games."""
     games = {one.submission.generation.on_11x9 for one in students if one.submission}
     if len(games) < 2:
         return students
@@ -127,7 +129,7 @@ def _is_handed_in(path: Path) -> bool:
 
 
 def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
-    """So that student 9 comes before student 10."""
+    """Return a sort key that puts student 9 before student 10."""
     pieces = re.split(r"(\d+)", path.name.casefold())
     return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in pieces], path.name
 
@@ -144,6 +146,7 @@ def file_name(name: str) -> str:
 
 
 def _students(paths: Iterable[Path], generations: Mapping[str, str]) -> Iterator[Student]:
+    """Yield a student for each path, with unique page names; unreadable ones have a problem."""
     names: set[str] = set()
     pages: set[str] = set()
     for path in paths:
@@ -151,7 +154,7 @@ def _students(paths: Iterable[Path], generations: Mapping[str, str]) -> Iterator
         names.add(name)
         page = plain = file_name(name)
         number = 1
-        while page.casefold() in pages:  # some systems do not tell A from a
+        while page.casefold() in pages:  # some file systems ignore case
             number += 1
             page = f"{plain}-{number}"
         pages.add(page.casefold())
@@ -164,89 +167,92 @@ def _students(paths: Iterable[Path], generations: Mapping[str, str]) -> Iterator
 
 
 def _submission(path: Path, generation: str) -> Submission:
+    """Read a student's submission; raise `KnightfallError` if it cannot be used."""
     if path.name.lower().endswith(ARCHIVES) and path.is_file():
         raise KnightfallError(f"{path.name} is an archive: unpack it into a folder")
     if parse_reference(str(path)).path != str(path):
-        raise KnightfallError(f"{path.name}: a name that ends like a choice of class: rename it")
+        raise KnightfallError(f"{path.name} ends like a choice of class (#Class): rename it")
     found = read_submission(str(path), generation)
     if not found.players and not found.scores:
-        raise KnightfallError(f"{found.file.name} holds no player")
+        raise KnightfallError(f"{found.file.name} has no player class and no score")
     return found
 
 
-def described(students: list[Student]) -> str:
-    """How many there are, and how many of them cannot be used."""
+def described(students: Sequence[Student]) -> str:
+    """Return the number of submissions, and how many of them cannot be used."""
     broken = sum(bool(student.problem) for student in students)
     text = count(len(students), "submission")
     return f"{text}, {broken} of which cannot be used" if broken else text
 
 
-# -- nearly the same ---------------------------------------------------------------------------
+def refuse_if_none_plays(students: Sequence[Student]) -> None:
+    """Raise `KnightfallError` if every student has a problem."""
+    if all(student.problem for student in students):
+        first = students[0]
+        raise KnightfallError(
+            f"none of {count(len(students), 'submission')} can be used; the first is "
+            f"{first.name}: {first.problem}"
+        )
 
+
+# -- nearly identical submissions --------------------------------------------------------------
+#
+# Programs are compared by their stretches: sequences of `STRETCH` syntax nodes, without names,
+# values, comments and layout.
 
 STRETCH = 16
-"""Node kinds in a stretch: about a line and a half of a program."""
+"""Syntax nodes in a stretch: about a line and a half of a program."""
 
 COMMON = 0.5
-"""What more than this share of a class has, and more than three of it, is common."""
+"""A stretch in more than this share of the programs, and in more than three, is not compared."""
 
 FEW = 60
-"""With fewer stretches of its own than these, a program has too little to be compared by."""
+"""Minimum number of a program's own stretches; with fewer it is not compared."""
 
 ALIKE = 0.7
-"""The share of common stretches from which on two programs are pointed out."""
+"""Share of common stretches from which two programs are reported."""
 
 Kinds = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """Two submissions, and what they have in common of what the class has not."""
+    """Two submissions and the share of their stretches that both have."""
 
     a: str
     b: str
     share: float
     same: str = ""
-    """What is wholly the same: the files, or all but names, comments and layout."""
+    """What is identical, in words; empty if only some stretches are."""
 
     @property
     def words(self) -> str:
-        """The same for people."""
-        return self.same or f"{percent(self.share, 0)} of what is their own"
+        """Return the finding as words."""
+        return self.same or f"{percent(self.share, 0)} of their own code is the same"
 
 
 def near_identical(students: Sequence[Student], alike: float = ALIKE) -> list[Likeness]:
-    """The couples that are alike, the most alike first."""
+    """Return the pairs of submissions that share at least `alike`, the most alike first."""
     programs = {student.name: _program(student) for student in students}
     known = {name: program for name, program in programs.items() if program is not None}
     sets = {name: _stretches(kinds) for name, (kinds, _) in known.items()}
-    # Copies count once, or what a few have copied would pass for what the class has in common.
+    # Copies count once; otherwise what a few have copied would count as common to the class.
     distinct = {kinds: sets[name] for name, (kinds, _) in known.items()}
     spread = Counter(stretch for found in distinct.values() for stretch in found)
     most = max(3, COMMON * len(distinct))
     own = {name: {s for s in found if spread[s] <= most} for name, found in sets.items()}
-    return sorted(_couples(known, own, alike), key=lambda found: (-found.share, found.a, found.b))
-
-
-def _couples(
-    known: dict[str, tuple[Kinds, str]], own: dict[str, set[int]], alike: float
-) -> Iterator[Likeness]:
+    found = []
     for a, b in combinations(known, 2):
         if known[a][1] == known[b][1]:
-            yield Likeness(a, b, 1.0, "the same file, byte for byte")
+            found.append(Likeness(a, b, 1.0, "the same file, byte for byte"))
         elif known[a][0] == known[b][0]:
-            yield Likeness(a, b, 1.0, "the same but for names, numbers, comments and layout")
-        else:
-            share = _shared(own[a], own[b])
+            same = "the same but for names, numbers, comments and layout"
+            found.append(Likeness(a, b, 1.0, same))
+        elif min(len(own[a]), len(own[b])) >= FEW:
+            share = len(own[a] & own[b]) / len(own[a] | own[b])
             if share >= alike:
-                yield Likeness(a, b, share)
-
-
-def _shared(a: set[int], b: set[int]) -> float:
-    """Of what either has, the part that both have; nothing can be said of very little."""
-    if min(len(a), len(b)) < FEW:
-        return 0.0
-    return len(a & b) / len(a | b)
+                found.append(Likeness(a, b, share))
+    return sorted(found, key=lambda one: (-one.share, one.a, one.b))
 
 
 def _program(student: Student) -> tuple[Kinds, str] | None:
@@ -276,12 +282,12 @@ def _content(file: Path) -> bytes:
 
 
 def _kinds(tree: ast.AST) -> Iterator[str]:
-    """The kinds of nodes from top to bottom, without texts that stand for themselves."""
+    """Yield the types of all syntax nodes in order, without docstrings."""
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            continue  # a docstring, or a remark in its form
+            continue  # a docstring, or a string used as a comment
         if not isinstance(node, ast.expr_context):
             yield type(node).__name__
         stack += reversed(list(ast.iter_child_nodes(node)))

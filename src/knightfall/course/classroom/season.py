@@ -1,15 +1,16 @@
-"""The games of a class: who meets whom, as plans, and how they are played.
+"""The games of a class on 7×7: the plans, and how they are played.
 
-There is a plan for each submission against the course's opponents and one against its classmates.
-A submission that is handed in again changes its own plans and those of two classmates.  All the
-others are in the store as they were, and are not played again.
+Each submission has a plan against the course's opponents and one against some classmates.  A
+submission that is handed in again changes only its own plans and those of the classmates that meet
+it.  All other runs are found in the store and not played again.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from knightfall.agents import COURSE, known_agent
@@ -21,7 +22,7 @@ from knightfall.arena.run_options import Notice
 from knightfall.arena.store import Run, Store
 from knightfall.arena.tournament_plan import PROTOCOLS
 from knightfall.course.agent import CourseAgent, RemoteSubmission, course_agent
-from knightfall.course.classroom.roster import Student
+from knightfall.course.classroom.roster import Student, described, refuse_if_none_plays
 from knightfall.course.generations import all_generations
 from knightfall.course.trial.game_judging import kind_of, never_moved
 from knightfall.course.trial.successor_games import SAMPLES
@@ -36,48 +37,52 @@ from knightfall.position import Position
 
 @dataclass(frozen=True)
 class Conditions:
-    """How a class plays: a move's microseconds, by a clock that counts or by the wall's."""
+    """The conditions under which a class plays."""
 
     opponents: tuple[str, ...]
     pairs: int = 5
+    """Pairs of games against each opponent."""
     classmates: int = 4
+    """Number of classmates that each submission meets."""
     time: int = 150_000
+    """Microseconds per move."""
     counted: bool = True
+    """Whether time is counted in ticks; otherwise by the wall clock."""
     seed: int = 0
     successor: bool = False
-    """Whether the game is that of 11×9, which no store and no solver here can hold."""
+    """Whether the class plays on 11×9, which the store and the solver do not support."""
 
     @property
     def clock(self) -> str:
-        """Return how time is kept."""
+        """Return the description of the clock, without a full stop."""
         wanted = f"{self.time / 1000:g} ms a move"
         if self.counted and self.successor:
-            return f"{wanted}, by a clock that counts the questions asked of the state"
+            return f"{wanted}; each method call on the state costs 0.015 ms"
         if self.counted:
-            return f"{wanted}, by a clock that counts how often it is asked"
+            return f"{wanted}; each call of time_left() costs 0.06 ms"
         return f"{wanted} by the wall clock"
 
 
 def is_successor(students: Sequence[Student]) -> bool:
-    """Return whether a class plays the successor's game: all of it does, or nobody."""
+    """Return whether a class plays the successor's game, so that all its submissions do."""
     known = [student.submission for student in students if student.submission is not None]
     return bool(known) and all(one.generation.on_11x9 for one in known)
 
 
 def usual_opponents(students: Sequence[Student]) -> tuple[str, ...]:
-    """Return the seven of the later tournament, unless nobody was in that; or the successor's."""
+    """Return the default opponents: the seven of the class's protocol, or the successor's."""
     return tuple(SAMPLES) if is_successor(students) else PROTOCOLS[protocol_of(students)].opponents
 
 
 def protocol_of(students: Sequence[Student]) -> str:
-    """Return the protocol in force for a class: the later one, unless nobody was in that."""
+    """Return the protocol of a class: that of the newest generation in it."""
     known = {student.submission.generation for student in students if student.submission}
     latest = [one for one in all_generations() if one in known and not one.on_11x9]
     return latest[0].protocol if latest else "2017a"
 
 
 def in_protocol(opponents: Sequence[str], students: Sequence[Student]) -> tuple[str, ...]:
-    """Return opponents by names that say the protocol where they mean that of the class."""
+    """Return the opponents, with names of the course's agents resolved in the class's protocol."""
     if is_successor(students):
         return tuple(opponents)
     protocol = protocol_of(students)
@@ -90,13 +95,13 @@ def in_protocol(opponents: Sequence[str], students: Sequence[Student]) -> tuple[
 
 
 def entrant_of(student: Student, conditions: Conditions) -> Entrant:
-    """A submission as the agent that the course's tournament would have made of it."""
+    """Return a student's submission as an entrant, with the class that the tournament uses."""
     agent = course_agent(student.reference, conditions.time, conditions.counted)
     return replace(enter([str(agent)])[0], name=student.name)
 
 
 def own_plan(student: Student, conditions: Conditions, pairs: int | None = None) -> Plan:
-    """A submission against the course's opponents, from the openings that everybody has."""
+    """Return the plan of a submission against the opponents; openings are equal for all."""
     against = enter(list(conditions.opponents))
     entrants = (entrant_of(student, conditions), *against)
     return Plan(
@@ -111,7 +116,7 @@ def own_plan(student: Student, conditions: Conditions, pairs: int | None = None)
 
 
 def classmates_plans(students: Sequence[Student], conditions: Conditions) -> list[Plan]:
-    """Submissions among themselves: each meets the next ones in a circle, and so as many before."""
+    """Return the plans between classmates: each submission meets the next ones in a circle."""
     plans = []
     for place, followers in enumerate(circle(len(students), conditions.classmates)):
         if not followers:
@@ -132,9 +137,10 @@ def classmates_plans(students: Sequence[Student], conditions: Conditions) -> lis
 
 
 def circle(people: int, wanted: int) -> list[list[int]]:
-    """Whom each meets of those after it, so that everybody meets about `wanted` others.
+    """Return for each of `people` which others it is paired with, so that each meets `wanted`.
 
-    An odd number is met by every other one only; all others, if so many are not there.
+    A pairing is listed once, for the first of the two.  If `wanted` and `people` are odd, one meets
+    one fewer; if there are not enough people, everyone meets everyone.
     """
     if wanted >= people - 1:
         return [list(range(place + 1, people)) for place in range(people)]
@@ -151,45 +157,43 @@ def circle(people: int, wanted: int) -> list[list[int]]:
 
 
 STARTING = 0.2
-"""Seconds that a submission's process takes to start, about."""
+"""Approximate seconds that a submission's process takes to start."""
 
 FIRST = "7/7/2N4/7/4n2/7/7 w"
-"""A position like any other, for a first question."""
+"""The position of the first test question."""
 
 
 def load_each(
-    students: Sequence[Student], conditions: Conditions, store: Store, show: bool
+    students: Sequence[Student],
+    conditions: Conditions,
+    has_played: Callable[[Student], bool],
+    notice: Notice,
+    show: bool,
 ) -> list[Student]:
-    """Everybody, with a problem those who cannot be loaded or do not answer at all.
+    """Return the students, with a problem for those that cannot be loaded or do not answer.
 
-    Each is tried in a process of its own.
+    Each is tried in a process of its own, unless it has played before.  Raise `KnightfallError` if
+    none can play.
     """
-    engine = version.engine()
 
     def tried(student: Student) -> Student:
         agent = entrant_of(student, conditions).agent
-        player = RemoteSubmission(known_agent(agent))
         loaded = False
         try:
-            player.prepare()
-            loaded = True
-            player.analyse(Position.from_fen(FIRST))
+            with closing(RemoteSubmission(known_agent(agent))) as player:
+                player.prepare()
+                loaded = True
+                if not conditions.successor:
+                    player.analyse(Position.from_fen(FIRST))
         except AgentFailure as failure:
             said = _brief(str(failure), agent)
             if not loaded:
                 return replace(student, problem=f"cannot be loaded: {said}")
-            if failure.ending == "no answer":  # other failures are for its games to show
+            if failure.ending == "no answer":  # its games will show other failures
                 return replace(student, problem=f"asked for a move, it {said}")
-        finally:
-            player.close()
         return student
 
-    # One that has played before was loaded before.
-    fresh = [
-        student
-        for student in students
-        if not student.problem and store.find(own_plan(student, conditions), engine) is None
-    ]
+    fresh = [one for one in students if not one.problem and not has_played(one)]
     found: dict[str, Student] = {}
     with (
         ThreadPoolExecutor(cores()) as threads,
@@ -199,16 +203,19 @@ def load_each(
             found[student.name] = student
             if show:
                 tell(len(found))
-    return [found.get(student.name, student) for student in students]
+    loaded = [found.get(student.name, student) for student in students]
+    refuse_if_none_plays(loaded)
+    notice(described(loaded))
+    return loaded
 
 
 def _brief(detail: str, agent: str) -> str:
-    """What went wrong, without the agent's long name in front."""
+    """Return an error message without the agent's long name."""
     return detail.replace(f"{agent} ", "").replace(f"{agent}: ", "")
 
 
 class Season:
-    """The runs of a class in its store, played as far as they go."""
+    """The runs of a class on 7×7, in its store: each student's own, and among classmates."""
 
     def __init__(
         self,
@@ -223,17 +230,17 @@ class Season:
         self.among: list[Run] = []
 
     def play(self, notice: Notice, show: bool) -> None:
-        """Play everything; Ctrl-C leaves what was played in the store."""
+        """Play all games that are missing in the store; after Ctrl-C, finished ones are there."""
         self._first_round(notice, show)
         self._all_rounds(notice, show)
 
     @property
     def playing(self) -> list[Student]:
-        """Those who take part."""
+        """Return the students without a problem."""
         return [student for student in self.students if not student.problem]
 
     def _first_round(self, notice: Notice, show: bool) -> None:
-        """Play a pair against each opponent; who never moves or finishes a game plays no more."""
+        """Play a pair against each opponent; exclude submissions that never move or finish."""
         plans = [own_plan(student, self.conditions, 1) for student in self.playing]
         runs = self._conduct(plans, "games of the first round", notice, show)
         found = dict(zip((student.name for student in self.playing), runs, strict=True))
@@ -253,7 +260,7 @@ class Season:
         self.among = runs[len(own) :]
 
     def _conduct(self, plans: Sequence[Plan], what: str, notice: Notice, show: bool) -> list[Run]:
-        """Play some plans one after the other with one runner."""
+        """Play the plans one after the other with the same runner; return their runs."""
         engine, versions = version.engine(), version.versions()
         runs = [self.store.begin(plan, engine, versions) for plan in plans]
         if all(run.finished for run in runs):
@@ -283,10 +290,10 @@ class Season:
 
 
 class _Ahead:
-    """How long the games will still take, by how long each submission took so far.
+    """Estimates the remaining time from how long each submission's games took so far.
 
     Submissions differ in speed by a factor of a hundred, so the rate of the last games says little
-    of the next ones.
+    about the next ones.
     """
 
     def __init__(self, runs: Sequence[Run], done: list[int], workers: int) -> None:
@@ -306,7 +313,7 @@ class _Ahead:
         self._start = time.monotonic()
 
     def seconds(self) -> float | None:
-        """An estimate from what was measured; None if there is nothing yet."""
+        """Return the estimated seconds left; None if nothing was measured yet."""
         elapsed = time.monotonic() - self._start
         made = [now - before for now, before in zip(self._done, self._before, strict=True)]
         left = [total - now for total, now in zip(self._totals, self._done, strict=True)]
@@ -325,7 +332,7 @@ def _submissions(plan: Plan) -> list[Entrant]:
 
 
 def _seconds(run: Run) -> dict[str, float]:
-    """What a game of each submission took in a run, the start of its process included."""
+    """Return the mean seconds per game of each submission in a run, including its start."""
     spent: dict[str, list[float]] = {}
     entrants = run.plan.entrants
     for game in run.games():
@@ -342,9 +349,9 @@ def _seconds(run: Run) -> dict[str, float]:
 
 
 def hopeless(run: Run) -> str:
-    """Why a submission is not worth more games than those of this run; "" if it is.
+    """Return why a submission plays no more games after this run; "" if it does.
 
-    It is not if it never came to the end of a game, or does not answer at all in half of them.
+    It does not if it never finished a game, or gave no answer in half of its games.
     """
     kinds: list[tuple[str, str]] = []
     silent: list[str] = []
@@ -358,5 +365,10 @@ def hopeless(run: Run) -> str:
     if 2 * len(silent) >= len(kinds) > 0:
         return f"does not answer in {len(silent)} of {len(kinds)} games: {silent[0]}"
     if kinds and all(kind in ("timeout", "crash", "illegal answer") for kind, _ in kinds):
-        return f"comes to the end of none of {len(kinds)} games: {kinds[0][0]}: {kinds[0][1]}"
+        return finishes_none(len(kinds), *kinds[0])
     return ""
+
+
+def finishes_none(games: int, kind: str, detail: str) -> str:
+    """Return the problem of a submission that lost all its games off the board."""
+    return f"finishes none of {games} games: {kind}: {detail}"

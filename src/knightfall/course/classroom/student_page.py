@@ -1,11 +1,11 @@
-"""The page of one student, on which nobody else's results are told, and what all pages share."""
+"""A student's page, which shows no other student's results, and the parts that pages share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from knightfall.arena.results import no_verdict, too_late
-from knightfall.course.classroom.class_table import ClassTable, Row
+from knightfall.arena.results import no_verdict
+from knightfall.course.classroom.class_table import ClassTable, StudentRow
 from knightfall.course.classroom.lessons import Blunder, Lessons, Misunderstanding
 from knightfall.course.classroom.roster import Student
 from knightfall.course.classroom.season import Conditions
@@ -35,7 +35,7 @@ figure.wide svg { max-width: none; } figcaption { font-size: 0.92rem; }
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
-    """A table of HTML cells."""
+    """Return an HTML table; titles and cells are HTML already."""
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in rows)
     named = f' class="{kind}"' if kind else ""
@@ -46,7 +46,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") 
 
 
 def board(fen: str, played: str, better: str, caption: str) -> str:
-    """A position, the wrong move as a hollow arrow and the right one as a solid one."""
+    """Return a picture of a position: a hollow arrow for `played`, a solid one for `better`."""
     position = Position.from_fen(fen)
     cell = position.knight(position.to_move)
     start = "" if cell is None else position.board.name(cell)
@@ -54,17 +54,17 @@ def board(fen: str, played: str, better: str, caption: str) -> str:
     return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>\n"
 
 
-# One line from the weakest to the strongest; the course's opponents have names, classmates have
-# none, for a page is for one student's eyes.
+# One line from the weakest to the strongest.  The course's opponents are named; classmates are not,
+# because the page is for one student.
 
 _WIDTH, _HEIGHT, _EDGE, _LINE, _LEVELS = 860, 160, 60, 76, 5
 
 
-def rating_line(table: ClassTable, row: Row) -> str:
-    """Where somebody stands among all, with the error."""
-    everybody = [*table.students, *table.opponents]
-    low = min(min(each.elo for each in everybody), row.elo - min(row.error, 600.0))
-    high = max(max(each.elo for each in everybody), row.elo + min(row.error, 600.0))
+def rating_line(table: ClassTable, row: StudentRow) -> str:
+    """Return a chart of all ratings on a line, with the student's own and its error."""
+    all_rows = [*table.students, *table.opponents]
+    low = min(min(each.elo for each in all_rows), row.elo - min(row.error, 600.0))
+    high = max(max(each.elo for each in all_rows), row.elo + min(row.error, 600.0))
     span = max(1.0, high - low)
 
     def x(elo: float) -> float:
@@ -80,7 +80,7 @@ def rating_line(table: ClassTable, row: Row) -> str:
     for other in table.students:
         if other is not row:
             parts.append(f'<circle cx="{x(other.elo):.1f}" cy="{_LINE}" r="4" fill-opacity=".3"/>')
-    ends = [-1e9] * _LEVELS  # where the text of each row of names ends
+    ends = [-1e9] * _LEVELS  # the right end of the last name in each row of names
     for opponent in sorted(table.opponents, key=lambda each: each.elo):
         at, name = x(opponent.elo), opponent.name.rpartition(":")[2]
         free = [level for level, end in enumerate(ends) if at - 4 * len(name) > end]
@@ -104,37 +104,37 @@ def rating_line(table: ClassTable, row: Row) -> str:
 
 
 def check_section(student: Student) -> str:
-    """Return what `course check` says of a submission; "" if it was not checked."""
+    """Return the section with the results of `course check`; "" if it was not checked."""
     found = student.examination
     if found is None:
         return ""
     lines = "".join(f"<li>{text(line)}</li>\n" for line in found.complaints)
     listed = f"<ul>\n{lines}</ul>\n" if lines else ""
     return (
-        f"<h2>Is it right?</h2>\n<p>{found.tally} checks passed. <code>knightfall course check"
-        f"</code> explains each, with the position.</p>\n{listed}"
+        f"<h2>Checks</h2>\n<p>{found.tally} checks passed. Run <code>knightfall course check"
+        f"</code> for an explanation of each, with the position.</p>\n{listed}"
     )
 
 
 # -- the page ----------------------------------------------------------------------------------
 
 
-def student_page(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> str:
-    """The whole page."""
+def student_page(found: ClassTable, row: StudentRow, conditions: Conditions, clock: str) -> str:
+    """Return the page of a student who is ranked."""
     return document(text(row.name), "".join(_body(found, row, conditions, clock)), STYLE)
 
 
 def never_moved_page(student: Student, clock: str) -> str:
-    """Return the page of one who never made a move: where that comes from, and no rating."""
+    """Return the page of a student whose submission never made a legal move."""
     found = student.never_moved
     assert found is not None
     assert student.submission is not None
     position = Position.from_fen(found.fen)
     line = f"<p>The answer comes from <code>{text(found.line)}</code>.</p>\n" if found.line else ""
     body = (
-        f"<h1>{text(student.name)}</h1>\n<p>It {text(found.words)}. So it has no rank and no "
-        f"rating.</p>\n{line}<figure>{svg(position, size=300)}<figcaption>The first position in "
-        f"which it was asked.</figcaption></figure>\n{check_section(student)}"
+        f"<h1>{text(student.name)}</h1>\n<p>The submission {text(found.words)}. Therefore it has "
+        f"no rank and no rating.</p>\n{line}<figure>{svg(position, size=300)}<figcaption>The first "
+        f"position in which it was asked.</figcaption></figure>\n{check_section(student)}"
         "<h2>How this was measured</h2>\n"
         f"<p>{text(student.submission.file.name)}, generation {student.submission.generation}: "
         f"{text(student.submission.why)}. {text(clock)}</p>\n"
@@ -142,23 +142,21 @@ def never_moved_page(student: Student, clock: str) -> str:
     return document(text(student.name), body, STYLE)
 
 
-def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> Iterator[str]:
-    assert row.student is not None
-    assert row.student.submission is not None
-    submission, place = row.student.submission, found.students.index(row) + 1
+def _body(found: ClassTable, row: StudentRow, conditions: Conditions, clock: str) -> Iterator[str]:
+    submission, estimate = row.submission, row.estimate
+    place = found.students.index(row) + 1
     yield f"<h1>{text(row.name)}</h1>\n"
-    estimate = row.estimate
     zero = f" ({text(found.anchor)} is 0)" if found.anchor else ""
     yield (
         f"<p>Rating <strong>{plus_minus(row.elo, row.error)} Elo</strong>{zero}, "
         f"{_ordinal(place)} of {len(found.students)}. Won <strong>{percent(estimate.score)}"
         f"</strong> ({interval(estimate.low, estimate.high, unit=' %')}) of "
-        f"{count(2 * sum(row.pairs), 'game')} against the course’s opponents. "
+        f"{count(row.games, 'game')} against the course’s opponents. "
         "Errors and intervals are 95 %.</p>\n"
     )
     yield rating_line(found, row)
     yield (
-        '<p class="soft">Dots are the class, marks the course’s opponents. '
+        '<p class="soft">Dots are classmates, marks are the course’s opponents. '
         f"{_told_apart(found, row, conditions)}</p>\n"
     )
     yield "<h2>Results</h2>\n"
@@ -172,40 +170,33 @@ def _body(found: ClassTable, row: Row, conditions: Conditions, clock: str) -> It
             f"<p>Against {'classmates' if conditions.classmates > 1 else 'a classmate'}: "
             f"{2 * both + split} won, {2 * lost + split} lost.</p>\n"
         )
-    if row.lessons is not None:
-        yield from _unusual(row.lessons)
-        if not conditions.successor:
-            yield from _lessons(row.lessons, "custom_score" in submission.names)
+    yield from _unusual(row.lessons)
+    if not conditions.successor:
+        yield from _lessons(row.lessons, "custom_score" in submission.names)
     yield check_section(row.student)
-    solved = "Positions were judged by an exact solver: what it calls won or lost is so against"
-    solved += " any play."
+    solved = "Moves were judged by an exact solver: won and lost mean against best play."
     if conditions.successor:
-        solved = "No exact solver reaches as far as this board’s 99 cells: moves were not judged."
+        solved = "Moves were not judged: the exact solver does not support boards of 99 cells."
     choice = " ".join(f"{text(line)}." for line in submission.choice())
-    own_clock = f"It {OWN_CLOCK}. " if row.lessons is not None and row.lessons.own_clock else ""
+    own_clock = f"It {OWN_CLOCK}. " if row.lessons.own_clock else ""
     yield "<h2>How this was measured</h2>\n"
     yield (
         f"<p>{text(submission.file.name)}, generation {submission.generation}: "
         f"{text(submission.why)}. {choice} {text(clock)} {own_clock}"
-        f"{count(conditions.pairs, 'opening')} against each opponent, each from both seats, the "
-        f"same for everybody. {solved}</p>\n"
+        f"{count(conditions.pairs, 'opening')} against each opponent, each played from both seats "
+        f"and the same for all students. {solved}</p>\n"
     )
 
 
-def _told_apart(found: ClassTable, row: Row, conditions: Conditions) -> str:
-    games = 2 * sum(row.pairs)
-    if not conditions.counted and too_late(row.late, games):
-        lost = f"This program lost {row.late:,} of {count(games, 'game')} to the clock"
-        return no_verdict([lost], ticks=True)
-    place = found.students.index(row)
-    near = sum(
-        not found.told_apart(*((other, row) if at < place else (row, other)))
-        for at, other in enumerate(found.students)
-        if other is not row
-    )
+def _told_apart(found: ClassTable, row: StudentRow, conditions: Conditions) -> str:
+    """Return a sentence: from how many classmates the rating differs by more than its error."""
+    if not conditions.counted and row.late:
+        return no_verdict([text(row.late)], ticks=True)
+    others = (other for other in found.students if other is not row)
+    near = sum(not found.told_apart(other, row) for other in others)
     if not near:
-        return "These games tell this rating from every other one in the class."
-    return f"These games cannot tell it from {count(near, 'other')} in the class."
+        return "The rating differs by more than its error from every other one in the class."
+    return f"The difference to {count(near, 'other')} in the class is within its error."
 
 
 def _ordinal(number: int) -> str:
@@ -215,14 +206,14 @@ def _ordinal(number: int) -> str:
     return f"{number}{last}"
 
 
-# -- what there is to learn --------------------------------------------------------------------
+# -- lessons -----------------------------------------------------------------------------------
 
 
 def _unusual(lessons: Lessons) -> Iterator[str]:
-    yield "<h2>Lost otherwise than on the board</h2>\n"
+    yield "<h2>Games lost off the board</h2>\n"
     if lessons.unusual:
         yield table(
-            ["", "Games", "The first"],
+            ["", "Games", "First example"],
             [
                 (kind, str(times), text(detail))
                 for kind in KINDS
@@ -232,28 +223,28 @@ def _unusual(lessons: Lessons) -> Iterator[str]:
             "words",
         )
     else:
-        yield "<p>No game: none was given up, late, illegal or broken off.</p>\n"
+        yield "<p>None: no resignation, timeout, illegal answer or crash.</p>\n"
 
 
 def _lessons(lessons: Lessons, custom: bool) -> Iterator[str]:
     yield from _resigned(lessons)
-    yield "<h2>Wins kept and thrown away</h2>\n"
+    yield "<h2>Won positions kept and lost</h2>\n"
     kept = lessons.keeping
     if kept.of:
         yield (
-            f"<p>In {kept.of:,} positions some moves won and some lost. A winning one "
-            f"was played in {kept.count:,}: <strong>{percent(kept.rate)}</strong> "
-            f"({interval(*kept.interval, unit=' %')}); moves at random would have kept "
+            f"<p>Winning moves were played in <strong>{percent(kept.rate)}</strong> "
+            f"({interval(*kept.interval, unit=' %')}) of the positions in which some moves won and "
+            f"some lost: {kept.count:,} of {kept.of:,}. Random moves would have won in "
             f"{percent(lessons.chance)}.</p>\n"
         )
     if lessons.blunders:
         yield (
-            "<p>The latest mistakes of all games, where a search need not look far. The hollow "
+            "<p>The blunders latest in their games, for which a short search is enough. The hollow "
             "arrow was played, the solid one wins.</p>\n"
         )
         yield f'<div class="boards">\n{"".join(map(_blunder, lessons.blunders))}</div>\n'
     elif kept.of:
-        yield "<p>Not one was thrown away.</p>\n"
+        yield "<p>No won position was lost.</p>\n"
     yield from _opinion(lessons, "<code>custom_score</code>" if custom else "the score")
 
 
@@ -267,16 +258,16 @@ def _resigned(lessons: Lessons) -> Iterator[str]:
     )
     if lessons.tries:
         yield (
-            f" {SUBSTITUTE}, playing on from there against the same opponent ({TRIES} tries each), "
-            f"wins {percent(lessons.saved / lessons.tries)}: resigning cost about "
-            f"{lessons.cost:.1f} games. A lost position is not a lost game: the other side still "
-            "has to find the moves."
+            f" Resigning cost about {lessons.cost:.1f} games: {SUBSTITUTE}, continuing from there "
+            f"against the same opponent ({TRIES} tries each), wins "
+            f"{percent(lessons.saved / lessons.tries)}. Play on in lost positions: the opponent "
+            "still has to find the winning moves."
         )
     yield "</p>\n"
 
 
 def _blunder(one: Blunder) -> str:
-    others = f", as {one.winning - 1} more" if one.winning > 1 else ", and nothing else does"
+    others = f", as do {one.winning - 1} more" if one.winning > 1 else ", the only move that does"
     caption = (
         f"Against {text(one.opponent)}, ply {one.ply}: <strong>{text(one.move)}</strong> loses "
         f"in {_plies(one.lost_in)}, <strong>{text(one.better)}</strong> wins in "
@@ -286,21 +277,21 @@ def _blunder(one: Blunder) -> str:
 
 
 def _plies(after: int) -> str:
-    """How long a game lasts, the move itself included."""
+    """Return the length of the rest of a game in words, including the move itself."""
     return count(after + 1, "ply", "plies")
 
 
 def _opinion(lessons: Lessons, score: str) -> Iterator[str]:
-    yield "<h2>What the heuristic believes</h2>\n"
+    yield "<h2>The heuristic without a search</h2>\n"
     opinion = lessons.opinion
     if opinion is None:
-        yield f"<p>It could not be asked: {text(lessons.no_opinion)}.</p>\n"
+        yield f"<p>It could not be measured: {text(lessons.no_opinion)}.</p>\n"
         return
     yield (
-        f"<p>Asked about each move of {count(opinion.of, 'position')} in which some moves won and "
-        f"some lost, {score} alone, without any search, would have chosen a winning one in "
-        f"<strong>{percent(opinion.right / opinion.of)}</strong>; chance is "
-        f"{percent(opinion.chance)}.</p>\n"
+        f"<p>Without any search, {score} would have chosen a winning move in "
+        f"<strong>{percent(opinion.right / opinion.of)}</strong> of "
+        f"{count(opinion.of, 'position')} in which some moves won and some lost; random moves win "
+        f"in {percent(opinion.chance)}.</p>\n"
     )
     if opinion.deepest is None:
         yield "<p>It never preferred a losing move to all winning ones.</p>\n"
@@ -311,7 +302,7 @@ def _opinion(lessons: Lessons, score: str) -> Iterator[str]:
 def _deepest(one: Misunderstanding, score: str) -> str:
     apart = (
         "" if one.gap == float("inf")
-        else f" That is {one.gap:.1f} standard deviations of all that it said."
+        else f" The difference is {one.gap:.1f} standard deviations of all its scores."
     )  # fmt: skip
     caption = (
         f"{score} values <strong>{text(one.liked)}</strong> {signed(one.liked_score, 2)} and "

@@ -36,10 +36,11 @@ _u64, _i64 = types.uint64, types.int64
 
 
 class _Walk(types.SimpleIteratorType):  # type: ignore[misc]
-    """Numba iterator type over the cells of a mask, counted by rows."""
+    """Numba iterator type over `Cells`, counted by rows or by columns."""
 
-    def __init__(self) -> None:
-        super().__init__("walk through cells", CELL)
+    def __init__(self, *, by_column: bool) -> None:
+        self.by_column = by_column
+        super().__init__(f"walk through cells by {'column' if by_column else 'row'}", CELL)
 
 
 class Cells(types.IterableType):  # type: ignore[misc]
@@ -56,17 +57,8 @@ class Cells(types.IterableType):  # type: ignore[misc]
     @property
     def iterator_type(self) -> Any:
         """Return the Numba iterator type over the cells."""
-        return _WALK[self.by_column]
+        return _Walk(by_column=self.by_column)
 
-
-class _WalkByColumn(_Walk):
-    """Numba iterator type over the cells of a mask, counted by columns."""
-
-    def __init__(self) -> None:
-        types.SimpleIteratorType.__init__(self, "walk through cells by column", CELL)
-
-
-_WALK = {False: _Walk(), True: _WalkByColumn()}
 
 BY_ROW, BY_COLUMN = Cells(by_column=False), Cells(by_column=True)
 
@@ -78,7 +70,6 @@ class _CellsModel(StructModel):  # type: ignore[misc]
 
 
 @register_model(_Walk)
-@register_model(_WalkByColumn)
 class _WalkModel(StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
         left = types.EphemeralPointer(_u64)
@@ -152,6 +143,7 @@ def nth(word: int, index: int) -> int:
 
 
 def _of(cells: Any) -> Callable[[int, int], tuple[int, int]]:
+    """Return the function from a bit's number to its cell, for a type of cells or its iterator."""
     return column_first if cells.by_column else row_first
 
 
@@ -202,25 +194,20 @@ def _walk(context: Any, builder: Any, signature: Any, values: Any) -> Any:
     return walk._getvalue()
 
 
-def _next(cell: Callable[[int, int], tuple[int, int]]) -> Any:
-    @iternext_impl(RefType.UNTRACKED)
-    def step(context: Any, builder: Any, signature: Any, values: Any, result: Any) -> None:
-        (kind,) = signature.args
-        walk = cgutils.create_struct_proxy(kind)(context, builder, value=values[0])
-        left = builder.load(walk.left)
-        more = builder.icmp_unsigned("!=", left, ir.Constant(left.type, 0))
-        result.set_valid(more)
-        with builder.if_then(more):
-            found = context.compile_internal(
-                builder, lambda left, side: cell(first(left), side), CELL(_u64, _i64),
-                [left, walk.side],
-            )  # fmt: skip
-            result.yield_(found)
-            after = context.compile_internal(builder, lambda left: rest(left), _u64(_u64), [left])
-            builder.store(after, walk.left)
-
-    return step
-
-
-lower_builtin("iternext", _Walk)(_next(row_first))
-lower_builtin("iternext", _WalkByColumn)(_next(column_first))
+@lower_builtin("iternext", _Walk)
+@iternext_impl(RefType.UNTRACKED)
+def _next(context: Any, builder: Any, signature: Any, values: Any, result: Any) -> None:
+    (kind,) = signature.args
+    cell = _of(kind)
+    walk = cgutils.create_struct_proxy(kind)(context, builder, value=values[0])
+    left = builder.load(walk.left)
+    more = builder.icmp_unsigned("!=", left, ir.Constant(left.type, 0))
+    result.set_valid(more)
+    with builder.if_then(more):
+        found = context.compile_internal(
+            builder, lambda left, side: cell(first(left), side), CELL(_u64, _i64),
+            [left, walk.side],
+        )  # fmt: skip
+        result.yield_(found)
+        after = context.compile_internal(builder, lambda left: rest(left), _u64(_u64), [left])
+        builder.store(after, walk.left)

@@ -26,7 +26,7 @@ from numba.core import typeinfer
 from numba.core.errors import NumbaWarning
 
 from knightfall.board import Board
-from knightfall.course.import_context import for_a_while
+from knightfall.course.import_context import removed_names_restored
 from knightfall.course.student_scores.compiled_board import GAMES, PLAYER, GameType, asking
 from knightfall.course.student_scores.student_score import silent
 from knightfall.errors import AgentFailure, KnightfallError
@@ -280,10 +280,11 @@ def compile_score(shown: str, score: FunctionType, python: Score) -> tuple[Any, 
 
 
 def _compiled(score: FunctionType) -> tuple[Any, str]:
+    """Return a score's machine code and "", or None and the reason why Numba failed."""
     reason = ""
     for kind in GAMES:
         try:
-            with quiet(), for_a_while(), warnings.catch_warnings():
+            with quiet(), removed_names_restored(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", NumbaWarning)
                 return _machine_code(kind, score), ""
         except NotCompilable as refused:
@@ -341,6 +342,7 @@ def _isolated_difference(shown: str) -> str | dict[str, str]:
 
 
 def _difference_here(shown: str, python: Score, code: Any) -> str:
+    """Compare compiled and Python values on the sample positions, in this process."""
     boards, address = geometry(Board.of(7, 7)), c_address(code, HEURISTIC)
     values: list[tuple[float, float]] = []
 

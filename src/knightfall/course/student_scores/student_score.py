@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
 
-from knightfall.course.import_context import visiting
+from knightfall.course.import_context import import_environment
 from knightfall.course.submission import Reference, Submission, read_submission, sources
 from knightfall.course.submission_files import find_file
 from knightfall.display.report import Displayable, Heading, Part
@@ -72,7 +72,7 @@ class StudentScore(SchemeFunction):
     def load(self, what: str) -> Any:
         """Return the function; raise `KnightfallError` if it does not take (game, player)."""
         found = self.submission()
-        there = Surroundings(visiting, (found.file, found.generation.name))
+        there = Surroundings(import_environment, (found.file, found.generation.name))
         loaded = load(found.file.resolve(), found.file.name, there)
         vars(loaded.module).setdefault("print", silent)
         score = getattr(loaded.module, self.name, None)
@@ -172,6 +172,7 @@ def survey(path: str) -> SubmissionScores:
 
 
 def _found(score: StudentScore) -> ScoreHeuristic:
+    """Try to compile a score and return the result."""
     name, heuristic = score.name, str(score)
     try:
         with warnings.catch_warnings():

@@ -1,1 +1,1 @@
-"""A submission in the course's tournament, and what is to be said of it afterwards."""
+"""Play the course's tournament with a submission, judge its games and report the results."""

@@ -1,13 +1,14 @@
-"""What is to be said of a submission's games: wins kept, resignations, and who never moved.
+"""Judge a submission's games: wins kept by the solver, resignations, losses off the board.
 
-Submissions that never make a move lose every game at their first turn.  That says nothing about
-how they play, so they have no rank and no rating, and no verdict is given on them.
+A submission that never makes a legal move loses every game at its first turn.  That says nothing
+about how it plays, so it gets no rank, no rating and no verdict.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -34,15 +35,15 @@ from knightfall.solver.solve import Solver
 
 
 _ANSWER = re.compile(r"answered (.*?)(?:, which is none of its legal moves)?$")
-"""How the detail of a forfeited game ends."""
+"""The end of the detail text of a forfeited game; the group is the answer."""
 
 
 class PlayedGames(Protocol):
-    """The games of a plan: those of a stored `Run`, or a copy of them."""
+    """The games of a plan: a stored `Run`, or a copy of its games."""
 
     @property
     def plan(self) -> Plan:
-        """Who played whom."""
+        """Return the plan: the entrants and the matches between them."""
 
     def pairs(self) -> Iterator[PairRecord]:
         """Yield the pairs in schedule order."""
@@ -50,31 +51,31 @@ class PlayedGames(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NeverMoved:
-    """A submission that answered no legal move at its first turn in each of its games."""
+    """A submission whose first answer was illegal in every one of its games."""
 
     games: int
     answers: tuple[str, ...]
-    """What it answered, each once."""
+    """Its distinct answers."""
     fen: str
-    """The first position in which it was asked."""
+    """The position of its first answer."""
     line: str
-    """Where the answer came from there; empty if that was not found."""
+    """The line of its code that returned that answer; empty if unknown."""
 
     @property
     def words(self) -> str:
-        """Return the finding as half a sentence."""
+        """Return the finding as a verb phrase."""
         said = " or ".join(self.answers)
         games = "the only game" if self.games == 1 else f"{self.games} of {self.games} games"
         return f"never made a move: answered {said} in {games}"
 
     @property
     def picture(self) -> str:
-        """Return the first position as text."""
+        """Return the position of its first answer as a text picture."""
         return picture(Position.from_fen(self.fen))
 
 
 def never_moved(run: PlayedGames, tests: Sequence[int]) -> dict[int, NeverMoved]:
-    """Return those of some entrants who never made a move in a run, by their numbers."""
+    """Return, by entrant number, those of the entrants `tests` that never made a legal move."""
     games: dict[int, list[tuple[PairTask, GameRecord, Side]]] = {test: [] for test in tests}
     for pair in run.pairs():
         entrant = run.plan.matches[pair.task.number % len(run.plan.matches)].a
@@ -88,14 +89,14 @@ def never_moved(run: PlayedGames, tests: Sequence[int]) -> dict[int, NeverMoved]
 
 
 def _lost_at_once(task: PairTask, game: GameRecord, side: Side) -> bool:
-    """Whether a side lost by its first answer, which was no legal move."""
+    """Return whether a side lost the game by an illegal first answer."""
     first = 0 if Position.from_fen(task.opening).to_move == side else 1
     gave_no_move = game.reason in ("forfeit", "illegal") and game.winner != side
     return gave_no_move and game.plies == first
 
 
-def _described(agent: str, played: Iterable[tuple[PairTask, GameRecord, Side]]) -> NeverMoved:
-    played = list(played)
+def _described(agent: str, played: Sequence[tuple[PairTask, GameRecord, Side]]) -> NeverMoved:
+    """Return the answers of an agent that never moved, and the line that the first came from."""
     answers = dict.fromkeys(
         match[1] for _, game, _ in played if (match := _ANSWER.search(game.detail))
     )
@@ -103,25 +104,22 @@ def _described(agent: str, played: Iterable[tuple[PairTask, GameRecord, Side]]) 
     position = Position.from_fen(task.opening)
     for move in game.moves(position):
         position = position.play(move)
-    player = RemoteSubmission(known_agent(agent))
-    try:
+    line = ""
+    # Asked again, a submission may fail in another way.
+    with suppress(AgentFailure), closing(RemoteSubmission(known_agent(agent))) as player:
         line = player.answer_line(position, task.seed)
-    except AgentFailure:
-        line = ""  # it does otherwise if it is asked again
-    finally:
-        player.close()
     return NeverMoved(len(played), tuple(answers) or ("no move",), position.fen, line)
 
 
 class MovedOnly(TournamentReport):
-    """A tournament's report on those of its test agents who made moves; there must be one."""
+    """A tournament's report without the test agents `left_out`; at least one must remain."""
 
     def __init__(self, run: Run, left_out: Iterable[int], *, interrupted: bool = False) -> None:
         super().__init__(run, interrupted=interrupted)
         self._left_out = set(left_out)
 
     def accidents(self) -> Iterator[str]:
-        """See `TournamentReport`: a trial tells them itself, with what the course made of them."""
+        """Yield nothing: `TrialReport` reports lost games itself, in the course's terms."""
         yield from ()
 
     @property
@@ -131,60 +129,61 @@ class MovedOnly(TournamentReport):
 
     @cached_property
     def outcomes(self) -> Outcomes:
-        """See `TournamentReport`: those left out have no games."""
+        """See `TournamentReport`; games of agents left out count as not played."""
         outcomes, matches = outcomes_of(self.run), self.plan.matches
         lost = [place for place, match in enumerate(matches) if match.a in self._left_out]
-        outcomes[np.isin(np.arange(len(outcomes)) % len(matches), lost)] = -1  # as if not played
+        outcomes[np.isin(np.arange(len(outcomes)) % len(matches), lost)] = -1  # not played
         return outcomes
 
 
-# -- what the solver says ----------------------------------------------------------------------
+# -- judging by the solver ---------------------------------------------------------------------
 
 
 SUBSTITUTE = "AB_Improved"
-"""Who plays on in the place of one that resigned: the course's own deepening player."""
+"""The agent that plays on after a resignation: the course's own deepening player."""
 
-OWN_CLOCK = "goes by a clock of its own, which was counted as well"
-"""What is said of a submission that plays by ticks and asks Python for the time."""
+OWN_CLOCK = "reads other clocks than time_left(); each such call costs a tick, too"
+"""What reports say of a submission that is timed in ticks and reads Python's clocks."""
 
 TRIES = 4
-"""How often a resigned game is played on, each time with ties broken another way."""
+"""How often a resigned game is continued, each time with another seed for tie-breaking."""
 
 
 @dataclass
 class Resignations:
-    """The games that were given up: with what on the board, and what playing on would have won."""
+    """The resigned games of an agent, and what continuing them would have gained."""
 
     games: int = 0
     won: int = 0
-    """By the solver: the game was won for the one who gave it up."""
+    """Games in which the position was won for the agent, by the solver."""
     tries: int = 0
+    """Continuations played by `SUBSTITUTE` against the same opponent."""
     saved: int = 0
-    """Of so many games played on by the substitute against the same opponent, those it won."""
+    """Continuations that it won."""
 
     @property
     def cost(self) -> float:
-        """The games that resigning cost, as far as the substitute tells."""
+        """Return the games that resigning cost, estimated from the continuations."""
         return self.games * self.saved / self.tries if self.tries else 0.0
 
 
 @dataclass
 class Judged:
-    """One test agent's games by the truth."""
+    """The judgement on one test agent's games."""
 
     keeping: Keeping
     resigned: Resignations
     unusual: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """Lost otherwise than on the board: the reason, how often, and the first detail."""
+    """Games lost off the board: for each of `KINDS`, the number and the first detail."""
     never_moved: NeverMoved | None = None
-    """If it never made a move; then nothing else is told of it."""
+    """Set if it never made a legal move; reports then show nothing else of it."""
     own_clock: bool = False
-    """Whether it asks Python's clocks, where time is counted."""
+    """Whether it is timed in ticks and reads Python's clocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A decision with all that there was to know: `move` is None where the game was given up."""
+    """A decision in a game, with the winning moves; `move` is None for a resignation."""
 
     position: Position
     ply: int
@@ -193,7 +192,7 @@ class Choice:
 
     @property
     def decision(self) -> Decision:
-        """The same as one of many."""
+        """Return the decision as the statistics of `knightfall grade` count it."""
         position = self.position
         return Decision(
             ply=self.ply,
@@ -207,23 +206,22 @@ class Choice:
         )
 
 
-OnGame = Callable[[int], None]
-OnChoice = Callable[[int, PairTask, Choice], None]
-"""Hears each choice of a test agent, by the number of its match, and what pair it was in."""
-
 KINDS = ("timeout", "resigned", "illegal answer", "crash")
-"""What games are lost by otherwise than on the board; the course called the two in the middle
-forfeits."""
+"""The ways to lose a game off the board; the course called the second and third forfeits."""
 
 
 def judge(
     run: PlayedGames,
     tests: Sequence[int],
-    on_game: OnGame = lambda done: None,
-    on_choice: OnChoice = lambda match, task, choice: None,
+    on_game: Callable[[int], None] = lambda done: None,
+    on_choice: Callable[[int, Choice], None] = lambda match, choice: None,
     truth: Solver | None = None,
 ) -> list[Judged]:
-    """Look at every stored game of the test agents but those who never made a move."""
+    """Judge every game of the test agents; agents that never moved are not judged further.
+
+    `on_game` is called with the number of games done, `on_choice` with the number of the match and
+    each choice of a test agent in it.
+    """
     plan = run.plan
     idle = never_moved(run, tests)
     truth = truth or Solver.of(Board.named(plan.board))
@@ -245,7 +243,7 @@ def judge(
             made, last = choices(game, opening, side, truth, kind == "resigned")
             cases[match.a] += [(canonical(opening), choice.decision) for choice in made]
             for choice in made:
-                on_choice(place, pair.task, choice)
+                on_choice(place, choice)
             if kind:
                 count_loss(unusual[match.a], kind, game.detail)
             if kind == "resigned":
@@ -261,39 +259,35 @@ def judge(
 
 
 def _has_own_clock(run: PlayedGames, test: int) -> bool:
-    """Return whether a submission that plays by ticks asks Python's clocks for its first move."""
+    """Return whether a submission timed in ticks reads Python's clocks during its first move."""
     agent = known_agent(run.plan.entrants[test].agent)
-    if not isinstance(agent, CourseAgent) or not agent.time_is_counted:
-        return False
-    player = RemoteSubmission(agent)
-    try:
-        return player.asks_other_clocks(Position.from_fen(run.plan.order(0)[0]))
-    except AgentFailure:
-        return False  # its games tell what is wrong
-    finally:
-        player.close()
+    if isinstance(agent, CourseAgent) and agent.time_is_counted:
+        # A failure is reported with its games.
+        with suppress(AgentFailure), closing(RemoteSubmission(agent)) as player:
+            return player.asks_other_clocks(Position.from_fen(run.plan.order(0)[0]))
+    return False
 
 
 def count_loss(losses: dict[str, tuple[int, str]], kind: str, detail: str) -> None:
-    """Count a game that was lost otherwise than on the board; the first detail is kept."""
+    """Count a game lost off the board; the first detail of each kind is kept."""
     games, first = losses.get(kind, (0, detail))
     losses[kind] = games + 1, first
 
 
 def kind_of(game: GameRecord) -> str:
-    """Return one of `KINDS`, or "" for a game that was lost on the board."""
+    """Return how a game was lost: one of `KINDS`, or "" if it was lost on the board."""
     return {"no moves": "", "late": "timeout", "no answer": "timeout"}.get(game.ending, game.ending)
 
 
 def choices(
     game: GameRecord, opening: Position, side: Side, truth: Solver, resigned: bool
 ) -> tuple[list[Choice], Position]:
-    """A side's decisions, giving up among them, and the position in which the game ended."""
+    """Return a side's decisions, including a resignation, and the game's last position."""
     positions, moves = [opening], game.moves(opening)
     for move in moves:
         positions.append(positions[-1].play(move))
     found = []
-    for ply in range(len(positions) - 1, -1, -1):  # the end is easy, and helps with the rest
+    for ply in range(len(positions) - 1, -1, -1):  # solving the end first speeds up the rest
         position, gave_up = positions[ply], ply == len(moves)
         if position.to_move != side or not position.legal_moves or (gave_up and not resigned):
             continue
@@ -303,9 +297,9 @@ def choices(
 
 
 def _play_on(found: Resignations, task: PairTask, position: Position, side: Side) -> None:
-    """Let the substitute play on from where somebody gave up, against the same opponent."""
+    """Let the substitute continue a resigned game against the same opponent."""
     if known_agent(task.b).has_users_code:
-        return  # an opponent that may do anything is not asked for more than the tournament
+        return  # users' code plays only the games of the plan
     substitute = str(known_agent(SUBSTITUTE))
     game = 0 if side == "w" else 1
     for number in range(TRIES):

@@ -1,8 +1,8 @@
-"""Games of the successor on 11×9: who plays them, from which openings, and what comes of them.
+"""Games of the successor on 11×9: players, openings and results.
 
-A player is a string: one of the course's samples by its name, a submission (``course(…)``), or a
-search of ours in plain Python, since compiled ones have 64 cells.  A game is a value, so any
-process can play it.
+A player is a string: the name of one of the course's sample players, a submission (``course(…)``),
+or one of the searches below, which are plain Python because compiled searches support at most 64
+cells.  A game is a value, so any process can play it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
+from queue import SimpleQueue
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
-from knightfall.agents import Agent, known_agent, parse_agent, timing
+from knightfall.agents import known_agent, parse_agent, timing
 from knightfall.agents.kinds import DeepeningAgent, FixedDepthAgent, MinimaxAgent
 from knightfall.arena.play import REPLAYS, need_core
 from knightfall.course import generation_successor as samples
@@ -26,11 +29,11 @@ from knightfall.errors import AgentFailure, KnightfallError, nearest
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, on_all_cores, parallel_map
 from knightfall.machine import ENOUGH, core_share
 
-# -- our searches ------------------------------------------------------------------------------
+# -- searches in plain Python ------------------------------------------------------------------
 
 
 SURE = 1000.0
-"""What a win is worth less the plies that it takes, so that the shortest is the best."""
+"""The value of a win, minus the plies until then, so that a shorter win is worth more."""
 
 MIDDLE = (_WIDTH - 1) / 2, (_HEIGHT - 1) / 2
 
@@ -46,7 +49,7 @@ def _improved(state: Isolation, me: int) -> float:
 
 
 def _center(state: Isolation, me: int) -> float:
-    """Squared distance from the middle: far scores high, as the course has it."""
+    """Return the squared distance from the centre; far away scores high, as in the course."""
     row, column = divmod(state.locs[me] or 0, _ROW)
     return (column - MIDDLE[0]) ** 2 + (row - MIDDLE[1]) ** 2
 
@@ -57,15 +60,15 @@ SCORES: dict[str, Score] = {
     "improved": _improved,
     "center": _center,
 }
-"""What these searches can judge a position by."""
+"""The scores that these searches can use, by name."""
 
 
 class _Late(Exception):
-    """The budget is spent."""
+    """Raised when the time or node budget is spent."""
 
 
 class SuccessorSearch:
-    """Alpha-beta to a depth, or deeper and deeper until some seconds or nodes are spent.
+    """Alpha-beta with a fixed depth, or iterative deepening within `seconds` or `most_nodes`.
 
     Without `prunes` it is plain minimax, which finds the same values.
     """
@@ -86,7 +89,7 @@ class SuccessorSearch:
         self.nodes = 0
 
     def action(self, state: Isolation) -> Any:
-        """The first of the best actions."""
+        """Return the first of the best actions."""
         self.nodes, self._until = 0, inf
         if self._depth is not None and self._most_nodes == inf:
             return self._best(state, self._depth, state.actions())[1]
@@ -113,7 +116,7 @@ class SuccessorSearch:
         return best, choice
 
     def _value(self, state: Isolation, depth: int, alpha: float, beta: float) -> float:
-        """What a position is worth to the player to move."""
+        """Return the value of a position for the player to move."""
         self.nodes += 1
         if self.nodes > self._most_nodes or perf_counter() > self._until:
             raise _Late
@@ -142,12 +145,12 @@ SAMPLES: dict[str, type[samples.BasePlayer]] = {
 }
 
 FEW_GAMES = 8
-"""Games up to which it does not pay to start processes."""
+"""Number of games up to which starting processes does not pay."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuccessorGame:
-    """Two players by their strings, the first to move first, and where their game begins."""
+    """A game to be played: two players' strings, the first to move first, and its opening."""
 
     first: str
     second: str
@@ -156,7 +159,7 @@ class SuccessorGame:
 
     @property
     def start(self) -> tuple[Isolation, int]:
-        """Return the position in which both knights are placed and can move, and a seed."""
+        """Return a random position with both knights placed and able to move, and a seed."""
         drawn = random.Random(f"{self.seed}/{self.opening}")
         while True:
             state = Isolation()
@@ -168,7 +171,7 @@ class SuccessorGame:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Who lost a game, 0 or 1, and by what, unless it was on the board."""
+    """The loser of a game, 0 or 1; `reason` and `detail` are empty if it was lost on the board."""
 
     loser: int
     reason: str = ""
@@ -176,7 +179,7 @@ class Result:
 
 
 def both_seats(a: str, b: str, pairs: int, seed: int) -> list[SuccessorGame]:
-    """Return the games of so many pairs: each opening twice, with `a` first and then with `b`."""
+    """Return the games of `pairs` pairs: each opening twice, first with `a` to move, then `b`."""
     return [
         SuccessorGame(*((a, b) if game == 0 else (b, a)), opening, seed)
         for opening in range(pairs)
@@ -187,7 +190,7 @@ def both_seats(a: str, b: str, pairs: int, seed: int) -> list[SuccessorGame]:
 def play_all(
     games: Sequence[SuccessorGame], options: RunnerOptions = DEFAULT
 ) -> Iterator[tuple[int, Result]]:
-    """Yield the result of each game with its number, as they come to their end.
+    """Yield (number, result) of each game when it ends, in any order.
 
     Games by the wall clock are played one at a time, in this process.
     """
@@ -202,12 +205,12 @@ def play_all(
 
 
 def _player_of_games() -> Callable[[SuccessorGame], Result]:
-    """Return the function that plays a game: to find it, a worker imports what it needs."""
+    """Return the function that plays a game; a worker imports this module to call it."""
     return play
 
 
 def play(game: SuccessorGame) -> Result:
-    """Play a game; once more if a player was late on a busy machine."""
+    """Play a game; repeat it if a player was late because the machine was busy."""
     by_wall = [text for text in (game.first, game.second) if _by_wall(text)]
     for _ in range(REPLAYS):
         for text in by_wall:
@@ -224,132 +227,92 @@ def _by_wall(text: str) -> bool:
     return found is not None and found.clock == "wall"
 
 
-def _played(game: SuccessorGame) -> Result:
-    with _one_at_a_time:
-        return _play_out(game)
-
-
 _one_at_a_time = threading.Lock()
-"""Held during a game: the course's samples draw from the random numbers of the whole process."""
+"""Held during a game, because the sample players use Python's global random numbers."""
 
 
-def _play_out(game: SuccessorGame) -> Result:
+def _played(game: SuccessorGame) -> Result:
     state, seed = game.start
-    random.seed(seed)
-    players = [_player(text, seat, seed) for seat, text in enumerate((game.first, game.second))]
-    try:
+    with _one_at_a_time, ExitStack() as stack:
+        random.seed(seed)
+        players = [
+            _player(text, seat, seed, stack) for seat, text in enumerate((game.first, game.second))
+        ]
         while not state.terminal_test():
             mover = state.player()
             try:
-                state = state.result(players[mover].act(state))
+                state = state.result(players[mover](state))
             except AgentFailure as failure:
                 return Result(mover, failure.reason, str(failure))
-        return Result(0 if state.utility(0) < 0 else 1)
-    finally:
-        for player in players:
-            player.close()
+    return Result(0 if state.utility(0) < 0 else 1)
 
 
-# -- who plays -------------------------------------------------------------------------------
+# -- players -----------------------------------------------------------------------------------
 
 
 def entered(name: str) -> str:
-    """Return a player's string in full; raise a `KnightfallError` if it cannot play on 11×9."""
+    """Return a player's string in full; raise `KnightfallError` if it cannot play on 11×9."""
     if name in SAMPLES:
         return name
     try:
         agent = parse_agent(name)
     except KnightfallError:
         raise KnightfallError(
-            f"the successor has no opponent {name!r}{nearest(name, SAMPLES)} (there are "
+            f"unknown opponent {name!r} on 11×9{nearest(name, SAMPLES)} (accepted: "
             f"{', '.join(SAMPLES)}, course:PATH of another submission for 11×9, and "
-            "minimax(SCORE, depth=3), alphabeta(SCORE, depth=5) and id(SCORE, nodes=2500) with "
-            f"{', '.join(SCORES)})"
+            "minimax(SCORE, depth=3), alphabeta(SCORE, depth=5) or id(SCORE, nodes=2500) with the "
+            f"scores {', '.join(SCORES)})"
         ) from None
     if isinstance(agent, CourseAgent):
         if not checked(parse_reference(agent.heuristic)).generation.on_11x9:
-            raise KnightfallError(f"{name} is no submission for 11×9")
+            raise KnightfallError(f"{name} is a submission for 7×7, not for 11×9")
     elif not isinstance(agent, FixedDepthAgent | DeepeningAgent) or agent.heuristic not in SCORES:
         raise KnightfallError(
-            f"{name!r} does not play on 11×9: minimax, alphabeta and id do, with "
+            f"{name!r} does not play on 11×9: only minimax, alphabeta and id do, with the scores "
             f"{', '.join(SCORES)}"
         )
     return str(agent.absolute())
 
 
-class SuccessorPlayer(Protocol):
-    """One that plays one game."""
-
-    def act(self, state: Isolation) -> int:
-        """Return the action; raise an `AgentFailure` that costs the game."""
-
-    def close(self) -> None:
-        """End what was there for this game."""
+Act = Callable[[Isolation], int]
+"""Returns a player's action in a position; raises an `AgentFailure` that loses the game."""
 
 
-def _player(text: str, seat: int, seed: int) -> SuccessorPlayer:
+def _player(text: str, seat: int, seed: int, game: ExitStack) -> Act:
+    """Return a player for one game; `game` ends its process, if it has one."""
     if text in SAMPLES:
-        return _Sample(SAMPLES[text](seat))
+        return _sample(SAMPLES[text](seat))
     agent = known_agent(text)
     if isinstance(agent, CourseAgent):
-        return _Submission(replace(agent, seed=seed))
-    score, budget = SCORES[agent.heuristic], agent.budget
-    prunes = not isinstance(agent, MinimaxAgent)
-    # What is left of the time is for the move itself.
-    seconds = None if budget.seconds is None else 0.95 * budget.seconds
-    return _Search(SuccessorSearch(score, budget.depth, seconds, budget.nodes, prunes=prunes))
+        host = game.enter_context(closing(RemoteSubmission(replace(agent, seed=seed))))
+        return partial(_ask_submission, host)
+    # The rest of the time is for the move itself.
+    seconds = None if agent.budget.seconds is None else 0.95 * agent.budget.seconds
+    search = SuccessorSearch(
+        SCORES[agent.heuristic],
+        agent.budget.depth,
+        seconds,
+        agent.budget.nodes,
+        prunes=not isinstance(agent, MinimaxAgent),
+    )
+    return lambda state: int(search.action(state))
 
 
-class _Submission:
-    """A submission, in a process of its own for each game."""
-
-    def __init__(self, agent: Agent) -> None:
-        self._host = RemoteSubmission(agent)
-        self._ready = False
-
-    def act(self, state: Isolation) -> int:
-        """See `SuccessorPlayer`."""
-        if not self._ready:
-            self._host.prepare()
-            self._ready = True
-        board, ply, locs = state
-        action = self._host.act((board, ply, locs))
-        if action not in state.actions():
-            raise AgentFailure("illegal", f"{action} is no legal action")
-        return action
-
-    def close(self) -> None:
-        """See `SuccessorPlayer`."""
-        self._host.close()
+def _ask_submission(host: RemoteSubmission, state: Isolation) -> int:
+    """Return a submission's action; the first call waits until its process has loaded it."""
+    board, ply, locs = state
+    action = host.act((board, ply, locs))
+    if action not in state.actions():
+        raise AgentFailure("illegal", f"{action} is no legal action")
+    return action
 
 
-class _Sample:
-    """A player of the course's, in this process: it is ours."""
+def _sample(player: samples.BasePlayer) -> Act:
+    """Return the function that asks a sample player, which puts one action, in this process."""
+    player.queue = SimpleQueue()
 
-    def __init__(self, player: samples.BasePlayer) -> None:
-        self._player = player
+    def act(state: Isolation) -> int:
+        player.get_action(state)
+        return int(player.queue.get())
 
-    def act(self, state: Isolation) -> int:
-        """See `SuccessorPlayer`."""
-        self._player.queue = self
-        self._player.get_action(state)
-        return int(self._action)
-
-    def put(self, action: Any) -> None:
-        """Take an answer of the player; the last one counts."""
-        self._action = action
-
-    def close(self) -> None:
-        """See `SuccessorPlayer`."""
-
-
-class _Search:
-    def __init__(self, search: SuccessorSearch) -> None:
-        self._search = search
-
-    def act(self, state: Isolation) -> int:
-        """See `SuccessorPlayer`."""
-        return int(self._search.action(state))
-
-    def close(self) -> None:
-        """See `SuccessorPlayer`."""
+    return act

@@ -1,12 +1,10 @@
 """The successor's tournament: a submission for 11×9 against that course's own players.
 
-Its board has 99 cells, which no store and no solver here can hold, so these games are played,
-counted and told, and nothing more.
+Neither the store nor the solver supports boards of 99 cells, so these games are only counted.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 from knightfall.arena.results import no_verdict, too_late
 from knightfall.course.agent import TIME, course_agent
 from knightfall.course.submission import Reference, Submission
+from knightfall.course.trial.game_judging import count_loss
 from knightfall.course.trial.successor_games import SAMPLES, both_seats, entered, play_all
 from knightfall.display.numbers import count, interval, percent
 from knightfall.display.progress import progress
@@ -25,42 +24,42 @@ from knightfall.statistics.rates import Share
 PAIRS = 10
 
 CLOCKS = {
-    True: "by a clock that counts the questions asked of the state: the same again each time",
+    True: "each method call on the state costs 0.015 ms, so the result repeats exactly",
     False: "by the wall clock, one game at a time",
 }
-"""How time is kept, by whether it is counted."""
+"""The description of the clock, by whether time is counted in ticks."""
 
 
 @dataclass
 class SuccessorReport(Displayable):
-    """A submission's games on 11×9."""
+    """The results of a submission's games on 11×9."""
 
     submission: Submission
     player: str
     """The name of the class that played."""
     counted: bool = True
     played: dict[str, list[int]] = field(default_factory=dict)
-    """By opponent, the games won and lost."""
-    lost_by: Counter[str] = field(default_factory=Counter)
-    first: dict[str, str] = field(default_factory=dict)
+    """By opponent, the numbers of games won and lost."""
+    lost_by: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Games lost off the board: by reason, the number and the first detail."""
     interrupted: bool = False
 
     @property
     def games(self) -> int:
-        """Return how many games were played."""
+        """Return the number of games played."""
         return sum(map(sum, self.played.values()))
 
     @property
     def nothing_measured(self) -> str:
-        """Return a sentence if the submission lost every game otherwise than on the board."""
-        if not self.games or sum(self.lost_by.values()) < self.games:
+        """Return a sentence if the submission lost every game off the board, else ""."""
+        if not self.games or sum(games for games, _ in self.lost_by.values()) < self.games:
             return ""
         return f"Every game was lost by {' or '.join(self.lost_by)}: nothing was measured."
 
     @property
     def no_verdict(self) -> str:
-        """Return why the win rate says nothing: too many games lost to the wall clock."""
-        late = self.lost_by["timeout"]
+        """Return why there is no verdict: too many games lost to the wall clock; else ""."""
+        late = self.lost_by.get("timeout", (0, ""))[0]
         if self.counted or not too_late(late, self.games):
             return ""
         said = f"{self.player} lost {late:,} of {count(self.games, 'game')} to the clock"
@@ -82,13 +81,13 @@ class SuccessorReport(Displayable):
             table.add(name, f"{games[0]:>3} | {games[1]:<4}")
         yield table
         yield ""
-        for reason, times in self.lost_by.items():
-            yield f"lost by {reason}: {times} (first: {self.first[reason]})"
+        for reason, (times, first) in self.lost_by.items():
+            yield f"lost by {reason}: {times} (first: {first})"
         span = interval(*share.interval, unit=" %")
-        told = f"95 % interval {span}, over {count(self.games, 'game')}"
-        yield self.nothing_measured or self.no_verdict or told
+        rate = f"95 % interval {span}, over {count(self.games, 'game')}"
+        yield self.nothing_measured or self.no_verdict or rate
         if self.interrupted:
-            yield "interrupted: these games are not kept"
+            yield "interrupted: these games are not stored"
 
     def to_dict(self) -> dict[str, Any]:
         """See `Displayable`."""
@@ -99,8 +98,8 @@ class SuccessorReport(Displayable):
             "clock": "ticks" if self.counted else "wall",
             "table": self.played,
             "lost_by": {
-                reason: {"games": games, "first": self.first[reason]}
-                for reason, games in self.lost_by.items()
+                reason: {"games": games, "first": first}
+                for reason, (games, first) in self.lost_by.items()
             },
             "nothing_measured": bool(self.nothing_measured),
             "no_verdict": self.no_verdict,
@@ -120,7 +119,7 @@ def successor_trial(
     options: RunnerOptions = DEFAULT,
     show: bool = False,
 ) -> SuccessorReport:
-    """Play so many pairs against each opponent, from random placements, under its own rules."""
+    """Play `pairs` pairs of games against each opponent, from random placements."""
     us = str(course_agent(reference.absolute(), time, counted))
     against = {name: entered(name) for name in opponents or SAMPLES}
     report = SuccessorReport(found, reference.name or found.default, counted)
@@ -140,7 +139,6 @@ def successor_trial(
                 tell(tell.done + 1)
     except KeyboardInterrupt:
         report.interrupted = True
-    for _, (reason, detail) in sorted(unusual.items()):
-        report.lost_by[reason] += 1
-        report.first.setdefault(reason, detail)
+    for _, (reason, detail) in sorted(unusual.items()):  # results come in any order
+        count_loss(report.lost_by, reason, detail)
     return report

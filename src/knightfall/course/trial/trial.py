@@ -1,4 +1,4 @@
-"""A submission plays the course's tournament: the plan, then one call, stored and resumable."""
+"""The course's tournament with a submission: its plan, `trial`, which plays it, and the report."""
 
 from __future__ import annotations
 
@@ -43,14 +43,6 @@ from knightfall.search.budget import parse_budget
 # -- the plan ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """A player of a submission under the name that the course's table gave it."""
-
-    name: str
-    reference: Reference
-
-
 def trial_plan(
     path: str,
     *,
@@ -60,22 +52,22 @@ def trial_plan(
     counted: bool = False,
     seed: int = 0,
 ) -> tuple[Submission, Plan]:
-    """What a submission's generation played: its players against the course's seven.
+    """Return a submission and the plan of its generation's tournament against the seven opponents.
 
-    A move has 150 ms unless it is told otherwise.
+    `time` is in microseconds per move, by default 150 ms.
     """
     reference = parse_reference(path).absolute()
     found = checked(reference)
     if found.generation.on_11x9:
         raise KnightfallError(
-            f"{found.file} plays the successor's game on 11×9, which is no tournament of 7×7"
+            f"{found.file} plays the successor's game on 11×9; this tournament is on 7×7"
         )
     protocol = found.generation.protocol
     rules = PROTOCOLS[protocol]
     tests = tested(reference, found)
-    agents = [course_agent(test.reference, time or TIME, counted) for test in tests]
+    agents = [course_agent(one, time or TIME, counted) for one in tests.values()]
     entered = enter([str(agent) for agent in agents])
-    players = tuple(replace(one, name=test.name) for one, test in zip(entered, tests, strict=True))
+    players = tuple(replace(one, name=name) for name, one in zip(tests, entered, strict=True))
     against = enter(list(opponents) or rules.opponents, protocol=protocol)
     return found, Plan(
         kind="tournament",
@@ -93,24 +85,23 @@ def trial_plan(
     )
 
 
-def tested(reference: Reference, found: Submission) -> list[Tested]:
-    """Those whom the course's tournament tested: the course's own score first, then the student's.
+def tested(reference: Reference, found: Submission) -> dict[str, Reference]:
+    """Return the test agents of the course's tournament, by their names in its table.
 
-    All of them think with the student's search.  Whoever names a class tests that alone.
+    The course's own score comes first, then the student's scores; all use the student's search.  If
+    the reference names a class, only that class is tested.
     """
     if reference.name:
         score = f"({reference.score})" if reference.score else ""
-        return [Tested(f"{reference.name}{score}", reference)]
-    name = found.default
-
+        return {f"{reference.name}{score}": reference}
     if found.competition or "custom_score" not in {*found.scores, *found.names}:
-        return [Tested("Student", reference)]
+        return {"Student": reference}
     rest = ("custom_score_2", "custom_score_3")
     customs = ["custom_score", *(score for score in rest if score in found.names)]
-    return [
-        Tested(label, replace(reference, name=name, score=score))
-        for label, score in found.generation.tested(name, customs)
-    ]
+    return {
+        label: replace(reference, name=found.default, score=score)
+        for label, score in found.generation.tested(found.default, customs)
+    }
 
 
 # -- the tournament ----------------------------------------------------------------------------
@@ -135,9 +126,9 @@ def trial(
 ) -> TrialReport | SuccessorReport:
     """Play the tournament of a submission's generation with it, and judge its games.
 
-    The generation is found by reading the submission, unless it is given.  By its clock of ticks,
-    time passes with each question for the time left, so results repeat; ``clock="wall"`` plays in
-    real time.
+    The generation is inferred from the submission unless it is given.  With ``clock="ticks"`` each
+    call of `time_left()` costs a fixed time, so results repeat; ``clock="wall"`` plays in real
+    time.  An interrupted tournament continues if it is called again with the same `store`.
     """
     if clock not in ("wall", "ticks"):
         raise KnightfallError(f"clock {clock!r} must be wall or ticks")
@@ -148,10 +139,11 @@ def trial(
     reference = parse_reference(path).absolute()
     if generation:
         reference = replace(reference, generation=generation)
-    if checked(reference).generation.on_11x9:
+    found = checked(reference)
+    if found.generation.on_11x9:
         return successor_trial(
             reference,
-            checked(reference),
+            found,
             opponents=opponents,
             pairs=pairs,
             time=limit or TIME,
@@ -195,9 +187,9 @@ FORFEITS = ("resigned", "illegal answer")
 
 @dataclass
 class TrialReport(Displayable):
-    """A submission's tournament.
+    """The report on a submission's tournament.
 
-    `load` is how many processes wanted a core before and after, None where it is not known.
+    `load` is the number of processes that wanted a core before and after; None if unknown.
     """
 
     submission: Submission
@@ -211,7 +203,7 @@ class TrialReport(Displayable):
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C came before the end."""
+        """Return whether the tournament was interrupted by Ctrl-C."""
         return self.tournament.interrupted
 
     def parts(self) -> Iterator[Part]:
@@ -229,22 +221,22 @@ class TrialReport(Displayable):
             return
         yield from self._table()
         yield ""
-        yield Heading("Lost otherwise than on the board")
+        yield Heading("Games lost off the board")
         yield from self._unusual()
         yield ""
-        yield Heading("What the solver says of its moves")
+        yield Heading("Won positions kept won, by the exact solver")
         yield from self._kept()
         yield from self._resigned()
 
     @property
     def moved(self) -> list[tuple[str, Judged]]:
-        """The test agents who made moves, by name: all others have no part in the tables."""
+        """Return the test agents that made moves, with names; only these are in the tables."""
         named = zip(self.tournament.names, self.judged, strict=True)
         return [(name, judged) for name, judged in named if judged.never_moved is None]
 
     @cached_property
     def _compared(self) -> MovedOnly:
-        """The tournament of those who made moves."""
+        """Return the tournament's report on the test agents that made moves."""
         left_out = [at for at, judged in enumerate(self.judged) if judged.never_moved]
         return MovedOnly(self.tournament.run, left_out, interrupted=self.interrupted)
 
@@ -260,12 +252,12 @@ class TrialReport(Displayable):
                 yield f"The answer comes from {found.line}"
             yield "The first position in which it was asked:"
             yield from found.picture.splitlines()
-            yield "That has no part in tables, ratings and comparisons."
+            yield "It is left out of tables, ratings and comparisons."
             yield ""
 
     def _clock(self) -> str:
         if self.counted:
-            return "by a clock that counts how often it is asked: the same again each time"
+            return "each call of time_left() costs 0.06 ms, so the result repeats exactly"
         before, after = self.load
         text = "by the wall clock, one game to a core at a time"
         if before is not None and after is not None:
@@ -277,7 +269,7 @@ class TrialReport(Displayable):
         run = self.tournament
         against = {run.plan.entrants[number].name for number in run.opponents}
         for name in dict.fromkeys(name for name, _ in self.moved if name in against):
-            yield f"{name} as a column is the student's search, as a row knightfall's own agent."
+            yield f"{name}: the column is the student's search, the row knightfall's own agent."
 
     def _unusual(self) -> Iterator[Part]:
         total = Counter[str]()
@@ -331,8 +323,8 @@ class TrialReport(Displayable):
             table.add(name, *map(str, (gone.games, gone.games - gone.won, gone.won)), saved, cost)
         yield table
         yield (
-            f"lost and won by the solver; saved: won by {SUBSTITUTE} against the same opponent "
-            f"from there, {TRIES} tries each."
+            f"was lost, was won: by the solver; saved: games that {SUBSTITUTE} won, continuing "
+            f"from there against the same opponent, {TRIES} tries each."
         )
 
     def to_dict(self) -> dict[str, Any]:
