@@ -202,7 +202,7 @@ def test_one_that_is_in_doubt_leaves_all_in_doubt() -> None:
 
 
 def test_many_comparisons_take_more_to_refute_than_one() -> None:
-    """The opposite of one comparison must be significant after Holm's correction."""
+    """To refute a claim, one comparison must be significant after Holm's correction."""
     ids = [f"h{n}" for n in range(20)]
     level = np.full((OPPONENTS, 40), 0.5)
     lucky = level.copy()
@@ -265,7 +265,7 @@ def test_the_chance_to_win_a_tournament_is_that_of_many_tournaments(a: float, b:
     rng = np.random.default_rng(2)
     wins = np.zeros(20_000)
     for mine, theirs in zip(measured["a"], measured["b"], strict=True):
-        drawn = rng.integers(0, MANY, (20_000, 5))  # both play the same openings
+        drawn = rng.integers(0, MANY, (20_000, 5))  # the same openings for both
         wins += (mine[drawn] - theirs[drawn]).sum(axis=1)
     assert chance_to_win(measured, "a", "b", 5, ahead) == pytest.approx((wins > 0).mean(), abs=0.02)
 
@@ -460,10 +460,15 @@ def test_facts_can_turn_out_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (0.0, 0.30, 2000, "holds"),
         (0.0, 0.02, 2000, "holds"),
-        (0.05, 0.30, 2000, "does not hold"),  # it prevents many, but not all
+        (
+            0.05,
+            0.30,
+            2000,
+            "does not hold",
+        ),  # it prevents many resignations, but more than 1 % remain
         (0.30, 0.05, 2000, "does not hold"),
-        (0.0, 0.0, 2000, "does not hold"),  # there was nothing to prevent
-        (0.0, 0.30, 40, "cannot be told apart"),  # some might remain
+        (0.0, 0.0, 2000, "does not hold"),  # hardly any game was resigned without it
+        (0.0, 0.30, 40, "cannot be told apart"),  # the remaining share may be above 1 %
         (0.0, 0.0, 40, "cannot be told apart"),
         (0.0, 0.01, 300, "cannot be told apart"),
     ],
@@ -486,7 +491,7 @@ def test_a_precaution_is_judged_by_contrast(
 
 
 def test_the_interval_of_two_shares_is_newcombe_s() -> None:
-    """Method 10 of Newcombe 1998 on his example (a): 56 of 70 less 48 of 80."""
+    """Compare with Newcombe 1998, method 10, example (a): 56 of 70 less 48 of 80."""
     found = judge_prevention(Share(48, 80), Share(56, 70))
     assert (found.low, found.high) == pytest.approx((5.24, 33.39), abs=0.01)
 
@@ -535,9 +540,9 @@ def made_up_nothing() -> Evidence:
     ("small", "large", "openings", "expected"),
     [
         (0.50, 0.56, VERY_MANY, "holds"),
-        (0.40, 0.46, VERY_MANY, "holds"),  # still behind, but by less
+        (0.40, 0.46, VERY_MANY, "holds"),  # behind on both boards, but by less on the larger
         (0.56, 0.50, VERY_MANY, "does not hold"),
-        (0.60, 0.60, 16 * VERY_MANY, "does not hold"),  # ahead by the same on both
+        (0.60, 0.60, 16 * VERY_MANY, "does not hold"),  # ahead by the same on both boards
         (0.50, 0.50, FEW, "cannot be told apart"),
         (0.50, 0.56, 0, "cannot be told apart"),
     ],

@@ -129,7 +129,7 @@ def with_wins(study: Study, wins: Mapping[str, tuple[int, ...]]) -> Study:
 
 
 def test_every_published_cell_is_evidence() -> None:
-    """Counted from the tables' texts: no cell is left out, and none is counted twice."""
+    """Compare with a count in the tables' texts: every cell is used exactly once."""
     total = 0
     for study in ALL:
         prediction = made_up(study, np.full((len(study.heuristics), 7), 0.7))
@@ -293,7 +293,7 @@ def test_a_fit_by_the_command_s_own_function(
     found = fitting.fit([study], times=(300, 600), pairs=lambda study: 1)
     assert read_fits(as_json(found)).keys() == {"directional"}
     assert found["directional"].condition.lost == "legal"
-    assert found["directional"].choices == 3  # two times, and the one between
+    assert found["directional"].choices == 3  # two times and the one between them
     times = {one.time: one.loglikelihood for one in found["directional"].times}
     assert {300, 400, 600} == set(times)  # and the one between
     assert times[found["directional"].condition.time] == max(times.values())
@@ -334,7 +334,7 @@ def test_what_is_on_record_is_what_was_published() -> None:
 
 
 def test_the_committed_report_by_other_means() -> None:
-    """Chi-squares and p-values are recomputed from report.json alone."""
+    """Recompute chi-squares and p-values from report.json alone."""
     report = json.loads((DOCS / "report.json").read_text("utf-8"))
     for study in report["studies"]:
         fit, published = study["fit"], studies()[study["id"]]
