@@ -460,12 +460,7 @@ def test_facts_can_turn_out_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (0.0, 0.30, 2000, "holds"),
         (0.0, 0.02, 2000, "holds"),
-        (
-            0.05,
-            0.30,
-            2000,
-            "does not hold",
-        ),  # it prevents many resignations, but more than 1 % remain
+        (0.05, 0.30, 2000, "does not hold"),  # more than 1 % remain
         (0.30, 0.05, 2000, "does not hold"),
         (0.0, 0.0, 2000, "does not hold"),  # hardly any game was resigned without it
         (0.0, 0.30, 40, "cannot be told apart"),  # the remaining share may be above 1 %

@@ -114,9 +114,7 @@ def choose_opponent(page: Any, agent: str) -> None:
 
 def told_by_axe(page: Any) -> dict[str, Any]:
     """Return the results of the accessibility checker axe on a page."""
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe checks accessibility"
-    )
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
     if not page.evaluate("() => 'axe' in globalThis"):
         page.evaluate(axe.Axe().axe_script)
     found: dict[str, Any] = page.evaluate("() => axe.run({ resultTypes: ['violations'] })")

@@ -172,9 +172,7 @@ def test_a_heuristic_that_changes_with_the_phase_plays_and_its_window_is_framed(
         centre = page.locator("#board button[aria-label*='centre of open_cluster’s window']")
         assert centre.get_attribute("data-cell") == str(window.center)
         assert f"window of this position, {names[0]} to {names[-1]}," in page.inner_text("#legend")
-        page.fill(
-            "#heuristic", "stage(0.9: open_cluster, improved)"
-        )  # its first stage is over here
+        page.fill("#heuristic", "stage(0.9: open_cluster, improved)")  # that stage is over
         page.locator("#heuristic").blur()
         page.wait_for_function("() => !document.querySelector('.above .cluster')")
 

@@ -1,4 +1,4 @@
-"""Run the JavaScript unit tests under node, compare its parser with Python's, check line lengths."""
+"""Run the JavaScript unit tests in node, compare its parser with Python's, check line lengths."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def random_sum(rng: random.Random, *, staged: bool) -> str:
 
 
 def test_heuristics_are_read_as_python_reads_them() -> None:
-    """Both parsers refuse the same texts, and give the same canonical text and numbers for others."""
+    """Both parsers refuse the same texts, and give equal canonical texts and numbers for others."""
     wasm = pytest.importorskip("wasm_engine", reason="wasmtime runs the browser's engine")
     rng = random.Random(1)
     texts = [random_sum(rng, staged=True) for _ in range(500)]

@@ -649,9 +649,7 @@ def _players(folder: Path) -> list[str]:
     for line in lines:
         pid = line.split()[0]
         try:
-            cwd = str(
-                Path(f"/proc/{pid}/cwd").resolve()
-            )  # a run plays in a copy of the files' folder
+            cwd = str(Path(f"/proc/{pid}/cwd").resolve())  # a run plays in a copy of the folder
             if cwd.endswith(str(folder.resolve())):
                 mine.append(line)
         except OSError:

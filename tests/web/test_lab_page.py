@@ -177,7 +177,7 @@ def test_it_fits_a_phone_and_can_be_read(browser: Any, server: LabServer, how: s
 
 
 def test_what_an_extension_shows_can_run_nothing(browser: Any, server: LabServer) -> None:
-    """Scripts in an extension's HTML must not run: the page's content security policy forbids it."""
+    """Scripts in an extension's HTML must not run, by the page's content security policy."""
     html = (
         "<h2>Foreign</h2><script>window.ran = 1</script>"
         "<img src='data:image/png;base64,x' onerror='window.ran = 2'>"

@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 
-schemathesis: Any = pytest.importorskip(
-    "schemathesis", reason="schemathesis generates the requests"
-)
+schemathesis: Any = pytest.importorskip("schemathesis", reason="it generates the requests")
 pytest.importorskip("starlette", reason="the lab needs it")
 uvicorn: Any = pytest.importorskip("uvicorn", reason="the lab needs it")
 

@@ -1,4 +1,4 @@
-"""Tests of the page in a browser: moves by mouse, touch and keys, and its truth against the solver."""
+"""Tests of the page in a browser: moves by mouse, touch and keys; its truth against the solver."""
 
 from __future__ import annotations
 
@@ -350,9 +350,7 @@ def test_the_truth_is_the_solver_s(browser: Any, file: Path) -> None:
         page.click("#analyse")
         page.check("#truth")
         for seed in range(8):
-            position = random_position(
-                seed, 20 + seed
-            )  # few open cells, so that a busy machine solves it in time
+            position = random_position(seed, 20 + seed)  # few open cells: quickly solved
             page.fill("#fen", position.fen)
             page.click("text=Set up")
             page.wait_for_function(

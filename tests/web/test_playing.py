@@ -1,4 +1,4 @@
-"""Tests of whole games in a browser, with reloads and links in between, and of the list of games."""
+"""Tests of whole games in a browser, with reloads and links between moves; and of "My games"."""
 
 from __future__ import annotations
 
@@ -255,9 +255,7 @@ def test_cells_are_tinted_and_the_bar_says_who_wins(browser: Any, file: Path) ->
             kind = "won" if name in winning else "lost"
             assert kind in cell(page, name).get_attribute("class").split()
             mark = cell(page, name).inner_text()
-            assert mark.startswith(
-                "✓" if name in winning else "✗"
-            )  # a text, because colour alone is not accessible
+            assert mark.startswith("✓" if name in winning else "✗")  # not by colour alone
             tint = cell(page, name).evaluate("one => getComputedStyle(one).backgroundImage")
             assert "gradient" in tint
         page.click("#analyse")  # the Play mode hides the truth
@@ -324,9 +322,7 @@ def test_a_challenge_is_copied_accepted_and_told(browser: Any, file: Path) -> No
         page.wait_for_function(
             "() => /challenge to beat Perfect/.test(document.getElementById('status').textContent)"
         )
-        link = re.search(
-            r"file:\S+", said(page)
-        )  # a page opened from disk may not use the clipboard, so it shows the link
+        link = re.search(r"file:\S+", said(page))  # shown if it cannot be copied
         assert link or "is copied" in said(page)
         lost = kf.solve(position, distance=False, progress=False).winner != position.to_move
         assert ("it is lost" in said(page)) == lost

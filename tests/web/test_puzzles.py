@@ -198,9 +198,7 @@ def test_a_mirror_puzzle_is_won_by_mirroring() -> None:
                 move = rng.choice(position.legal_moves)
                 row, column = turned(position, place(position, position.board.cell(move)))
                 image = position.board.name(position.board.at(row, column))
-                position = position.play(move).play(
-                    image
-                )  # the image of a legal move is always legal
+                position = position.play(move).play(image)  # the image is always legal
             assert position.winner == start.to_move
 
 

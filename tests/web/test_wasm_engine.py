@@ -193,9 +193,7 @@ def test_a_sum_has_room_for_64_heuristics(seven: WasmEngine) -> None:
     address = seven.addresses["open"]
     assert seven.call("add_part", address, 0.0, 1.0, 0, 0, 0.0, 2.0) == -1
     seven.call("clear_sum")
-    assert (
-        seven.call("add_part", address, 0.0, 1.0, 0, 0, 0.0, 2.0) == -1
-    )  # no term was added before
+    assert seven.call("add_part", address, 0.0, 1.0, 0, 0, 0.0, 2.0) == -1  # there is no term yet
 
 
 ASKED = [
