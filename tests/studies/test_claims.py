@@ -15,7 +15,7 @@ from knightfall.errors import KnightfallError
 from knightfall.statistics.pairs import difference
 from knightfall.statistics.rates import Share
 from knightfall.studies import claims
-from knightfall.studies import findings as facts
+from knightfall.studies import computed_facts as facts
 from knightfall.studies.claims import (
     COST_ERROR,
     ONCE,
@@ -29,8 +29,8 @@ from knightfall.studies.claims import (
     phase_choices,
 )
 from knightfall.studies.comparisons import Range, chance, compare_scores, compare_spreads
-from knightfall.studies.findings import FACTS, Grounds, judge_fact, judge_prevention
-from knightfall.studies.oracle_grades import PHASES, choices, choosing_heuristics, questions
+from knightfall.studies.computed_facts import FACTS, FactInputs, judge_fact, judge_prevention
+from knightfall.studies.oracle_grades import PHASES, choice_positions, choices, choosing_heuristics
 from knightfall.studies.plans import PLIES, SIZES
 from knightfall.studies.published import (
     CHANCE,
@@ -348,7 +348,7 @@ def test_choices_are_judged_by_phase() -> None:
         "middle": {"a": kept(0.5), "b": kept(0.8), CHANCE: np.full((1, 4000), 0.5)},
         "end": {"a": kept(0.9, 3), "b": kept(0.9, 3), CHANCE: np.full((1, 3), 0.5)},
     }
-    evidence = Evidence(Grounds(studies()["staged"], "early"), choices=made)
+    evidence = Evidence(FactInputs(studies()["staged"], "early"), choices=made)
 
     def asked(phase: Any, than: str = "b") -> str:
         one = claim("better", than=than, measure="choices", phase=phase)
@@ -362,13 +362,13 @@ def test_choices_are_judged_by_phase() -> None:
     assert judge_claim(alike, evidence)[ONCE].verdict == "holds"
     assert phase_choices(made, None)["a"].shape == (1, 8003)
     assert phase_choices({}, None) == {}
-    assert judge_claim(reverse, Evidence(Grounds(studies()["staged"], "early"))) == {}
+    assert judge_claim(reverse, Evidence(FactInputs(studies()["staged"], "early"))) == {}
 
 
 def test_choices_are_real_and_repeat() -> None:
     for phase in PHASES:
-        asked = list(questions(phase, 3, seed=1))
-        assert asked == list(questions(phase, 3, seed=1))
+        asked = list(choice_positions(phase, 3, seed=1))
+        assert asked == list(choice_positions(phase, 3, seed=1))
         for one in asked:
             assert 0 < len(one.winning) < len(one.position.legal_moves)
             assert 0 < one.chance < 1
@@ -437,7 +437,7 @@ def test_every_fact_has_a_function_and_a_claim() -> None:
     ],
 )
 def test_facts(fact: Fact, holds: bool, told: str) -> None:
-    found = judge_fact(fact, Grounds(studies()["reachability"], "early"))
+    found = judge_fact(fact, FactInputs(studies()["reachability"], "early"))
     assert found is not None
     assert found.verdict == ("holds" if holds else "does not hold")
     assert told in found.words
@@ -447,7 +447,7 @@ def test_facts(fact: Fact, holds: bool, told: str) -> None:
 def test_facts_can_turn_out_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     staged = studies()["staged"]
     monkeypatch.setattr(facts, "RESERVE", 0.01)
-    slow = judge_fact("no_timeouts", Grounds(staged, "early"))
+    slow = judge_fact("no_timeouts", FactInputs(staged, "early"))
     assert slow is not None
     assert slow.verdict == "does not hold"
 
@@ -479,9 +479,9 @@ def test_a_precaution_is_judged_by_contrast(
     assert found.high is not None
     assert found.low <= found.difference <= found.high
     assert f"without it the same agents give up {100 * careless:.1f} %" in found.words
-    grounds = Grounds(studies()["directional"], "later", *shares)
-    assert judge_fact("prevents_forfeits", grounds) == found
-    for missing in (replace(grounds, given_up=None), replace(grounds, careless=None)):
+    inputs = FactInputs(studies()["directional"], "later", *shares)
+    assert judge_fact("prevents_forfeits", inputs) == found
+    for missing in (replace(inputs, given_up=None), replace(inputs, careless=None)):
         assert judge_fact("prevents_forfeits", missing) is None
 
 
@@ -513,7 +513,7 @@ def duels(rate: float, openings: int, rows: int, seed: int = 0) -> dict[str, Any
 )
 def test_a_ply_deeper(rate: float, openings: int, expected: str) -> None:
     measured = duels(rate, openings, len(PLIES))
-    evidence = Evidence(Grounds(studies()["aggressive"], "later"), plies=measured)
+    evidence = Evidence(FactInputs(studies()["aggressive"], "later"), plies=measured)
     found = judge_claim(claim("better", measure="ply"), evidence)[ONCE]
     assert found.verdict == expected
     # The same from the games won and lost.
@@ -525,7 +525,7 @@ def test_a_ply_deeper(rate: float, openings: int, expected: str) -> None:
 
 
 def made_up_nothing() -> Evidence:
-    return Evidence(Grounds(studies()["aggressive"], "later"))
+    return Evidence(FactInputs(studies()["aggressive"], "later"))
 
 
 # -- a larger board --------------------------------------------------------------------------
@@ -546,7 +546,7 @@ def test_a_larger_board(small: float, large: float, openings: int, expected: str
     boards = {"7x7": duels(small, openings, 1, 5), "8x8": duels(large, openings + 7, 1, 6)}
     if not openings:
         boards = {size: {id: row[:, :0] for id, row in one.items()} for size, one in boards.items()}
-    evidence = Evidence(Grounds(studies()["staged"], "early"), boards=boards)
+    evidence = Evidence(FactInputs(studies()["staged"], "early"), boards=boards)
     found = judge_claim(claim("better", measure="board"), evidence)[ONCE]
     assert found.verdict == expected
     if openings:
@@ -564,7 +564,7 @@ def test_a_larger_board(small: float, large: float, openings: int, expected: str
 
 def test_an_opinion_gets_its_reason() -> None:
     opinion = claim("untestable", who="", than="", reason="who can say")
-    found = judge_claim(opinion, Evidence(Grounds(studies()["staged"], "early")))[ONCE]
+    found = judge_claim(opinion, Evidence(FactInputs(studies()["staged"], "early")))[ONCE]
     assert found.mark == "– not a claim that can be tested"
     assert (found.words, found.measured()) == ("who can say", "")
 
@@ -625,7 +625,7 @@ def made_up_evidence(study: Study) -> Evidence:
     games = results(strength, VERY_MANY)
     asked = (*choosing_heuristics([study]), CHANCE)
     return Evidence(
-        Grounds(study, "early", Share(0, 1000), Share(300, 1000)),
+        FactInputs(study, "early", Share(0, 1000), Share(300, 1000)),
         games={"course": games, "nodes": games},
         depths={"course": games},
         power=games,

@@ -23,7 +23,7 @@ from knightfall.errors import KnightfallError
 from knightfall.heuristics.expression import parse_heuristic
 from knightfall.heuristics.registry import STUDIES, published_ids
 from knightfall.studies.comparisons import contradictions
-from knightfall.studies.printed import PrintedTable, read_cell, same_tournament
+from knightfall.studies.printed_tables import PrintedTable, read_cell, same_tournament
 from knightfall.studies.published import (
     CHANCE,
     Claim,
@@ -302,7 +302,7 @@ def test_games_that_were_printed_twice_count_once() -> None:
         games = 70 * len(totals)
         assert study.games(id) == games == 7 * study.games_against(id)
         assert sum(study.wins[id]) == sum(totals)
-        assert study.told_once(id) == (pytest.approx(sum(totals) / games), games)
+        assert study.overall_rate(id) == (pytest.approx(sum(totals) / games), games)
         figures[id] = (str(study.figure(id)), games)
     assert figures == {
         "improved": ("64.5", 560),
@@ -320,7 +320,7 @@ def test_totals_without_cells_count_once_too() -> None:
         [0.614, 0.714, 0.671, 0.657, 0.614]
     )
     assert lookahead.games("improved") == 490  # the printed average is of all seven
-    assert lookahead.told_once("improved")[1] == 420
+    assert lookahead.overall_rate("improved")[1] == 420
     bare = {id: staged.other_tournaments(id) for id in staged.heuristics}
     assert {id: rates for id, rates in bare.items() if rates} == {
         "main_less": [pytest.approx(0.7286)],

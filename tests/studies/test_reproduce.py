@@ -37,17 +37,17 @@ from knightfall.studies.condition import Condition
 from knightfall.studies.costs import compiled_costs
 from knightfall.studies.document import rendered
 from knightfall.studies.markdown import BEGIN, END
-from knightfall.studies.measured import (
+from knightfall.studies.oracle_grades import HeuristicGrade
+from knightfall.studies.published import Claim, read_studies, studies
+from knightfall.studies.report_builder import correlation
+from knightfall.studies.reproduce import PAIRS, reproduce
+from knightfall.studies.run_results import (
     TOURNAMENT_SIZES,
     NeededGames,
     Rating,
     Tournament,
     needed_games,
 )
-from knightfall.studies.oracle_grades import HeuristicGrade
-from knightfall.studies.published import Claim, read_studies, studies
-from knightfall.studies.report_builder import correlation
-from knightfall.studies.reproduce import PAIRS, reproduce
 from knightfall.studies.studies_report import StudiesReport
 from knightfall.studies.study_files import FIRST, study_files
 
@@ -694,7 +694,7 @@ def test_the_page_says_what_the_markdown_says(all_studies: Path) -> None:
     assert "".join(text.split()) == "".join(page.split())
 
 
-def test_every_claim_is_told_once_per_budget(all_studies: Path) -> None:
+def test_every_claim_is_overall_rate_per_budget(all_studies: Path) -> None:
     """Each claim has its place and its meaning; budgets that do not matter are left out."""
     text = (all_studies / "out" / "studies.md").read_text("utf-8")
     for study in studies().values():
@@ -858,7 +858,7 @@ def test_grades_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     first = grades.grades(["improved"], openings=2)
     told: list[int] = []
     monkeypatch.setattr(grades, "grade_of", lambda *_: pytest.fail("computed twice"))
-    assert grades.grades(["improved"], openings=2, told=told.append) == first
+    assert grades.grades(["improved"], openings=2, progress=told.append) == first
     assert told == [1]
     assert 0 < first[0].kept <= 100
     assert grades.missing_grades(["improved", "open"], openings=2) == 1

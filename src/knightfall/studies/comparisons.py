@@ -220,11 +220,6 @@ class Judgement:
         return f"{signed(self.difference, digits)}{unit} ({ends})"
 
 
-def settled(holds: bool, words: str) -> Judgement:
-    """Return the verdict on a statement that was computed."""
-    return Judgement("holds" if holds else "does not hold", None, None, None, 0, words)
-
-
 # -- claims that a study's own figures contradict ------------------------------------------
 
 

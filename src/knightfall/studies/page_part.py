@@ -91,10 +91,12 @@ TITLES = {
     "course": "as the authors’ agents played",
     "time": "at equal time",
     "nodes": "at equal nodes",
-    "never": "nobody resigns",
+    "never": "no agent resigns",
 }
 """Titles of the budgets' columns."""
 
+# The next two are copies from `comparisons` and `claims`, which import NumPy and SciPy: the lab's
+# server must start without them.
 MARKS = {
     "holds": "✓",
     "does not hold": "✗",

@@ -17,13 +17,8 @@ from knightfall.arena.plan import Entrant, Match, Plan, everyone, tournament
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
 from knightfall.studies.condition import Condition
-from knightfall.studies.condition_trials import tournament_plan
-from knightfall.studies.costs import (
-    BASELINE,
-    compiled_costs,
-    equal_time_nodes,
-    large_costs,
-)
+from knightfall.studies.condition_trials import faithful_plan, tournament_plan
+from knightfall.studies.costs import BASELINE, compiled_costs, equal_time_nodes, large_costs
 from knightfall.studies.published import Measure, Study, agent_of, studies
 from knightfall.studies.student_options import STUDENTS_TIME
 
@@ -148,17 +143,12 @@ def _tournament(
 ) -> Plan:
     if budget in STUDENTS:
         faithful = condition if budget == "course" else condition.never_resigning()
-        return _faithful(study, faithful, pairs, seed, called)
+        return faithful_plan(study, faithful, pairs, seed, budget=called)
     nodes = nodes_of(budget)
     opponent = partial(_opponent, nodes=nodes)
     return tournament_plan(
         study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=called
     )
-
-
-def _faithful(study: Study, condition: Condition, pairs: int, seed: int, called: str) -> Plan:
-    test = partial(condition.test_agent, study)
-    return tournament_plan(study, test, condition.opponent, pairs, seed, budget=called)
 
 
 # -- games for single claims ---------------------------------------------------------------
@@ -181,10 +171,11 @@ def claim_plans(
     if "course" in budgets and (few := _compared_by(study, "power")):
         entrants = {name: id for name, id in study.entrants.items() if id in few}
         mighty = replace(condition, time=MORE_POWER * condition.time)
-        found[POWER] = _faithful(replace(study, entrants=entrants), mighty, half, seed, POWER)
+        few_entrants = replace(study, entrants=entrants)
+        found[POWER] = faithful_plan(few_entrants, mighty, half, seed, budget=POWER)
     if "course" in budgets and any(one.fact == "prevents_forfeits" for one in study.claims):
         careless = replace(condition, lost="forfeits")
-        found[FORFEITS] = _faithful(study, careless, half, seed, FORFEITS)
+        found[FORFEITS] = faithful_plan(study, careless, half, seed, budget=FORFEITS)
     if two := _compared_by(study, "ply"):
         deeper, shallower = two
         for depth in PLIES:
