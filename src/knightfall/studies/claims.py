@@ -427,8 +427,9 @@ def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
 
 @dataclass(frozen=True)
 class TableOrder:
-    """Counts of heuristic pairs in a study's table whose order is confirmed at 95 %, reversed at 95
-    %, or undecided.
+    """Counts of pairs of heuristics by how their order in a study's table compares with the games.
+
+    At 95 %, games confirm the order of some pairs, reverse that of others and leave the rest open.
     """
 
     confirmed: int

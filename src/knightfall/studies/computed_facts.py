@@ -339,9 +339,7 @@ def positions_of_phase(phase: str) -> Iterator[Position]:
 
 
 def reflections(condition: Condition) -> WishResult:
-    """Compute the depth gained by recognising mirror images, from the empty board and after
-    openings.
-    """
+    """Compute the depth gained by recognising mirror images, without and with knights placed."""
     plain, mirrored = (_searched(symmetric) for symmetric in (False, True))
     ratio = plain[1] / mirrored[1]
     gains, saved = _mirrored_openings()
@@ -367,9 +365,7 @@ _ORDINAL = {1: "One", 2: "Two", 3: "Three", 4: "Four"}
 
 
 def _searched(symmetric: bool) -> tuple[int, int]:
-    """Return the depth reached with `NODES` nodes from the empty board, and the nodes to
-    `DEPTH`.
-    """
+    """Search the empty board: return the depth after `NODES` nodes, and the nodes to `DEPTH`."""
     from knightfall.heuristics.evaluator import evaluator
     from knightfall.search.budget import Budget
     from knightfall.search.run_search import SEARCHES, run_search
@@ -381,9 +377,7 @@ def _searched(symmetric: bool) -> tuple[int, int]:
 
 @cache
 def _mirrored_openings() -> tuple[list[float], float]:
-    """Return the plies gained for each opening class, and the share of positions that are
-    images.
-    """
+    """Return the plies gained for each class of openings, and the share of mirror images."""
     cells = range(BOARD.cells)
     starts = {_canonical((1 << a | 1 << b, a, b)) for a in cells for b in cells if a != b}
     gains, positions, classes = [], 0, 0

@@ -107,9 +107,7 @@ class Prediction:
         ]
 
     def _total(self, row: int, heuristic: str, rate: float, games: int) -> Cell:
-        """Return a total: the mean over the opponents, with a variance of at most the
-        binomial's.
-        """
+        """Return the total over all opponents, with its variance less the binomial's."""
         mean = float(self.rates[row].mean())
         own = float(self.variances[row].sum()) / len(self.opponents) ** 2
         # Opponents differ in strength, so the total varies less than a binomial with the mean rate.

@@ -123,11 +123,10 @@ def wish_plan(
     pairs: int = PAIRS,
     seed: int = 0,
 ) -> Plan | None:
-    """Return a study's tournament, from the same openings, for the heuristics that its author
-    wished for.
+    """Return a study's tournament with the heuristics that its author wished for.
 
-    None where no wish asks for games at this budget beyond the study's own heuristics. With
-    expensive heuristics only a tenth of the openings is played at equal nodes.
+    The openings are those of the study's own tournament; with expensive heuristics at equal nodes,
+    only the first tenth of them. None if no wish needs other heuristics than the study's own.
     """
     wished = study.wished(budget)
     if budget == "nodes" and set(wished) & set(DEAR):
@@ -193,9 +192,7 @@ def claim_plans(
 
 
 def _compared_by(study: Study, measure: Measure) -> tuple[str, ...]:
-    """Return the heuristics that the study's claims compare by a measure: `who` first, then
-    `than`.
-    """
+    """Return the heuristics that the study's claims compare by a measure, `who` before `than`."""
     claims = [claim for claim in study.claims if claim.measure == measure]
     return tuple(dict.fromkeys(id for claim in claims for id in (*claim.who, *claim.than)))
 
@@ -261,9 +258,7 @@ def resigning_plan(pairs: int, seed: int) -> Plan:
 
 
 def league_heuristics(chosen: Iterable[Study]) -> tuple[str, ...]:
-    """Return the league's heuristics: those of the course and of these studies, `improved`
-    first.
-    """
+    """Return the heuristics of the course and of some studies, `improved` first."""
     from knightfall.heuristics.registry import REGISTRY
 
     groups = {"course", *(study.id for study in chosen)}

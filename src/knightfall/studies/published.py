@@ -37,9 +37,7 @@ Form = Literal[
     "fact",
     "untestable",
 ]
-"""The form of a claim about `who` and `than`; `published.toml` explains each, `claims` judges
-them.
-"""
+"""The form of a claim about `who` and `than`; `published.toml` explains each."""
 
 Measure = Literal["games", "power", "ply", "board", "depth", "cost", "choices"]
 """What `who` and `than` are compared by; `published.toml` explains each."""
@@ -290,8 +288,9 @@ class Study:
         return sum(rates) / len(rates), len(rates) * self.games_per_tournament
 
     def figure(self, heuristic: str) -> Decimal:
-        """Return the win rate in % that the study uses: its average, else its total, else the mean
-        over all legible distinct tournaments.
+        """Return the win rate in % that the study's claims refer to.
+
+        It is the printed average, else the printed total, else the mean over all tournaments.
         """
         for rates in (self.averages, self.totals):
             if heuristic in rates:

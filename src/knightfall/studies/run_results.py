@@ -107,7 +107,7 @@ class Tournament:
 
     @property
     def measured(self) -> dict[str, PairScores]:
-        """Return the scores for `claims.judge`: opponents × openings by heuristic, from 0 to 1."""
+        """Return the pair scores as `comparisons` takes them: opponents × openings, from 0 to 1."""
         return {id: self.scores[at] / 2 for at, id in enumerate(self.heuristics)}
 
 
@@ -219,9 +219,9 @@ def _won(
 
 # -- how many games it takes ---------------------------------------------------------------
 #
-# Every couple of heuristics that all games together tell apart is taken for what these games say.
-# Then tournaments of fewer games are drawn from them, both heuristics on the same openings, and it
-# is counted how often the better one comes out ahead; being level counts half.
+# For each pair of heuristics that all games together tell apart, the measured order is taken as the
+# true one. Tournaments of fewer games are resampled from these games, both heuristics on the same
+# openings. The chance is the share of samples in which the better one is ahead; a tie counts half.
 
 
 TOURNAMENT_SIZES = (14, 28, 70, 140, 280, 700, 1400, 2800, 7000)
@@ -239,9 +239,10 @@ REAL, SURE = 0.05, 0.95
 
 @dataclass(frozen=True)
 class RankingCurve:
-    """Heuristic pairs that are `least` to `most` points apart, and their chance of being ranked
-    correctly by as many games as `TOURNAMENT_SIZES` says. `needed` is the number of games at which
-    that chance is 95 %, or None.
+    """Pairs of heuristics `least` to `most` points apart, and their chances of a correct ranking.
+
+    There is a chance for each of `TOURNAMENT_SIZES`; `needed` is the number of games at which it is
+    95 %, or None if no size reaches that.
     """
 
     least: float
@@ -308,9 +309,7 @@ def _told_apart(tournament: Tournament) -> list[tuple[int, int, float]]:
 def _drawn(
     scores: npt.NDArray[np.int8], games: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Return games won in resampled tournaments: a row for each heuristic, a column for each
-    sample.
-    """
+    """Return games won in resampled tournaments: rows are heuristics, columns are samples."""
     _, opponents, rounds = scores.shape
     total = np.zeros((len(scores), DRAWINGS), np.int64)
     for opponent in range(opponents):
