@@ -25,16 +25,16 @@ from knightfall.oracle.grade import grade
 from knightfall.oracle.record import Decision, Record
 from knightfall.position import Position
 from knightfall.reading import check
-from knightfall.web.lab.archive import Archive
+from knightfall.web.lab.agent_names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.gradings import Gradings
 from knightfall.web.lab.guard import MOST_BYTES, RequestRefused
 from knightfall.web.lab.jobs import LabJob
 from knightfall.web.lab.lab import Lab, Tabs
-from knightfall.web.lab.library import KnownFile
-from knightfall.web.lab.names import agent_named, heuristic_named, listed_name, short_names
 from knightfall.web.lab.openapi import ENDPOINTS, description
 from knightfall.web.lab.schemas import read_body, shape_of
 from knightfall.web.lab.server import Address
+from knightfall.web.lab.store_reader import StoreReader
+from knightfall.web.lab.watched_files import WatchedFile
 
 FEN = "7/7/1N5/7/7/4n2/7 w"
 FILES = {"mine.py": "/home/me/mine.py"}
@@ -244,14 +244,14 @@ def test_files_that_are_not_on_the_command_line_are_refused(text: str) -> None:
         heuristic_named(text, FILES)
 
 
-def test_the_archive_says_whether_something_is_missing_or_wrong(tmp_path: Path) -> None:
-    archive = Archive(str(tmp_path / "runs.sqlite"))
-    missing = archive.answer({"ask": "run", "run": 3})
+def test_the_store_reader_says_whether_something_is_missing_or_wrong(tmp_path: Path) -> None:
+    reader = StoreReader(str(tmp_path / "runs.sqlite"))
+    missing = reader.answer({"ask": "run", "run": 3})
     assert missing == {
         "error": "there is no run 3: the store is still empty", "found": False
     }  # fmt: skip
     (tmp_path / "runs.sqlite").write_bytes(b"there is no store in this file " * 200)
-    wrong = archive.answer({"ask": "runs", "limit": 5})
+    wrong = reader.answer({"ask": "runs", "limit": 5})
     assert "runs.sqlite" in wrong["error"]
     assert wrong["found"]
 
@@ -459,7 +459,7 @@ def choose(position):
 
 def test_heuristics_with_a_wrong_signature_are_listed_with_their_error(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text(WRONG)
-    file = KnownFile("wrong.py", str(tmp_path / "wrong.py"))
+    file = WatchedFile("wrong.py", str(tmp_path / "wrong.py"))
     file.look()
     found = file.to_dict()
     assert found["error"] == ""
@@ -644,7 +644,7 @@ def _games(server: LabServer, **wanted: int) -> Iterator[dict[str, Any]]:
 def _players(folder: Path) -> list[str]:
     """Return the processes that play runs for the lab in a folder."""
     listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
-    lines = [line for line in listed.stdout.splitlines() if "web.lab.play_run" in line]
+    lines = [line for line in listed.stdout.splitlines() if "web.lab.play_job" in line]
     mine = []
     for line in lines:
         pid = line.split()[0]

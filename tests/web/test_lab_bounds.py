@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from knightfall.heuristics import REGISTRY
-from knightfall.web.lab import api, jobs, schemas, thinkers
+from knightfall.web.lab import agent_pool, api, jobs, schemas
 from knightfall.web.lab import lab as tabs
 from knightfall.web.lab.guard import MOST_BYTES, Guard
 from knightfall.web.lab.server import Address
@@ -25,7 +25,7 @@ def test_the_lab_lists_every_heuristic_that_needs_no_argument() -> None:
     assert told["limits"] == {
         "runs": jobs.AT_ONCE,
         "searches": tabs.SEARCHES,
-        "seconds": thinkers.SECONDS,
+        "seconds": agent_pool.SECONDS,
         "grace": tabs.GRACE,
         "agents": schemas.MOST_AGENTS,
         "pairs": schemas.MOST_PAIRS,

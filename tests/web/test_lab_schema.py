@@ -47,14 +47,14 @@ class IdleLab(Lab):
             return {"move": "a1", **dict.fromkeys(fields)}
 
         self.jobs.start = start  # type: ignore[method-assign]
-        self.thinkers.choose = think  # type: ignore[method-assign]
-        self.thinkers.opinions = think  # type: ignore[method-assign]
+        self.agent_pool.choose = think  # type: ignore[method-assign]
+        self.agent_pool.opinions = think  # type: ignore[method-assign]
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         self.events.end()  # otherwise a request for the event stream would never end
         yield
-        await self.archive.end()
+        await self.reader.end()
         await self.judge.end()
 
 

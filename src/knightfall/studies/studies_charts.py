@@ -50,8 +50,7 @@ def charts(report: StudiesReport) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
 
     def add(name: str, figure: Figure, description: str) -> None:
-        lines = image(figure, "svg").decode("utf-8").splitlines()
-        found[name] = "\n".join(line.rstrip() for line in lines) + "\n", description
+        found[name] = _svg(figure), description
 
     for study in report.studies:
         description = f"Win rates of the {study.id} study: published as dots, measured as bars"
@@ -73,6 +72,11 @@ def charts(report: StudiesReport) -> dict[str, tuple[str, str]]:
         description = "Chance of a correct ranking against the number of games"
         add("needed-games", needed_chart(report.needed), description)
     return found
+
+
+def _svg(figure: Figure) -> str:
+    text = image(figure, "svg").decode("utf-8")
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
 def _titled(title: str, height: float) -> Figure:

@@ -159,7 +159,7 @@ ENDPOINTS = (
     Endpoint("about", "GET", "/api/about", "The lab's version and limits.", "About"),
     Endpoint(
         "events", "GET", "/api/events", "Server-sent events; each contains the whole state.",
-        "State", query={"client": {"type": "string", "pattern": s.CLIENT_PATTERN, "maxLength": 40}},
+        "State", query={"client": s.CLIENT_NAME},
         errors=("422", "429"), kind="text/event-stream",
     ),
     Endpoint("state", "GET", "/api/state", "The state that the events contain, once.", "State"),
@@ -270,8 +270,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     ]
     parameters += [_parameter(name, "query", one) for name, one in endpoint.query.items()]
     if changes:
-        tab = {"type": "string", "pattern": s.CLIENT_PATTERN, "maxLength": 40}
-        parameters.append(_parameter(CLIENT, "header", tab))
+        parameters.append(_parameter(CLIENT, "header", s.CLIENT_NAME))
     answer = {"$ref": f"#/components/schemas/{endpoint.answer}"}
     if endpoint.kind != "application/json":
         answer = {"type": "string"}

@@ -27,8 +27,8 @@ from knightfall.position import Position, other
 from knightfall.solver.atlas import lookup
 from knightfall.solver.engine import Engine, Limits, OutOfBudget
 from knightfall.solver.solve import Solver
+from knightfall.web.lab.agent_names import short_names
 from knightfall.web.lab.gradings import StoredGrading
-from knightfall.web.lab.names import short_names
 
 POINTS = 300
 """Most points of the path of a sequential test; a chart cannot show more."""

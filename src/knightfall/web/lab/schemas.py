@@ -37,7 +37,8 @@ MOST_SEED = 2**53 - 1
 MOST_OPENINGS = 10_000
 LONGEST_AGENT = 500
 MOST_GAMES = 500
-CLIENT_PATTERN = "^[A-Za-z0-9_-]{1,40}$"
+CLIENT_NAME = {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,40}$", "maxLength": 40}
+"""The name that a browser tab gives itself."""
 
 
 def text(about: str, longest: int = LONGEST_AGENT, **more: Any) -> Schema:

@@ -19,7 +19,7 @@ from knightfall.display.printable import one_line
 from knightfall.errors import FileFault, KnightfallError
 from knightfall.isolation.run_isolated import ChildExited, run_isolated
 from knightfall.user_files import Stamp, load, stamp
-from knightfall.web.lab.names import can_be_named, listed_name
+from knightfall.web.lab.agent_names import can_be_named, listed_name
 
 # -- the content of a file --------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ LOADING = 60.0
 """Seconds allowed for loading a file and compiling its heuristics."""
 
 
-class KnownFile:
+class WatchedFile:
     """A user's file, and the heuristics and agents found in it."""
 
     def __init__(self, name: str, path: str) -> None:
@@ -193,17 +193,17 @@ class KnownFile:
         return {"name": self.name, "looking": self.looking, **self.seen}
 
 
-class Library:
+class WatchedFiles:
     """All user files that the command line names."""
 
     def __init__(self, paths: list[str], on_change: Callable[[], None]) -> None:
         self._on_change = on_change
-        self.files: dict[str, KnownFile] = {}
+        self.files: dict[str, WatchedFile] = {}
         for given in paths:
             path = checked_path(given)
             if path not in self.paths.values():
                 name = listed_name(path, self.paths)
-                self.files[name] = KnownFile(name, path)
+                self.files[name] = WatchedFile(name, path)
 
     @property
     def paths(self) -> dict[str, str]:
