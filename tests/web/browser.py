@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -105,6 +106,12 @@ def until_said(page: Any, words: str) -> None:
 
 def cell(page: Any, name: str) -> Any:
     return page.locator(f"#board button[aria-label^='{name},']")
+
+
+def moves_of(page: Any) -> list[str]:
+    """Return the moves of the current line, as the page's address has them."""
+    found = re.search(r"moves=([\w.]*)", page.url)
+    return [name for name in found[1].split(".") if name] if found else []
 
 
 def choose_opponent(page: Any, agent: str) -> None:

@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from browser import cell, choose_opponent, file_url, need_browser, of, opened, said, until_said
+from browser import (
+    cell,
+    choose_opponent,
+    file_url,
+    moves_of,
+    need_browser,
+    of,
+    opened,
+    said,
+    until_said,
+)
 
 import knightfall as kf
 from knightfall.agents import parse_agent
@@ -178,11 +188,6 @@ def move_and_wait(page: Any) -> None:
     page.wait_for_function(
         f"plies => knightfall.play.tree.line().length > plies + 1 && ({YOUR_TURN})()", arg=plies
     )
-
-
-def moves_of(page: Any) -> list[str]:
-    found = re.search(r"moves=([\w.]*)", page.url)
-    return found[1].split(".") if found else []
 
 
 def test_a_game_goes_on_after_a_reload_from_a_link_and_after_back(browser: Any, file: Path) -> None:

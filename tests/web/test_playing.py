@@ -8,7 +8,17 @@ from typing import Any
 from urllib.parse import parse_qs, quote, unquote
 
 import pytest
-from browser import cell, choose_opponent, file_url, need_browser, of, opened, said, until_said
+from browser import (
+    cell,
+    choose_opponent,
+    file_url,
+    moves_of,
+    need_browser,
+    of,
+    opened,
+    said,
+    until_said,
+)
 
 import knightfall as kf
 from knightfall.position import Position
@@ -25,11 +35,6 @@ YOUR_TURN = (
 )
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 OPPONENT = "vs=greedy(open)&you=w"
-
-
-def moves_of(page: Any) -> list[str]:
-    found = re.search(r"moves=([\w.]*)", page.url)
-    return [name for name in found[1].split(".") if name] if found else []
 
 
 def is_over(page: Any) -> bool:
