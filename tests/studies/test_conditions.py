@@ -19,7 +19,7 @@ from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions
 from knightfall.studies import condition_fit as fitting
 from knightfall.studies import condition_trials as trials
 from knightfall.studies.condition import Condition, known_condition, plausible, variants
-from knightfall.studies.condition_fit import as_json, fitted, read_fits, recorded_fits
+from knightfall.studies.condition_fit import as_json, choose_condition, read_fits, recorded_fits
 from knightfall.studies.condition_trials import Prediction, predict
 from knightfall.studies.printed_tables import PrintedTable, read_cell
 from knightfall.studies.published import Study, studies
@@ -213,7 +213,7 @@ def test_a_fit_finds_what_was_put_in(id: str) -> None:
         for row, name in enumerate(heuristics)
     }
     published = with_wins(replace(study, games_per_opponent=games), wins)
-    fit = fitted(published, found)
+    fit = choose_condition(published, found)
     assert fit.condition == truth
     assert fit.tried[0].variant == replace(truth, time=25_000).words()
     assert fit.choices == 3 * len(plausible(study))
@@ -253,7 +253,7 @@ def test_each_half_is_fitted_on_its_own_rows() -> None:
     for row, name in enumerate(found[truths[0]].heuristics):
         truth = truths[shown.index(name) % 2]
         wins[name] = tuple(int(won) for won in rng.binomial(games, rates[truth][row]))
-    fit = fitted(with_wins(replace(study, games_per_opponent=games), wins), found)
+    fit = choose_condition(with_wins(replace(study, games_per_opponent=games), wins), found)
     assert [half.time for half in fit.halves] == list(times)
     assert all(half.chi_square / half.cells > 5 for half in fit.halves)
 

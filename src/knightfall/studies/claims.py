@@ -42,6 +42,7 @@ from knightfall.studies.comparisons import (
     compare_scores,
     compare_spreads,
     pair_scores,
+    signed_interval,
 )
 from knightfall.studies.computed_facts import FactInputs, judge_fact
 from knightfall.studies.costs import compiled_costs, student_costs
@@ -157,11 +158,11 @@ def judge_ply(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     found = judge(claim, measured)
     (a,) = claim.who
     rates = [100 * float(row.mean()) for row in pair_scores(measured, a)]
-    told = ", ".join(
+    rates_by_depth = ", ".join(
         f"{rate:.1f} % at depth {depth + 1} against {depth}"
         for depth, rate in zip(PLIES, rates, strict=True)
     )
-    return replace(found, words=f"{found.words}; of its games {a} wins {told}")
+    return replace(found, words=f"{found.words}; of its games {a} wins {rates_by_depth}")
 
 
 def judge_boards(claim: Claim, evidence: Evidence) -> Judgement:
@@ -174,14 +175,14 @@ def judge_boards(claim: Claim, evidence: Evidence) -> Judgement:
     parts = [compare_growth(boards[0], boards[1], a, b, _range(claim))]
     found = _judged(claim, parts, 2 * sum(pair_scores(one, a).size for one in boards))
     each = [compare_scores(one, a, b, Range()) for one in boards]
-    told = ", ".join(
+    leads = ", ".join(
         f"{signed(one.difference, 1)} on {size.replace('x', '×')} "
-        f"({signed(one.low, 1)} to {signed(one.high, 1)})"
+        + signed_interval(one.low, one.high)
         for size, one in zip(SIZES, each, strict=True)
     )
     fact = judge_fact(claim.fact, evidence.inputs) if claim.fact else None
     beside = f"; {fact.words}" if fact else ""
-    return replace(found, words=f"{found.words}; points of {a}: {told}{beside}")
+    return replace(found, words=f"{found.words}; points of {a}: {leads}{beside}")
 
 
 def phase_choices(choices: Mapping[str, ScoresByHeuristic], phase: str | None) -> ScoresByHeuristic:
@@ -282,10 +283,8 @@ def _words(claim: Claim, verdict: ClaimVerdict, parts: Sequence[Comparison]) -> 
     what, digits = UNITS[claim.measure].difference, 1
     if claim.form == "steadier":
         what, digits = "points less standard deviation in a tournament's total", 2
-    words = (
-        f"{first.a} against {first.b}: {signed(first.difference, digits)} {what} "
-        f"({signed(first.low, digits)} to {signed(first.high, digits)})"
-    )
+    interval = signed_interval(first.low, first.high, digits)
+    words = f"{first.a} against {first.b}: {signed(first.difference, digits)} {what} {interval}"
     if len(parts) > 1:
         borne_out = sum(part.p_for < LEVEL for part in parts)
         words = f"{borne_out} of {len(parts)} comparisons borne out; {_DECIDED[verdict]} {words}"
@@ -413,8 +412,8 @@ def _judge_tournaments(claim: Claim, measured: ScoresByHeuristic) -> Judgement:
     games = claim.games_per_opponent * pair_scores(measured, a).shape[0]
     words = (
         f"{a} against {b}: {signed(part.difference, 1)} points "
-        f"({signed(part.low, 1)} to {signed(part.high, 1)}), "
-        f"so it wins a tournament of {games} games with a chance of {chances[1]:.0%} "
+        f"{signed_interval(part.low, part.high)}, so it wins a tournament of {games} games with a "
+        f"chance of {chances[1]:.0%} "
         f"({chances[0]:.0%} to {chances[2]:.0%}); {won} of {of} is ordinary luck for any chance "
         f"from {least:.0%} to {most:.0%}, so the count says little of strength"
     )

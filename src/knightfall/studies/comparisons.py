@@ -172,6 +172,11 @@ def chance(found: Difference, threshold: float, *, above: bool) -> float:
     return min(1.0, 2 * float(stdtr(freedom, -abs(found.mean - threshold) / se)))
 
 
+def signed_interval(low: float, high: float, digits: int = 1) -> str:
+    """Return an interval as in "(−1.5 to +2.0)"."""
+    return f"({signed(low, digits)} to {signed(high, digits)})"
+
+
 # -- verdicts ------------------------------------------------------------------------------
 
 
@@ -215,9 +220,9 @@ class Judgement:
             return "" if self.verdict == "not a claim that can be tested" else "computed"
         if self.unit == "times the cost":
             return f"{self.difference:,.2g} times the cost ({self.low:,.2g} to {self.high:,.2g})"
-        ends = f"{signed(self.low, digits)} to {signed(self.high, digits)}"
         unit = "" if self.unit == "points" else f" {self.unit}"
-        return f"{signed(self.difference, digits)}{unit} ({ends})"
+        interval = signed_interval(self.low, self.high, digits)
+        return f"{signed(self.difference, digits)}{unit} {interval}"
 
 
 # -- claims that a study's own figures contradict ------------------------------------------

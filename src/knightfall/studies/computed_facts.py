@@ -19,7 +19,7 @@ from knightfall.openings import openings
 from knightfall.oracle.record import phase_of
 from knightfall.position import Position
 from knightfall.statistics.rates import Share, Z
-from knightfall.studies.comparisons import ClaimVerdict, Judgement
+from knightfall.studies.comparisons import ClaimVerdict, Judgement, signed_interval
 from knightfall.studies.condition import Condition
 from knightfall.studies.costs import BASELINE, student_costs
 from knightfall.studies.oracle_grades import PHASES
@@ -203,13 +203,12 @@ def judge_prevention(careful: Share, careless: Share) -> Judgement:
         verdict = "does not hold"
     else:
         verdict = "cannot be told apart"
+    points = 100 * (before - left), 100 * low, 100 * high
     words = (
         f"without it the same agents give up {_percent(careless)}, with it {_percent(careful)}: "
-        f"{signed(100 * (before - left), 1)} points ({signed(100 * low, 1)} to "
-        f"{signed(100 * high, 1)})"
+        f"{signed(points[0], 1)} points {signed_interval(*points[1:])}"
     )
-    ends = 100 * (before - left), 100 * low, 100 * high
-    return Judgement(verdict, *ends, careless.of, words, "points fewer games given up")
+    return Judgement(verdict, *points, careless.of, words, "points fewer games given up")
 
 
 def _percent(share: Share) -> str:
@@ -288,18 +287,18 @@ def values_in_time(condition: Condition) -> WishResult:
         phase: sum(tree_size(one, most + 1) > most for one in positions_of_phase(phase))
         for phase in PHASES
     }
-    told, numbers = [], {"positions for a move": float(most)}
+    shares, numbers = [], {"positions for a move": float(most)}
     names = {"opening": "in the opening", "middle": "in the middle game", "end": "near the end"}
     for phase, times in late.items():
         share = Share(times, GAMES)
         low, high = (100 * end for end in share.interval)
-        told.append(
+        shares.append(
             f"{percent(times / GAMES, 0)} of positions {names[phase]} ({low:.0f} to {high:.0f})"
         )
         numbers |= {f"late {names[phase]}": 100 * times / GAMES}
     return WishResult(
         "As printed, one evaluation by all lines to the end takes longer than the author's agents "
-        f"had for a whole move (the time of {most:,} positions) in {', '.join(told)} ({GAMES} "
+        f"had for a whole move (the time of {most:,} positions) in {', '.join(shares)} ({GAMES} "
         "positions of random games each). Cut short, it returns a value every time.",
         numbers,
     )

@@ -119,6 +119,6 @@ def plausible(study: Study) -> tuple[Condition, ...]:
     return variants(study) if known is None else (known,)
 
 
-def told(study: Study) -> str:
+def condition_source(study: Study) -> str:
     """Return what is known about a study's agents, with its source."""
     return study.known_condition.get("told", UNKNOWN_TEXT)

@@ -22,9 +22,9 @@ from knightfall.reading import Between, OneOf, Whole, check, decoded, parse_json
 from knightfall.studies.condition import (
     TIMES,
     Condition,
+    condition_source,
     known_condition,
     plausible,
-    told,
     variants,
 )
 from knightfall.studies.condition_trials import Cell, Prediction, play_trials
@@ -110,7 +110,7 @@ def fit(
     by_id, seed = {study.id: study for study in chosen}, seed + OTHER_SEED
     wanted = every_variant(chosen, times)
     found = play_trials(wanted, lambda id: pairs(by_id[id]), seed, options, progress)
-    fits = {study.id: fitted(study, _of_study(study.id, found)) for study in chosen}
+    fits = {study.id: choose_condition(study, _of_study(study.id, found)) for study in chosen}
     tried: dict[tuple[str, Condition], Prediction] = {}
 
     def count_on(done: int) -> None:
@@ -123,7 +123,7 @@ def fit(
             for time in (_times_between(times, one.condition.time) if between else times)
         ]
         tried |= play_trials(again, lambda id: MORE * pairs(by_id[id]), seed, options, count_on)
-        fits = {id: timed(by_id[id], one, _of_study(id, tried)) for id, one in fits.items()}
+        fits = {id: choose_time(by_id[id], one, _of_study(id, tried)) for id, one in fits.items()}
     progress(number_of_trials(chosen))  # the first and the last time have only one neighbour
     return fits
 
@@ -158,7 +158,7 @@ def every_variant(
     ]
 
 
-def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
+def choose_condition(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
     """Return the most likely condition of a study, given a prediction for each one tried."""
     known = plausible(study)
     cells = {condition: _evidence(study, one) for condition, one in found.items()}
@@ -181,7 +181,7 @@ def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
     return StudyFit(
         study.id,
         best,
-        told(study),
+        condition_source(study),
         times * len(known),
         tuple(sorted(tried, key=lambda one: -one.loglikelihood)),
         (),
@@ -189,7 +189,7 @@ def fitted(study: Study, found: Mapping[Condition, Prediction]) -> StudyFit:
     )
 
 
-def timed(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) -> StudyFit:
+def choose_time(study: Study, fit: StudyFit, found: Mapping[Condition, Prediction]) -> StudyFit:
     """Return the fit with the most likely time, given predictions for its variant."""
     tried = {
         condition: TriedTime(
@@ -278,7 +278,9 @@ def fit_of(study: Study) -> StudyFit:
     if study.id in recorded:
         return recorded[study.id]
     condition = known_condition(study) or Condition()
-    return StudyFit(study.id, condition, f"{told(study)}; not fitted yet", 1, (), (), ())
+    return StudyFit(
+        study.id, condition, f"{condition_source(study)}; not fitted yet", 1, (), (), ()
+    )
 
 
 def read_fits(text: str) -> dict[str, StudyFit]:

@@ -109,17 +109,17 @@ ONCE = "once"
 
 def fragment() -> str:
     """Return the studies with their win rates and claims, as HTML."""
-    told = in_short()
+    summary = in_short()
     played = "Their tournaments were played again, with thousands of games each. "
     link = '<a href="/studies" target="_blank" rel="noopener">The whole report</a> opens in '
     parts = [
         "<h2>The five studies</h2>",
         "<p>Students published heuristics for this game, and claims about them, most on 70 to 140 "
-        f"games. {played if told['budgets'] else 'There is no report on them here. '}"
-        f"{f'{link}another tab.' if told['report'] else ''}</p>",
+        f"games. {played if summary['budgets'] else 'There is no report on them here. '}"
+        f"{f'{link}another tab.' if summary['report'] else ''}</p>",
     ]
-    for study in told["studies"]:
-        parts += _study(study, told["budgets"])
+    for study in summary["studies"]:
+        parts += _study(study, summary["budgets"])
     return "\n".join(parts)
 
 

@@ -16,7 +16,7 @@ from knightfall.errors import KnightfallError
 from knightfall.statistics import pairs as statistics
 from knightfall.statistics.pairs import difference, holm
 from knightfall.statistics.rates import Share, Z
-from knightfall.studies.comparisons import PairScores
+from knightfall.studies.comparisons import PairScores, signed_interval
 from knightfall.studies.condition_trials import Prediction, predict
 from knightfall.studies.plans import SWEEP_TIMES
 
@@ -48,7 +48,7 @@ class Lead:
     high: float
 
     def __str__(self) -> str:
-        return f"{signed(self.points, 1)} ({signed(self.low, 1)} to {signed(self.high, 1)})"
+        return f"{signed(self.points, 1)} {signed_interval(self.low, self.high)}"
 
 
 def rate_of_pairs(scores: npt.NDArray[np.int8]) -> WinRate:
