@@ -141,10 +141,10 @@ def faithful_plan(
 ) -> Plan:
     """Return a study's tournament as its author's agents would play it."""
     test = partial(condition.test_agent, study)
-    return tournament_plan(study, test, condition.opponent, pairs, seed, **options)
+    return study_tournament_plan(study, test, condition.opponent, pairs, seed, **options)
 
 
-def tournament_plan(
+def study_tournament_plan(
     study: Study,
     test: Callable[[str], str],
     opponent: Callable[[str], str],

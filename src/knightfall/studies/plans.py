@@ -17,7 +17,7 @@ from knightfall.arena.plan import Entrant, Match, Plan, everyone, tournament
 from knightfall.errors import KnightfallError, nearest
 from knightfall.search.budget import Budget
 from knightfall.studies.condition import Condition
-from knightfall.studies.condition_trials import faithful_plan, tournament_plan
+from knightfall.studies.condition_trials import faithful_plan, study_tournament_plan
 from knightfall.studies.costs import BASELINE, compiled_costs, equal_time_nodes, large_costs
 from knightfall.studies.published import Measure, Study, agent_of, studies
 from knightfall.studies.student_options import STUDENTS_TIME
@@ -145,7 +145,7 @@ def _tournament(
         return faithful_plan(study, faithful, pairs, seed, budget=called)
     nodes = nodes_of(budget)
     opponent = partial(_opponent, nodes=nodes)
-    return tournament_plan(
+    return study_tournament_plan(
         study, lambda id: agent_of(id, nodes(id)), opponent, pairs, seed, budget=called
     )
 

@@ -57,7 +57,7 @@ export function statusOf({ game, look, thinking, ladder, mode }) {
   const [next] = node.children;
   if (!yours && next && mode === "play") {
     const went = `${name(side)} went to ${nameOf(node.position, Number(next.cell))} here.`;
-    return { text: `${went} Click it or Redo to go on.`, kind: "" };
+    return { text: `${went} Click that cell or Redo to continue.`, kind: "" };
   }
   const doing = node.position[side === "w" ? "white" : "black"] === POCKET ? "place a knight" : "move";
   const first =
