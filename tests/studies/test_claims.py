@@ -12,6 +12,7 @@ import pytest
 import scipy
 
 from knightfall.errors import KnightfallError
+from knightfall.oracle.record import PHASES
 from knightfall.statistics.pairs import difference
 from knightfall.statistics.rates import Share
 from knightfall.studies import claims
@@ -30,7 +31,7 @@ from knightfall.studies.claims import (
 )
 from knightfall.studies.comparisons import Range, chance, compare_scores, compare_spreads
 from knightfall.studies.computed_facts import FACTS, FactInputs, judge_fact, judge_prevention
-from knightfall.studies.oracle_grades import PHASES, choice_positions, choices, choosing_heuristics
+from knightfall.studies.oracle_grades import choice_positions, choices, choosing_heuristics
 from knightfall.studies.plans import PLIES, SIZES
 from knightfall.studies.published import (
     CHANCE,

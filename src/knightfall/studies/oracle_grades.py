@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from random import Random
-from typing import get_args
 
 import numpy as np
 
@@ -26,12 +25,12 @@ from knightfall.errors import KnightfallError
 from knightfall.files import atomic_write, data_folder
 from knightfall.isolation.parallel_map import DEFAULT, RunnerOptions, parallel_map
 from knightfall.openings import openings, shuffled
-from knightfall.oracle.record import phase_of
+from knightfall.oracle.record import PHASES, Phase, phase_of
 from knightfall.position import Position
 from knightfall.reading import Between, Whole, check, parse_json, read_text
 from knightfall.solver.solve import Solver
 from knightfall.studies.comparisons import PairScores
-from knightfall.studies.published import CHANCE, Phase, Study, agent_of
+from knightfall.studies.published import CHANCE, Study, agent_of
 
 # -- grades --------------------------------------------------------------------------------
 
@@ -159,8 +158,6 @@ class _GradesFile:
 
 POSITIONS = 300
 """Positions in each phase."""
-
-PHASES: tuple[Phase, ...] = get_args(Phase)
 
 Choices = Mapping[str, Mapping[str, PairScores]]
 """By phase, then by heuristic: one row with 1 for each position whose win is kept and 0 for each

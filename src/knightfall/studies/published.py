@@ -43,6 +43,7 @@ Measure = Literal["games", "power", "ply", "board", "depth", "cost", "choices"]
 """What `who` and `than` are compared by; `published.toml` explains each."""
 
 Phase = Literal["opening", "middle", "end"]
+"""As in `knightfall.oracle.record`, which imports Numba: the lab's server must load without it."""
 
 Fact = Literal[
     "second_player_wins",
